@@ -1,0 +1,27 @@
+// The index under a storage node: an ordered map from key bytes to value bytes. LMDB on disk, a B+ tree in memory.
+//
+//   storage node --apply(batch, position)--> index        one atomic, synced step
+//   storage node <--get, range-------------- index        synchronous: LMDB is memory-mapped
+//
+// May import: model. An index knows nothing of tables, items or time.
+import type { KeyBytes } from '../model/brand.js'
+
+export type IndexChange = readonly [key: KeyBytes, value: Uint8Array | undefined]
+
+export interface KeyRange {
+  /** Inclusive. */
+  readonly from: KeyBytes
+  /** Exclusive. */
+  readonly to: KeyBytes
+  readonly reverse: boolean
+}
+
+export interface OrderedIndex {
+  get(key: KeyBytes): Uint8Array | undefined
+  range(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]>
+  /** All changes and the journal position they bring the index up to, in one atomic and durable step. */
+  apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void>
+  /** The journal position up to which this index holds everything; 0 for a new one. */
+  readonly appliedUpTo: number
+  close(): Promise<void>
+}

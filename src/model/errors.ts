@@ -1,0 +1,60 @@
+// Errors as DynamoDB names them. Thrown by validation, and turned into an HTTP answer at the edge; inside the store a
+// refusal is a value.
+
+const DYNAMODB = 'com.amazonaws.dynamodb.v20120810#'
+const CORAL_SERVICE = 'com.amazon.coral.service#'
+const CORAL_VALIDATE = 'com.amazon.coral.validate#'
+
+const PREFIX_BY_NAME = {
+  ValidationException: CORAL_VALIDATE,
+  SerializationException: CORAL_SERVICE,
+  UnknownOperationException: CORAL_SERVICE,
+  AccessDeniedException: CORAL_SERVICE,
+  UnrecognizedClientException: CORAL_SERVICE,
+  InvalidSignatureException: CORAL_SERVICE,
+  IncompleteSignatureException: CORAL_SERVICE,
+  MissingAuthenticationTokenException: CORAL_SERVICE,
+  ThrottlingException: CORAL_SERVICE,
+  ResourceNotFoundException: DYNAMODB,
+  ResourceInUseException: DYNAMODB,
+  ConditionalCheckFailedException: DYNAMODB,
+  ProvisionedThroughputExceededException: DYNAMODB,
+  RequestLimitExceeded: DYNAMODB,
+  LimitExceededException: DYNAMODB,
+  ItemCollectionSizeLimitExceededException: DYNAMODB,
+  TransactionConflictException: DYNAMODB,
+  TransactionCanceledException: DYNAMODB,
+  TransactionInProgressException: DYNAMODB,
+  IdempotentParameterMismatchException: DYNAMODB,
+  InternalServerError: DYNAMODB,
+} as const
+
+export type DynamoErrorName = keyof typeof PREFIX_BY_NAME
+
+/** An answer other than success, with DynamoDB's name, message and HTTP status. */
+export class DynamoError extends Error {
+  override readonly name: DynamoErrorName
+  /** Further members of the JSON body, such as `Item` or `CancellationReasons`. */
+  readonly members: Readonly<Record<string, unknown>>
+
+  constructor(name: DynamoErrorName, message: string, members: Readonly<Record<string, unknown>> = {}) {
+    super(message)
+    this.name = name
+    this.members = members
+  }
+
+  get status(): number {
+    return this.name === 'InternalServerError' ? 500 : 400
+  }
+
+  /** The JSON body of the HTTP answer. AWS spells the member "Message" for the errors of its service framework. */
+  toBody(): string {
+    const prefix = PREFIX_BY_NAME[this.name]
+    const messageMember =
+      prefix === CORAL_SERVICE && this.name !== 'SerializationException' ? 'Message' : 'message'
+    return JSON.stringify({ __type: prefix + this.name, [messageMember]: this.message, ...this.members })
+  }
+}
+
+export const validationError = (message: string): DynamoError =>
+  new DynamoError('ValidationException', message)

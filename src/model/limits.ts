@@ -1,0 +1,21 @@
+// Every bound of the data model and the wire, in one place. Sources: DynamoDB's documentation of service quotas.
+export const limits = {
+  itemBytesMax: 400 * 1024,
+  partitionKeyBytesMax: 2048,
+  sortKeyBytesMax: 1024,
+  /** Levels of lists and maps inside one attribute. */
+  nestingDepthMax: 32,
+  numberDigitsMax: 38,
+  expressionBytesMax: 4096,
+  expressionOperatorsMax: 300,
+  inOperandsMax: 100,
+  pageBytesMax: 1024 * 1024,
+  batchGetKeysMax: 100,
+  batchGetBytesMax: 16 * 1024 * 1024,
+  batchWriteItemsMax: 25,
+  requestBytesMax: 16 * 1024 * 1024,
+  globalIndexesMax: 20,
+  localIndexesMax: 5,
+  segmentsMax: 1_000_000,
+  tagsMax: 50,
+} as const

@@ -1,0 +1,44 @@
+// What a table is, as the storage node needs to know it: how keys are made and which indexes follow an item.
+import type { KeyBytes, SpaceId } from './brand.js'
+import type { KeyAttributeType } from './value.js'
+
+export interface KeyAttribute {
+  readonly name: string
+  readonly type: KeyAttributeType
+}
+
+export interface KeySchema {
+  readonly partition: KeyAttribute
+  readonly sort?: KeyAttribute
+}
+
+export type Projection =
+  | { readonly type: 'ALL' }
+  | { readonly type: 'KEYS_ONLY' }
+  | { readonly type: 'INCLUDE'; readonly attributes: readonly string[] }
+
+export interface IndexShape {
+  readonly name: string
+  readonly space: SpaceId
+  readonly kind: 'global' | 'local'
+  readonly key: KeySchema
+  readonly projection: Projection
+}
+
+/** The part of a table's definition that writes carry to the storage node. */
+export interface TableShape {
+  readonly name: string
+  readonly space: SpaceId
+  readonly key: KeySchema
+  readonly indexes: readonly IndexShape[]
+  /** Items that expire are found through a key space of their own, ordered by expiry. */
+  readonly expiry?: { readonly attribute: string; readonly space: SpaceId }
+}
+
+/** The primary key of an item: its place on the ring, and its bytes within the table's key space. */
+export interface ItemKey {
+  /** 32-bit hash of the partition key; the upper ten bits are the bucket, the paper's partition. */
+  readonly hash: number
+  /** Hash, partition key and sort key, without the space prefix. */
+  readonly bytes: KeyBytes
+}

@@ -1,0 +1,35 @@
+// The request router (§3.1): validates a request, authorises it, finds the node of each key, and writes the answer.
+//
+//   { operation, input } --> table of operations --> validate --> authorise --> storage node(s) --> reply bytes
+//
+// May import: model, expression, rules, storage (its interface), runtime. Never the server: HTTP, the in-process SDK
+// client and `store.call` all come through `Router.handle`.
+import type { DynamoError } from '../model/errors.js'
+
+export type Access = 'read' | 'write' | 'admin'
+
+/** Who is asking. Without authentication everybody is `anyone`. */
+export interface Principal {
+  readonly name: string
+  allows(access: Access, tableName: string): boolean
+}
+
+export const anyone: Principal = { name: 'anyone', allows: () => true }
+
+export interface RouterRequest {
+  /** `GetItem`, without the target prefix. */
+  readonly operation: string
+  /** The parsed JSON body; every member still unchecked. */
+  readonly input: unknown
+  readonly principal: Principal
+}
+
+export type RouterReply =
+  { readonly ok: true; readonly body: Uint8Array } | { readonly ok: false; readonly error: DynamoError }
+
+export interface Router {
+  /** Answers every request; never throws and never rejects. */
+  handle(request: RouterRequest): Promise<RouterReply>
+  /** Names of the operations that exist, for metrics. */
+  readonly operations: readonly string[]
+}

@@ -1,0 +1,17 @@
+// The world as the store sees it. Nothing outside this folder, the file layer and the edges (server, cli) reads a
+// clock, a random source or a timer: a test or a simulation that passes its own Runtime decides all of them.
+
+export interface Clock {
+  /** Wall clock in microseconds since the epoch. May jump; users order events by a hybrid clock on top of it. */
+  nowMicros(): number
+  /** Calls back once after that many milliseconds of this clock; the result cancels it. */
+  timer(delayMs: number, callback: () => void): () => void
+}
+
+export interface Runtime {
+  readonly clock: Clock
+  /** Unpredictable bytes for request ids, transaction ids and jitter. */
+  randomBytes(count: number): Uint8Array
+  /** Calls back after the current turn of the event loop, so that the requests read in one turn share a batch. */
+  defer(callback: () => void): void
+}

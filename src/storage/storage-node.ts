@@ -1,0 +1,127 @@
+// A storage node: the items of some partitions, and the index entries that belong to them (§3.1).
+//
+//   write --> load (overlay, then index) --> rules (pure) --> batch --> journal, one fdatasync --> answer
+//                                                    \--> overlay ... applied behind ...--> index (LMDB)
+//   get, range --> the durable part of the overlay, then the index
+//
+// The interface is asynchronous and carries plain data only, so that a node can live in this thread, in a worker, on a
+// compare-and-set engine or in the simulator. The router owns validation and the catalogue; a node owns the state of
+// items, and decides one step at a time.
+import type { BoundCondition, BoundUpdate } from '../expression/types.js'
+import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
+import type { IndexShape, ItemKey, TableShape } from '../model/table.js'
+import type { Item } from '../model/value.js'
+
+/** One item as stored: its bytes are the wire form, ready for the socket. */
+export interface ItemRecord {
+  /** When it was last written, in the serial order (§3.2). */
+  readonly timestamp: Timestamp
+  readonly lsn: Lsn
+  /** Size as DynamoDB counts it, for capacity and page limits. */
+  readonly itemBytes: number
+  /** The item as JSON text in UTF-8, `{"id":{"S":"a"}}`. Never mutated. */
+  readonly json: Uint8Array
+}
+
+export type Mutation =
+  | { readonly kind: 'put'; readonly item: Item }
+  | { readonly kind: 'update'; readonly update: BoundUpdate }
+  | { readonly kind: 'delete' }
+
+/** One single-item write. */
+export interface WriteRequest {
+  readonly table: TableShape
+  readonly key: ItemKey
+  /** The key attributes, for an update that creates the item. */
+  readonly keyAttributes: Item
+  readonly mutation: Mutation
+  readonly condition?: BoundCondition
+}
+
+export type WriteOutcome =
+  | {
+      readonly verdict: 'done'
+      /** The image before, where there was one. */
+      readonly old?: ItemRecord
+      /** The image after, where there is one. */
+      readonly new?: ItemRecord
+    }
+  | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
+  /** The write itself is impossible on this item (wrong operand type, too large, wrong index key type). */
+  | { readonly verdict: 'invalid'; readonly message: string }
+
+export interface RangeRequest {
+  /** The items of a table, or the entries of one of its indexes (each answered with the item it points to). */
+  readonly space: SpaceId
+  /** Set when `space` is an index: the key space its entries point into. */
+  readonly itemSpace?: SpaceId
+  /** Inclusive, without the space prefix. */
+  readonly from: KeyBytes
+  /** Exclusive, without the space prefix; absent for the end of the space. */
+  readonly to?: KeyBytes
+  readonly reverse: boolean
+  readonly entriesMax: number
+  /** Stop after the entry with which the items returned reach this many bytes. */
+  readonly bytesMax: number
+}
+
+export interface RangeEntry {
+  /** Where this entry stands in the space that was asked for; a page goes on after the last one. */
+  readonly key: KeyBytes
+  readonly record: ItemRecord
+}
+
+export interface RangePage {
+  readonly entries: readonly RangeEntry[]
+  /** False if the range is exhausted. */
+  readonly more: boolean
+}
+
+export interface SpaceCount {
+  readonly items: number
+  readonly bytes: number
+}
+
+export interface MetaEntry {
+  readonly name: string
+  /** Absent: removed. */
+  readonly value?: Uint8Array
+}
+
+export interface StorageNode {
+  /** The durable state of one item. */
+  get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>
+  /** Resolves once the write is durable, or once what it was refused upon is. */
+  write(request: WriteRequest): Promise<WriteOutcome>
+  range(request: RangeRequest): Promise<RangePage>
+
+  /** Small named records beside the items: the catalogue of tables. All entries in one atomic step. */
+  writeMeta(entries: readonly MetaEntry[]): Promise<void>
+  readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]>
+
+  /**
+   * Adds the entries of one index for up to `itemsMax` items from that key on, in one atomic step each, and returns
+   * where to go on, or undefined at the end. Writes that carry the new index in their table shape may go on meanwhile.
+   * An item whose attributes do not fit the index is left out of it.
+   */
+  backfill(request: {
+    readonly table: TableShape
+    readonly index: IndexShape | 'expiry'
+    readonly from: KeyBytes
+    readonly itemsMax: number
+  }): Promise<KeyBytes | undefined>
+
+  /** Removes up to `entriesMax` entries of a key space that nothing refers to any more; true when none is left. */
+  sweep(space: SpaceId, entriesMax: number): Promise<boolean>
+
+  /** Items that expired at or before that second, oldest first. */
+  expired(
+    expirySpace: SpaceId,
+    itemSpace: SpaceId,
+    nowSeconds: number,
+    entriesMax: number,
+  ): Promise<readonly RangeEntry[]>
+
+  count(space: SpaceId): SpaceCount
+  close(): Promise<void>
+}
