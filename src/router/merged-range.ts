@@ -5,9 +5,9 @@
 //   node 2  e ......./
 //
 // A node is asked again only when its buffer is empty, so what is held is at most one page of each node.
-import { keyAfter } from '../model/key-bytes.js'
-import { limits } from '../model/limits.js'
 import type { KeyBytes } from '../model/brand.js'
+import { keyAfter } from '../model/key-range.js'
+import { limits } from '../model/limits.js'
 import type { RangeEntry, RangeRequest, StorageNode } from '../storage/storage-node.js'
 
 export type MergedRange = Omit<RangeRequest, 'entriesMax' | 'bytesMax'>
@@ -43,7 +43,7 @@ export async function readMerged(
   for (;;) {
     let next: Cursor | undefined
     for (const cursor of cursors) {
-      while (cursor.needsMore) await cursor.fill(page.entriesMax - entries, page.bytesMax - bytes)
+      if (cursor.needsMore) await cursor.fill(page.entriesMax - entries, page.bytesMax - bytes)
       if (cursor.head !== undefined && (next === undefined || cursor.precedes(next))) next = cursor
     }
     if (next === undefined) return 'exhausted'
@@ -94,7 +94,7 @@ class Cursor {
     const page = await this.#node.range({ ...this.#rest(), entriesMax, bytesMax })
     this.#entries = page.entries
     this.#position = 0
-    this.#more = page.more
+    this.#more = page.more && page.entries.length > 0
     this.#last = page.entries.at(-1)?.key ?? this.#last
   }
 
