@@ -48,6 +48,11 @@ export function checkStartPart(part: KeyAttribute, role: KeyRole, start: Item): 
   refused(NEVER, () => checkKeyValue(part.name, role, value))
 }
 
+/** Refuses a start key that is not exactly a key of the table. */
+export function checkTableStart(target: ReadTarget, start: Item): void {
+  refused(NEVER, () => checkKey(target.table.shape.key, start))
+}
+
 /** The place of a start key in the key space of its target; the table's part of it is checked here. */
 export function startPosition(target: ReadTarget, start: Item): KeyBytes {
   const { key } = target.table.shape

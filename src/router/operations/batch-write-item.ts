@@ -5,10 +5,10 @@ import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
+import { indexKeyRefusal } from '../../rules/index-keys.js'
 import type { Mutation, WriteRequest } from '../../storage/storage-node.js'
 import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../capacity.js'
 import type { Input, Operation, RouterContext, Table } from '../context.js'
-import { checkIndexKeys } from '../index-keys.js'
 import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
 import { jsonReply } from '../reply.js'
 import type { Shape } from '../shape.js'
@@ -128,7 +128,8 @@ function writeOf(table: Table, { mutation, attributes }: Action, seen: Set<strin
   const { shape } = table
   if (mutation.kind === 'put') {
     checkItemKey(shape.key, attributes)
-    checkIndexKeys(shape, attributes)
+    const refusal = indexKeyRefusal(shape, attributes)
+    if (refusal !== undefined) throw validationError(refusal)
   } else {
     checkKey(shape.key, attributes)
   }
