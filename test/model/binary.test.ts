@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { base64Bytes, base64ToBytes, compareBase64, parseBase64 } from '../../src/model/binary.js'
 import { bytes, sign } from './values.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { compareUtf8, compareValues, sameItem, sameValue } from '../../src/model/compare.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
 import { canonical, sign, text } from './values.js'

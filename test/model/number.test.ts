@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { numberFromKeyBytes, numberKeyBytes } from '../../src/model/number-key.js'
 import {
   addNumbers,
@@ -56,43 +56,9 @@ describe('numbers', () => {
     })
   }
 
-  for (const written of [
-    ...[
-      'abc',
-      ' 1',
-      '1 ',
-      '1\n',
-      '0x10',
-      '0b1',
-      'NaN',
-      'Infinity',
-      '-Infinity',
-      '1_000',
-      '1n',
-      '1d',
-      '1,5',
-      '１',
-    ],
-    ...[
-      '.',
-      '-',
-      '+',
-      '-.',
-      '--1',
-      '+-1',
-      '1.2.3',
-      '1..',
-      'e5',
-      '.e5',
-      '1e',
-      '1e+',
-      '1e-',
-      '1e1.5',
-      '1e5e5',
-      '1-2',
-    ],
-    ...['null', '{}', '1\0', 'undefined', '٣'],
-  ]) {
+  const junk =
+    'abc 0x10 0b1 NaN Infinity -Infinity 1_000 1n 1d 1,5 １ ٣ . - + -. --1 +-1 1.2.3 1.. e5 .e5 1e 1e+ 1e- 1e1.5 1e5e5 1-2 null {}'
+  for (const written of junk.split(' ').concat(' 1', '1 ', '1\n', '1\0', ' ')) {
     test(`${JSON.stringify(written)} is no number`, () => {
       const message = `The parameter cannot be converted to a numeric value: ${written}`
       assert.throws(() => parseNumber(written), refusal(message))
@@ -185,46 +151,18 @@ describe('numbers', () => {
   })
 
   // Measured on the service by others, to the byte.
-  for (const [written, size] of [
-    ...([
-      ['0', 1],
-      ['-0', 1],
-      ['1', 2],
-      ['12', 2],
-      ['123', 3],
-      ['1234', 3],
-      ['12345', 4],
-      ['1234567', 5],
-    ] as const),
-    ...([
-      ['12345678901234567890123456789012345678', 20],
-      ['1234567890123456789', 11],
-    ] as const),
-    ...([
-      ['0042', 2],
-      ['100', 2],
-      ['1010', 3],
-      ['0.0000001', 2],
-      ['1E125', 2],
-      ['1E-100', 2],
-    ] as const),
-    ...([
-      ['1.5', 3],
-      ['1.200', 3],
-      ['1.234', 4],
-      ['3.14159', 5],
-      ['100.5', 4],
-      ['0.15', 2],
-    ] as const),
-    ...([
-      ['-42', 3],
-      ['-12345', 5],
-      ['-1E125', 3],
-      ['-0.15', 3],
-      ['-1.5', 4],
-      ['-100', 3],
-    ] as const),
-  ]) {
+  const sizes: readonly (readonly [size: number, numbers: string])[] = [
+    [1, '0 -0'],
+    [2, '1 12 0042 100 0.0000001 1E125 1E-100 0.15 15'],
+    [3, '123 1234 1010 1.5 1.200 -42 -1E125 -0.15 -100'],
+    [4, '12345 123456 1.234 100.5 -1.5'],
+    [5, '1234567 3.14159 -12345'],
+    [11, '1234567890123456789'],
+    [20, '12345678901234567890123456789012345678'],
+  ]
+  for (const [size, written] of sizes.flatMap(([size, list]) =>
+    list.split(' ').map((one) => [size, one] as const),
+  )) {
     test(`${written} takes ${size} bytes`, () => {
       assert.equal(numberBytes(parseNumber(written)), size)
     })

@@ -1,5 +1,5 @@
 // Generators of values that the tests of this folder share.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { DecimalText } from '../../src/model/brand.js'
 import { parseNumber } from '../../src/model/number.js'
 
