@@ -72,7 +72,7 @@ describe('the hash of partition keys', () => {
     ['numeric', (n: number) => sortBytes('N', { N: String(n) })],
   ] as const) {
     test(`spreads ${name} keys over 1024 buckets as evenly as chance`, () => {
-      const counts = new Array<number>(1024).fill(0)
+      const counts = Array.from({ length: 1024 }, () => 0)
       const perBucket = 100
       for (let n = 0; n < counts.length * perBucket; n++) counts[hashBytes(keyOf(n)) >>> 22]!++
       const chi = counts.reduce((sum, count) => sum + (count - perBucket) ** 2 / perBucket, 0)
