@@ -127,7 +127,12 @@ class Draft {
         return { type: 'in', operand: path, list: values }
       case 'BETWEEN':
         return { type: 'between', operand: path, lower: values[0]!, upper: values[1]! }
-      default:
+      case 'EQ':
+      case 'NE':
+      case 'LT':
+      case 'LE':
+      case 'GT':
+      case 'GE':
         return { type: 'compare', operator: COMPARATORS[operator], left: path, right: values[0]! }
     }
   }
