@@ -83,7 +83,10 @@ export function openExpressions(input: {
 }
 
 export interface RequestExpressions {
-  condition(text: string, kind: 'ConditionExpression' | 'FilterExpression'): BoundCondition
+  condition(
+    text: string,
+    kind: 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression',
+  ): BoundCondition
   update(text: string): BoundUpdate
   projection(text: string): BoundProjection
   /** For the key of the table, or of the index that is queried. */

@@ -47,7 +47,8 @@ export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
       if (seen.json !== undefined) {
         tally.count += 1
         if (plan.selection.kind !== 'count') items.push(seen.json)
-        if (isFetching(plan.selection)) tally.fetchedUnits += readUnits(entry.record.itemBytes, plan.consistent)
+        if (isFetching(plan.selection))
+          tally.fetchedUnits += readUnits(entry.record.itemBytes, plan.consistent)
       }
       return seen.heldBytes
     },
@@ -57,7 +58,9 @@ export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
     ConsumedCapacity: capacityOf(plan, tally),
   })
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
-  return plan.selection.kind === 'count' ? Buffer.from(`{${tail}`) : listReply('{"Items":[', items, `],${tail}`)
+  return plan.selection.kind === 'count'
+    ? Buffer.from(`{${tail}`)
+    : listReply('{"Items":[', items, `],${tail}`)
 }
 
 interface Seen {

@@ -2,6 +2,7 @@
 import { validationError } from '../model/errors.js'
 import type { Item } from '../model/value.js'
 import type { Input } from './context.js'
+import type { RequestedProjection } from './read-expressions.js'
 import type { ReadTarget } from './read-target.js'
 import type { StringShape } from './shape.js'
 
@@ -17,13 +18,6 @@ export type Selection =
   /** The whole item, where a local index holds only a part of it. */
   | { readonly kind: 'fetched' }
   | { readonly kind: 'specific'; readonly project: (item: Item) => Item; readonly from: 'held' | 'fetched' }
-
-/** ProjectionExpression or AttributesToGet, bound. */
-export interface RequestedProjection {
-  readonly project: (item: Item) => Item
-  /** The attributes at the head of its paths. */
-  readonly names: readonly string[]
-}
 
 /** Refuses combinations of parameters that are wrong whatever the table is. */
 export function checkSelect(input: Input): void {
@@ -49,7 +43,8 @@ export function selectionOf(
 ): Selection {
   const { index, heldNames } = target
   if (projection !== undefined) {
-    const missing = heldNames === undefined ? [] : projection.names.filter((name) => !heldNames.has(name))
+    const names = new Set(projection.paths.map(([name]) => String(name)))
+    const missing = heldNames === undefined ? [] : [...names].filter((name) => !heldNames.has(name))
     if (missing.length > 0 && index?.kind === 'global') {
       throw validationError(
         `One or more parameter values were invalid: Global secondary index ${index.name} does not project [${missing.join(', ')}]`,

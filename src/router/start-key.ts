@@ -35,8 +35,7 @@ function refused<Result>(unprefixed: RegExp, check: () => Result): Result {
 /** Refuses a start key of other attributes than those of a LastEvaluatedKey of this target. */
 export function checkStartNames(target: ReadTarget, start: Item): void {
   const names = target.positionNames
-  const fits =
-    Object.keys(start).length === names.length && names.every((name) => Object.hasOwn(start, name))
+  const fits = Object.keys(start).length === names.length && names.every((name) => Object.hasOwn(start, name))
   if (!fits) throw validationError(INVALID)
 }
 
@@ -71,7 +70,5 @@ export const inRange = (range: KeyRange, position: KeyBytes): boolean =>
 /** What of the range comes after the position, in the direction of reading. */
 export function rangeAfter(range: KeyRange, position: KeyBytes, reverse: boolean): KeyRange {
   if (reverse) return { from: range.from, to: position }
-  return range.to === undefined
-    ? { from: keyAfter(position) }
-    : { from: keyAfter(position), to: range.to }
+  return range.to === undefined ? { from: keyAfter(position) } : { from: keyAfter(position), to: range.to }
 }

@@ -43,7 +43,14 @@ class ListNode {
 
 async function read(
   nodes: readonly ListNode[],
-  options: { from?: string; to?: string; reverse?: boolean; entriesMax?: number; bytesMax?: number; weight?: number },
+  options: {
+    from?: string
+    to?: string
+    reverse?: boolean
+    entriesMax?: number
+    bytesMax?: number
+    weight?: number
+  },
 ): Promise<{ keys: string[]; end: RangeEnd }> {
   const keys: string[] = []
   const end = await readMerged(
@@ -100,10 +107,13 @@ test('large items behind small entries end a page at a bound of their own', asyn
 })
 
 test('any division of keys over nodes reads as one sorted list', async () => {
-  const stored = fc.uniqueArray(fc.record({ key: fc.string({ maxLength: 3 }), bytes: fc.integer({ min: 1, max: 9 }) }), {
-    selector: ({ key }) => key,
-    maxLength: 40,
-  })
+  const stored = fc.uniqueArray(
+    fc.record({ key: fc.string({ maxLength: 3 }), bytes: fc.integer({ min: 1, max: 9 }) }),
+    {
+      selector: ({ key }) => key,
+      maxLength: 40,
+    },
+  )
   await fc.assert(
     fc.asyncProperty(
       stored,

@@ -1,3 +1,4 @@
+import { refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import type { Item } from '../../model/value.js'
@@ -8,9 +9,8 @@ import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../cap
 import type { Input, Operation, RouterContext, Table } from '../context.js'
 import { listReply, type ItemJson } from '../items-reply.js'
 import { parseKey } from '../keys.js'
-import { readProjection, refuseKeyPaths } from '../read-expressions.js'
+import { openProjection, type RequestedProjection } from '../read-expressions.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
-import type { RequestedProjection } from '../selection.js'
 import { tableNameOf } from '../table-name.js'
 
 export const batchGetItem: Operation = {
@@ -48,13 +48,13 @@ export const batchGetItem: Operation = {
     const parsed = requested.map(([name, gets]) => {
       const tableName = tableNameOf(name)
       scope.authorise(tableName)
-      const projection = readProjection(gets)
+      const projection = openProjection(gets)
       refuseDuplicates(gets.Keys)
       return { name, tableName, gets, projection }
     })
     const batches = parsed.map(({ name, tableName, gets, projection }) => {
       const table = context.catalog.table(tableName)
-      if (projection !== undefined) refuseKeyPaths(table.shape, projection.paths)
+      if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
       const keys = gets.Keys.map((key) => parseKey(table.shape, key).key)
       return { name, table, gets, keys, projection }
     })
@@ -103,7 +103,10 @@ function refuseDuplicates(keys: readonly unknown[]): void {
   }
 }
 
-const getAll = (context: RouterContext, { table, keys }: Batch): Promise<readonly (ItemRecord | undefined)[]> =>
+const getAll = (
+  context: RouterContext,
+  { table, keys }: Batch,
+): Promise<readonly (ItemRecord | undefined)[]> =>
   Promise.all(keys.map((key) => context.nodeOf(key.hash).get(table.shape.space, key)))
 
 /** Items in the order of their keys, until they come to 16 MB together; the rest is left to another request. */

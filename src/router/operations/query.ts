@@ -5,12 +5,24 @@ import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
 import { attribute, type Item } from '../../model/value.js'
 import type { StorageNode } from '../../storage/storage-node.js'
 import type { Operation, RouterContext } from '../context.js'
-import { checkConditionKeys, openQueryExpressions, refuseKeyFilter, type KeyCondition } from '../read-expressions.js'
+import {
+  openQueryExpressions,
+  refuseNestedKeyPaths,
+  refuseQueryFilter,
+  type KeyCondition,
+} from '../read-expressions.js'
 import { conditionMapShape, readMembers } from '../read-members.js'
 import { readPage } from '../read-page.js'
 import { readTarget, type ReadTarget } from '../read-target.js'
 import { checkSelect, selectionOf } from '../selection.js'
-import { checkStartNames, checkStartPart, inRange, parseStartKey, rangeAfter, startPosition } from '../start-key.js'
+import {
+  checkStartNames,
+  checkStartPart,
+  inRange,
+  parseStartKey,
+  rangeAfter,
+  startPosition,
+} from '../start-key.js'
 import { tableNameOf } from '../table-name.js'
 
 export const query: Operation = {
@@ -43,11 +55,11 @@ export const query: Operation = {
       checkStartPart(target.key.partition, 'partition', start)
     }
     const condition = expressions.keyCondition(target.key)
-    checkConditionKeys(target.key, condition)
     const reverse = input['ScanIndexForward'] === false
     const whole = rangeOf(target, condition)
     const range = start === undefined ? whole : rest(target, condition, whole, start, reverse)
-    refuseKeyFilter(target, expressions)
+    refuseNestedKeyPaths(target, expressions)
+    refuseQueryFilter(target, expressions)
     return readPage({
       target,
       nodes: nodesOf(context, target, whole.from),
@@ -93,7 +105,9 @@ function rest(
       )
     }
   } else {
-    const inPartition = samePartition ? position : startPosition(target, { ...start, [partition.name]: condition.partition })
+    const inPartition = samePartition
+      ? position
+      : startPosition(target, { ...start, [partition.name]: condition.partition })
     if (!inRange(whole, inPartition)) {
       throw validationError('The provided starting key does not match the range key predicate')
     }
@@ -111,8 +125,4 @@ function nodesOf(context: RouterContext, target: ReadTarget, key: KeyBytes): rea
 
 /** The hash that every key begins with. */
 const hashOf = (key: KeyBytes): number =>
-  ((key.charCodeAt(0) << 24) |
-    (key.charCodeAt(1) << 16) |
-    (key.charCodeAt(2) << 8) |
-    key.charCodeAt(3)) >>>
-  0
+  ((key.charCodeAt(0) << 24) | (key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3)) >>> 0
