@@ -155,11 +155,7 @@ export class JournalLine implements Line {
   #flushSoon(): void {
     if (this.#flushing !== undefined) return
     // After this turn, so that the requests that were read together share a batch.
-    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve))
-      .then(() => this.#flush())
-      .finally(() => {
-        this.#flushing = undefined
-      })
+    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve)).then(() => this.#flush())
   }
 
   async #flush(): Promise<void> {
@@ -180,6 +176,8 @@ export class JournalLine implements Line {
         this.#fail(batch, error as Error)
       }
     }
+    // In the same turn as the last look at the open batch, so that no step falls between.
+    this.#flushing = undefined
   }
 
   #addCountRecords(batch: Batch): void {
@@ -223,7 +221,7 @@ export class JournalLine implements Line {
 
   /** Everything decided so far is durable, or has failed. */
   async #settle(): Promise<void> {
-    await this.#flushing
+    while (this.#flushing !== undefined) await this.#flushing
   }
 }
 
