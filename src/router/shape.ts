@@ -17,6 +17,10 @@ export interface StringShape extends Required, Length {
   readonly kind: 'string'
   readonly pattern?: string
   readonly values?: readonly string[]
+  /** The ARN of a table will do as well; table-name.ts checks it. */
+  readonly acceptsArn?: true
+  /** The whole message when the member is absent, where it is not the usual one. */
+  readonly missing?: string
 }
 export interface NumberShape extends Required {
   readonly kind: 'integer' | 'long' | 'double'
@@ -58,6 +62,23 @@ export const tableNameShape: StringShape = {
   lengthMin: 1,
   lengthMax: 255,
   pattern: TABLE_NAME_PATTERN,
+  acceptsArn: true,
+}
+
+/** TableName of requests for tables themselves. */
+export const administeredTableNameShape: StringShape = {
+  ...tableNameShape,
+  lengthMin: 3,
+  missing: "The parameter 'TableName' is required but was not present in the request",
+}
+
+/** IndexName in the definition of an index. */
+export const indexNameShape: StringShape = {
+  kind: 'string',
+  required: true,
+  lengthMin: 3,
+  lengthMax: 255,
+  pattern: TABLE_NAME_PATTERN,
 }
 
 export function checkShape(
@@ -69,6 +90,9 @@ export function checkShape(
   const violations: string[] = []
   const tableName = shape.members['TableName']
   if (tableName !== undefined) {
+    if (tableName.kind === 'string' && tableName.missing !== undefined) {
+      if (member(members, 'TableName') === undefined) throw validationError(tableName.missing)
+    }
     collect(tableName, member(members, 'TableName'), 'tableName', violations)
     refuse(violations)
   }
@@ -82,8 +106,10 @@ function refuse(violations: readonly string[]): void {
   throw validationError(`${violations.length} validation ${noun} detected: ${violations.join('; ')}`)
 }
 
+type Members = Readonly<Record<string, unknown>>
+
 /** JSON null counts as absent, as it does for DynamoDB. */
-function member(object: Readonly<Record<string, unknown>>, name: string): unknown {
+function member(object: Members, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined
 }
 
@@ -175,10 +201,12 @@ function collectMembers(
   violations: string[],
 ): void {
   for (const name in shape.members) {
-    const memberPath = path + name.charAt(0).toLowerCase() + name.slice(1)
+    const memberPath = path + lowerFirst(name)
     collect(shape.members[name] as Shape, member(object, name), memberPath, violations)
   }
 }
+
+const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 
 function collect(shape: Shape, value: unknown, path: string, violations: string[]): void {
   if (violations.length >= VIOLATIONS_MAX) return
@@ -189,12 +217,13 @@ function collect(shape: Shape, value: unknown, path: string, violations: string[
   }
   const violated = (constraint: string): void => {
     if (violations.length < VIOLATIONS_MAX) {
-      violations.push(`Value ${shown(value)} at '${path}' failed to satisfy constraint: ${constraint}`)
+      violations.push(`Value ${shown(shape, value)} at '${path}' failed to satisfy constraint: ${constraint}`)
     }
   }
   switch (shape.kind) {
     case 'string': {
       const text = value as string
+      if (shape.acceptsArn && text.startsWith('arn:')) return
       if (shape.values !== undefined && !shape.values.includes(text)) {
         violated(`Member must satisfy enum value set: [${shape.values.join(', ')}]`)
       }
@@ -283,14 +312,24 @@ function patternOf(source: string): RegExp {
   return pattern
 }
 
-function shown(value: unknown): string {
-  if (typeof value === 'string' || typeof value === 'number') return `'${value}'`
-  if (Array.isArray(value)) return `'[${value.map(shownInside).join(', ')}]'`
-  return `'${shownInside(value)}'`
+function shown(shape: Shape, value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  const text = shownInside(shape, value)
+  return `'${text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}...` : text}'`
 }
 
 const SHOWN_CHARACTERS_MAX = 1000
-function shownInside(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
-  return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}...` : text
+/** As Java shows it: lists in brackets, structures by their class and members. */
+function shownInside(shape: Shape, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (shape.kind === 'list' && Array.isArray(value)) {
+    return `[${value.map((element) => shownInside(shape.member, element)).join(', ')}]`
+  }
+  if (shape.kind === 'struct' && shape.className !== undefined && value !== null && value !== undefined) {
+    const members = Object.entries(shape.members).map(
+      ([name, inner]) => `${lowerFirst(name)}=${shownInside(inner, member(value as Members, name))}`,
+    )
+    return `${shape.className.slice(shape.className.lastIndexOf('.') + 1)}(${members.join(', ')})`
+  }
+  return JSON.stringify(value) ?? 'null'
 }
