@@ -8,15 +8,16 @@ import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
 import { BodyCollector, EMPTY_BODY } from './body.js'
 import type { Dispatcher } from './dispatch.js'
-import { rawBytes } from './raw-answer.js'
 import type { ServerLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
+import { rawBytes, writeAnswer, writeKeepAlive } from './write-answer.js'
 
 /** What the connections of one server share. */
 export interface ServerState {
   readonly dispatcher: Dispatcher
   readonly limits: ServerLimits
   readonly metrics: Metrics
+  readonly keepAliveHeaders: () => string
   bodyBytesInFlight: number
   stopping: boolean
 }
@@ -31,8 +32,6 @@ interface Exchange {
 
 /** Bodies longer than this are looked at before they are read. */
 const UNREAD_CHECK_BYTES = 64 * 1024
-/** Up to here one write of header and body together is cheaper than two buffers. */
-const SINGLE_WRITE_BYTES = 16 * 1024
 
 export class Connection {
   readonly #server: ServerState
@@ -160,7 +159,7 @@ export class Connection {
 
   #enqueue(exchange: Exchange): void {
     if (this.#current === undefined) {
-      void this.#answer(exchange)
+      this.#answer(exchange)
     } else if (this.#waiting.length < this.#server.limits.pipelinedMax) {
       this.#waiting.push(exchange)
     } else {
@@ -169,7 +168,7 @@ export class Connection {
     }
   }
 
-  async #answer(exchange: Exchange): Promise<void> {
+  #answer(exchange: Exchange): void {
     this.#current = exchange
     const { request, body, refusal } = exchange
     if (refusal !== undefined) {
@@ -177,34 +176,30 @@ export class Connection {
       this.#discard(request)
       return
     }
-    const { metrics, dispatcher } = this.#server
-    metrics.requestBodyBytesTotal += body.length
-    const answer = await dispatcher.dispatch(request, body)
-    this.#server.bodyBytesInFlight -= body.length
-    if (!this.#closed) this.#write(exchange.response, answer)
+    this.#server.metrics.requestBodyBytesTotal += body.length
+    const outcome = this.#server.dispatcher.dispatch(request, body)
+    if (outcome instanceof Promise) void outcome.then((answer) => this.#finish(exchange, answer))
+    else this.#finish(exchange, outcome)
+  }
+
+  #finish(exchange: Exchange, answer: Answer): void {
+    this.#server.bodyBytesInFlight -= exchange.body.length
+    if (!this.#closed) this.#write(exchange, answer)
     this.#current = undefined
     const next = this.#waiting.shift()
-    if (next !== undefined) void this.#answer(next)
+    if (next !== undefined) this.#answer(next)
     else if (this.#failure !== undefined) this.#endWith(this.#failure)
   }
 
-  #write(response: ServerResponse, answer: Answer): void {
+  #write({ request, response }: Exchange, answer: Answer): void {
     if (answer.lost === true) {
       this.#socket.destroy()
       return
     }
-    const { status, headers, body } = answer
-    if (status !== 204) headers.push('content-length', String(body.length))
-    if (this.#server.stopping && this.#waiting.length === 0 && this.#collecting === undefined) {
-      headers.push('connection', 'close')
-    }
-    response.writeHead(status, headers)
-    if (body.length <= SINGLE_WRITE_BYTES) {
-      // As a latin1 string the bytes stay what they are, and node:http joins them to the header.
-      response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1')
-    } else {
-      response.end(body)
-    }
+    const last = this.#server.stopping && this.#waiting.length === 0 && this.#collecting === undefined
+    if (last) writeAnswer(response, answer, 'close')
+    else if (request.method === 'POST') writeKeepAlive(response, answer, this.#server.keepAliveHeaders())
+    else writeAnswer(response, answer, 'keep')
   }
 
   /** The last answer of this connection, while its client may still be sending. */

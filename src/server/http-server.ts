@@ -15,7 +15,7 @@ import { Dispatcher, type RequestInfo } from './dispatch.js'
 import { serverLimits, type ServerLimits } from './limits.js'
 import { Metrics } from './metrics.js'
 import { isLoopbackHost } from './origin.js'
-import { rawBytes } from './raw-answer.js'
+import { keepAliveHeaders, rawBytes } from './write-answer.js'
 
 export interface ListenOptions {
   /** `127.0.0.1` by default. Anything but loopback needs `auth`. */
@@ -54,7 +54,14 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   const metrics = new Metrics()
   const { auth, faults, onRequest } = options
   const dispatcher = new Dispatcher(router, { limits, metrics, auth, faults, onRequest })
-  const state: ServerState = { dispatcher, limits, metrics, bodyBytesInFlight: 0, stopping: false }
+  const state: ServerState = {
+    dispatcher,
+    limits,
+    metrics,
+    keepAliveHeaders: keepAliveHeaders(limits.keepAliveTimeoutMs),
+    bodyBytesInFlight: 0,
+    stopping: false,
+  }
   const connections = new Map<Duplex, Connection>()
   const server = httpServer(state, connections)
   await new Promise<void>((resolve, reject) => {
