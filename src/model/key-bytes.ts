@@ -130,14 +130,9 @@ function indexAttributeBytes(key: KeyAttribute, item: Item, bytesMax: number): s
 }
 
 function bytesOfType(type: KeyAttributeType, value: AttributeValue): string | undefined {
-  switch (type) {
-    case 'S':
-      return 'S' in value ? utf8(value.S) : undefined
-    case 'N':
-      return 'N' in value ? numberKeyBytes(value.N) : undefined
-    case 'B':
-      return 'B' in value ? base64ToBytes(value.B) : undefined
-  }
+  if (type === 'S') return 'S' in value ? utf8(value.S) : undefined
+  if (type === 'N') return 'N' in value ? numberKeyBytes(value.N) : undefined
+  return 'B' in value ? base64ToBytes(value.B) : undefined
 }
 
 function scalarBytes(value: AttributeValue): string {

@@ -73,26 +73,18 @@ function rangeOf(
   const { type } = schema.sort
   const at = (value: AttributeValue): KeyBytes => (prefix + layout.encode(type, value)) as KeyBytes
   const [value] = sort.values
-  switch (sort.op) {
-    case '=':
-      return range(at(value), layout.after(at(value)))
-    case '<':
-      return range(prefix, at(value))
-    case '<=':
-      return range(prefix, layout.after(at(value)))
-    case '>':
-      return range(layout.after(at(value)), end)
-    case '>=':
-      return range(at(value), end)
-    case 'BETWEEN':
-      return range(at(value), layout.after(at(sort.values[1])))
-    case 'begins_with': {
-      if (type === 'N') throw new TypeError('begins_with of a number')
-      // Strings that start with these bytes are those from it up to the next string of its length.
-      const next = prefixEnd(sortBytes(type, value) as KeyBytes)
-      return range(at(value), next === undefined ? end : ((prefix + layout.encodeRaw(next)) as KeyBytes))
-    }
-  }
+  const from = at(value)
+  const after = layout.after(from)
+  if (sort.op === '=') return range(from, after)
+  if (sort.op === '<') return range(prefix, from)
+  if (sort.op === '<=') return range(prefix, after)
+  if (sort.op === '>') return range(after, end)
+  if (sort.op === '>=') return range(from, end)
+  if (sort.op === 'BETWEEN') return range(from, layout.after(at(sort.values[1])))
+  if (type === 'N') throw new TypeError('begins_with of a number')
+  // Strings that start with these bytes are those from it up to the next string of its length.
+  const next = prefixEnd(sortBytes(type, value) as KeyBytes)
+  return range(from, next === undefined ? end : ((prefix + layout.encodeRaw(next)) as KeyBytes))
 }
 
 /** A lower bound beyond every key makes an empty range, and so does one above the upper bound. */

@@ -34,9 +34,7 @@ export function compareNumbers(a: string, b: string): number {
   return aNegative ? -magnitude : magnitude
 }
 
-/**
- * The exact sum. Like DynamoDB, refuses a result that does not fit instead of rounding it.
- */
+/** The exact sum. Like DynamoDB, refuses a result of more than 38 digits instead of rounding it, as an overflow. */
 export function addNumbers(a: string, b: string): DecimalText {
   if (isSmallInteger(a) && isSmallInteger(b)) return String(Number(a) + Number(b)) as DecimalText
   return combine(a, b, (x, y) => x + y)
@@ -219,22 +217,20 @@ function parseExponent(text: string, start: number): number {
 const notANumber = (text: string): Error =>
   validationError(`The parameter cannot be converted to a numeric value: ${text}`)
 
-/** Range before precision: a sum that is both too large and too long is an overflow to DynamoDB. */
 function checkedText(decimal: Decimal): DecimalText {
-  if (decimal.digits !== '') {
-    if (decimal.exponent > EXPONENT_MAX)
-      throw validationError(
-        'Number overflow. Attempting to store a number with magnitude larger than supported range',
-      )
-    if (decimal.exponent < EXPONENT_MIN)
-      throw validationError(
-        'Number underflow. Attempting to store a number with magnitude smaller than supported range',
-      )
-    if (decimal.digits.length > numberDigitsMax)
-      throw validationError('Attempting to store more than 38 significant digits in a Number')
-  }
+  const { digits, exponent } = decimal
+  if (exponent > EXPONENT_MAX) throw overflow()
+  if (exponent < EXPONENT_MIN)
+    throw validationError(
+      'Number underflow. Attempting to store a number with magnitude smaller than supported range',
+    )
+  if (digits.length > numberDigitsMax)
+    throw validationError(`Attempting to store more than ${numberDigitsMax} significant digits in a Number`)
   return textOf(decimal)
 }
+
+const overflow = (): Error =>
+  validationError('Number overflow. Attempting to store a number with magnitude larger than supported range')
 
 /** Both as integers at the finer of their two scales: at most 126 + 167 digits. */
 function combine(a: string, b: string, operation: (x: bigint, y: bigint) => bigint): DecimalText {
@@ -243,11 +239,10 @@ function combine(a: string, b: string, operation: (x: bigint, y: bigint) => bigi
   if (result === 0n) return '0' as DecimalText
   const negative = result < 0n
   const text = String(negative ? -result : result)
-  return checkedText({
-    negative,
-    digits: text.slice(0, lastDigit(text) + 1),
-    exponent: text.length - 1 - scale,
-  })
+  const digits = text.slice(0, lastDigit(text) + 1)
+  // The service has no message of its own for this.
+  if (digits.length > numberDigitsMax) throw overflow()
+  return checkedText({ negative, digits, exponent: text.length - 1 - scale })
 }
 
 const fractionLength = (text: string): number => Math.max(0, text.length - wholeLength(text) - 1)
