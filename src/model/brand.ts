@@ -12,6 +12,10 @@ export type SpaceId = Branded<number, 'SpaceId'>
  * Order-preserving key bytes as a "binary" (latin1) string, one character a byte: hashable, and `<` compares bytes.
  */
 export type KeyBytes = Branded<string, 'KeyBytes'>
+/** Identity of one transaction, unique for ever: its ledger slot, a colon and a nonce. */
+export type TxId = Branded<string, 'TxId'>
+/** Where the ledger keeps a transaction: the digest of its client token, or random without one. 32 hex digits. */
+export type LedgerSlot = Branded<string, 'LedgerSlot'>
 /** A decimal in DynamoDB's canonical text: no leading or trailing zeros, no exponent unless it is needed. */
 export type DecimalText = Branded<string, 'DecimalText'>
 
@@ -22,6 +26,13 @@ export const spaceId = (value: number): SpaceId => {
     throw new RangeError(`not a space id: ${value}`)
   return value as SpaceId
 }
+
+export const ledgerSlot = (text: string): LedgerSlot => {
+  if (!/^[0-9a-f]{32}$/.test(text)) throw new RangeError(`not a ledger slot: ${text}`)
+  return text as LedgerSlot
+}
+export const txId = (slot: LedgerSlot, nonce: string): TxId => `${slot}:${nonce}` as TxId
+export const slotOf = (tx: TxId): LedgerSlot => tx.slice(0, 32) as LedgerSlot
 
 function checkedInteger(value: number, what: string): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`not a ${what}: ${value}`)

@@ -1,0 +1,129 @@
+// The part of a storage node that takes part in transactions (§3.3, §3.4 and §4). All of it is plain data, and every
+// request may arrive late, twice, or after its transaction has ended.
+//
+//   coordinator --prepare--> node      verdict for each action; accepted actions are durable pending entries
+//               --commit---> node      the intended writes become visible; needs no wait for a sync of its own
+//               --cancel---> node      the pending entries vanish, and a late prepare finds a fence
+//               --transact-> node      all of it in one round, where one node has all the items (§4)
+//               --readAt / readLatest-> node
+//
+// Each answer carries the node's clock, so that coordinators whose clock is behind catch up.
+import type { BoundCondition } from '../expression/types.js'
+import type { Timestamp, TxId } from '../model/brand.js'
+import type { ItemKey, TableShape } from '../model/table.js'
+import type { Item } from '../model/value.js'
+import type { ItemRef } from '../ledger/ledger.js'
+import type { ItemRecord, Mutation } from '../rules/item.js'
+
+/** What a transaction intends for one item. */
+export interface Action {
+  readonly table: TableShape
+  readonly key: ItemKey
+  readonly keyAttributes: Item
+  readonly mutation: Mutation | { readonly kind: 'check' }
+  readonly condition?: BoundCondition
+}
+
+export interface PrepareRequest {
+  readonly tx: TxId
+  readonly timestamp: Timestamp
+  /** Those of this node; accepted all together or not at all. */
+  readonly actions: readonly Action[]
+}
+
+/** What a node says to one action. */
+export type ActionVerdict =
+  | { readonly verdict: 'accepted' }
+  | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
+  | { readonly verdict: 'invalid'; readonly message: string }
+  /** Another transaction is in the way, and was still after the longest wait. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
+  /** The timestamp cannot be used on this item; one above `above` might. */
+  | { readonly verdict: 'too-old'; readonly above: Timestamp }
+  /** The transaction has ended here: a delayed prepare. */
+  | { readonly verdict: 'ended' }
+  /** The table's indexes have changed since the request was validated; validate and try again. */
+  | { readonly verdict: 'stale-shape' }
+
+export interface PrepareReply {
+  readonly clock: Timestamp
+  /** One for each action, in order. The actions are prepared only if all are accepted. */
+  readonly verdicts: readonly ActionVerdict[]
+}
+
+export interface FinishRequest {
+  readonly tx: TxId
+  readonly items: readonly ItemRef[]
+}
+
+/** A client token travels with a one-round transaction, into the same atomic step as its effect. */
+export interface TokenClaim {
+  readonly payloadHash: string
+}
+
+export interface TransactRequest {
+  readonly tx: TxId
+  readonly actions: readonly Action[]
+  readonly token?: TokenClaim
+}
+
+export type TransactReply = { readonly clock: Timestamp } & (
+  | { readonly outcome: 'committed'; readonly timestamp: Timestamp }
+  | { readonly outcome: 'refused'; readonly verdicts: readonly ActionVerdict[] }
+  /** The same token with the same request was committed before. */
+  | { readonly outcome: 'repeated' }
+  | { readonly outcome: 'token-mismatch' }
+  | { readonly outcome: 'token-in-progress' }
+)
+
+export interface ReadAtRequest {
+  readonly items: readonly ItemRef[]
+  /** Absent: the node picks one at which all items can be read, if it has them all. */
+  readonly timestamp?: Timestamp
+}
+
+export type ReadVerdict =
+  | { readonly verdict: 'value'; readonly record?: ItemRecord }
+  | { readonly verdict: 'too-old'; readonly above: Timestamp }
+  /** A transaction prepared below the read timestamp has not been decided, and was not after the longest wait. */
+  | { readonly verdict: 'pending'; readonly tx: TxId; readonly at: Timestamp }
+
+export interface ReadAtReply {
+  readonly clock: Timestamp
+  readonly timestamp: Timestamp
+  readonly results: readonly ReadVerdict[]
+}
+
+/** The two-phase read (§3.4): the second phase names the LSNs of the first and the timestamp to leave as a mark. */
+export interface ReadLatestRequest {
+  readonly items: readonly ItemRef[]
+  readonly mark?: Timestamp
+}
+
+export type LatestVerdict =
+  | {
+      readonly verdict: 'value'
+      readonly lsn: number
+      readonly record?: ItemRecord
+      readonly written: Timestamp
+    }
+  | { readonly verdict: 'pending'; readonly tx: TxId }
+
+export interface ReadLatestReply {
+  readonly clock: Timestamp
+  readonly results: readonly LatestVerdict[]
+}
+
+export interface TransactionNode {
+  prepare(request: PrepareRequest): Promise<PrepareReply>
+  /** Resolves once the writes are visible. */
+  commit(request: FinishRequest & { readonly timestamp: Timestamp }): Promise<{ readonly clock: Timestamp }>
+  cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }>
+  /** Resolves once everything that `commit` or `cancel` of this transaction did here would survive a crash. */
+  finished(request: FinishRequest): Promise<void>
+  transact(request: TransactRequest): Promise<TransactReply>
+  readAt(request: ReadAtRequest): Promise<ReadAtReply>
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply>
+  /** Transactions pending on items of this node for longer than that, for recovery (§3.5). */
+  stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]>
+}
