@@ -55,7 +55,9 @@ export class ExpirySweeper {
   }
 
   #tables(): string[] {
-    const enabled = this.#options.catalog.records().filter((record) => record.timeToLive?.status === 'ENABLED')
+    const enabled = this.#options.catalog
+      .records()
+      .filter((record) => record.timeToLive?.status === 'ENABLED')
     return enabled.map((record) => record.name)
   }
 
@@ -89,7 +91,7 @@ export class ExpirySweeper {
     })
     const expirySpace = table.expiry.space
     const deleted = await Promise.all(
-      entries.map(({ record }) => {
+      entries.map(async ({ record }) => {
         // The shape and the write in one synchronous stretch; the table may have changed while the page was read.
         const current = this.#current(name)
         if (current?.expiry?.space !== expirySpace) return false

@@ -145,9 +145,9 @@ export interface CreateTableInput extends TableSettingsInput {
 }
 
 /** A copy without the members that are null, which count as absent. */
-export function withoutNulls<T>(input: unknown): T {
-  if (Array.isArray(input)) return input.map((element) => withoutNulls(element)) as T
-  if (typeof input !== 'object' || input === null) return input as T
+export function withoutNulls(input: unknown): unknown {
+  if (Array.isArray(input)) return input.map(withoutNulls)
+  if (typeof input !== 'object' || input === null) return input
   const present = Object.entries(input).filter(([, value]) => value !== null && value !== undefined)
-  return Object.fromEntries(present.map(([name, value]) => [name, withoutNulls(value)])) as T
+  return Object.fromEntries(present.map(([name, value]) => [name, withoutNulls(value)]))
 }
