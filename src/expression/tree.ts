@@ -78,7 +78,11 @@ export interface ProjectionNode {
 }
 
 export type ExpressionKind =
-  'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression' | 'UpdateExpression' | 'ProjectionExpression'
+  | 'ConditionExpression'
+  | 'FilterExpression'
+  | 'KeyConditionExpression'
+  | 'UpdateExpression'
+  | 'ProjectionExpression'
 
 /** A parsed text: all that can be said of it without the request's names and values. */
 export interface Parsed<Tree> {
