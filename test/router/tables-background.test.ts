@@ -211,7 +211,7 @@ describe('time to live', () => {
   const expiring = (id: string, ttl: number): Item => ({ id: { S: id }, ttl: { N: String(ttl) } })
   const ids = async (): Promise<string[]> => {
     const entries = await tables.entries(tables.catalog.table('Orders').shape.space)
-    return entries.map(({ record }) => JSON.parse(Buffer.from(record.json).toString()).id.S).toSorted()
+    return entries.map(({ record }) => String(JSON.parse(Buffer.from(record.json).toString()).id.S)).toSorted()
   }
   /** Lets that much time pass, round by round. */
   const pass = async (seconds: number): Promise<void> => {
@@ -306,7 +306,7 @@ describe('time to live', () => {
     assert.equal(tables.backgroundErrors.length, 2)
     tables.nodes.forEach((node, at) => (node.range = ranges[at] as typeof node.range))
     const { space } = tables.catalog.table('Orders').shape
-    await tables.close()
+    await tables.catalog.close()
     tables.clock.advance(10_000)
     await turn()
     assert.equal((await tables.entries(space)).length, 1)

@@ -10,7 +10,7 @@ import { keyAttributesOf } from '../../src/router/keys.js'
 import { manualClock, type ManualClock } from '../../src/runtime/manual-clock.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
 import type { RangeEntry, StorageNode } from '../../src/storage/storage-node.js'
-import { memoryNode } from './memory-node.js'
+import { openLocalNodes } from '../../src/storage/open-local-node.js'
 
 export const START_MS = Date.parse('2030-01-01T12:00:00.250Z')
 
@@ -26,7 +26,7 @@ export interface TestTables {
   remove(tableName: string, item: Item): Promise<void>
   /** Everything in a key space of a table or index, over all nodes. */
   entries(space: SpaceId, itemSpace?: SpaceId): Promise<RangeEntry[]>
-  /** Closes the catalogue and opens it again over the same nodes. */
+  /** Closes the catalogue, and nodes on disk, and opens them again. */
   reopen(): Promise<void>
   close(): Promise<void>
 }
@@ -34,9 +34,13 @@ export interface TestTables {
 // eslint-disable-next-line typescript/no-explicit-any -- answers are compared member by member
 export type Answer = any
 
-export async function openTables(
-  options: { readonly nodes?: readonly StorageNode[]; readonly nodeCount?: number } = {},
-): Promise<TestTables> {
+export interface TestTablesOptions {
+  readonly nodeCount?: number
+  /** Nodes on disk, in this folder, with so little room in memory that writers wait in line. */
+  readonly folder?: string
+}
+
+export async function openTables({ nodeCount = 1, folder }: TestTablesOptions = {}): Promise<TestTables> {
   const clock = manualClock(START_MS)
   let random = 0
   const runtime: Runtime = {
@@ -44,7 +48,16 @@ export async function openTables(
     randomBytes: (count) => new Uint8Array(count).map(() => random++),
     defer: (callback) => void setImmediate(callback),
   }
-  const nodes = options.nodes ?? Array.from({ length: options.nodeCount ?? 1 }, () => memoryNode(runtime))
+  const openNodes = (): Promise<readonly StorageNode[]> =>
+    openLocalNodes({
+      runtime,
+      nodes: nodeCount,
+      ...(folder === undefined
+        ? { memory: true }
+        : { path: folder, tuning: { overlayBytesMax: 20_000, applyDelayMs: 0 } }),
+    })
+  let nodes = await openNodes()
+  const closeNodes = (): Promise<unknown> => Promise.all(nodes.map((node) => node.close()))
   const backgroundErrors: unknown[] = []
   const openBoth = async (): Promise<{ catalog: TableCatalog; router: Router }> => {
     const catalog = await openCatalog({
@@ -76,8 +89,10 @@ export async function openTables(
     get catalog() {
       return current.catalog
     },
+    get nodes() {
+      return nodes
+    },
     clock,
-    nodes,
     backgroundErrors,
     async call(operation, input, principal = anyone) {
       const reply = await current.router.handle({ operation, input, principal })
@@ -108,9 +123,16 @@ export async function openTables(
     },
     async reopen() {
       await current.catalog.close()
+      if (folder !== undefined) {
+        await closeNodes()
+        nodes = await openNodes()
+      }
       current = await openBoth()
     },
-    close: () => current.catalog.close(),
+    async close() {
+      await current.catalog.close()
+      await closeNodes()
+    },
   }
 }
 
