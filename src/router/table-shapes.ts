@@ -99,6 +99,11 @@ export interface ThroughputInput {
   readonly WriteCapacityUnits: number
 }
 
+export interface OnDemandThroughputInput {
+  readonly MaxReadRequestUnits?: number
+  readonly MaxWriteRequestUnits?: number
+}
+
 export interface ProjectionInput {
   readonly ProjectionType?: 'ALL' | 'INCLUDE' | 'KEYS_ONLY'
   readonly NonKeyAttributes?: readonly string[]
@@ -128,7 +133,7 @@ export interface TableSettingsInput {
   readonly AttributeDefinitions?: readonly AttributeDefinition[]
   readonly BillingMode?: BillingMode
   readonly ProvisionedThroughput?: ThroughputInput
-  readonly OnDemandThroughput?: Readonly<Record<string, unknown>>
+  readonly OnDemandThroughput?: OnDemandThroughputInput
   readonly StreamSpecification?: StreamInput
   readonly SSESpecification?: EncryptionInput
   readonly TableClass?: string

@@ -211,7 +211,9 @@ describe('time to live', () => {
   const expiring = (id: string, ttl: number): Item => ({ id: { S: id }, ttl: { N: String(ttl) } })
   const ids = async (): Promise<string[]> => {
     const entries = await tables.entries(tables.catalog.table('Orders').shape.space)
-    return entries.map(({ record }) => String(JSON.parse(Buffer.from(record.json).toString()).id.S)).toSorted()
+    return entries
+      .map(({ record }) => String(JSON.parse(Buffer.from(record.json).toString()).id.S))
+      .toSorted()
   }
   /** Lets that much time pass, round by round. */
   const pass = async (seconds: number): Promise<void> => {

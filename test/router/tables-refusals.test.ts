@@ -428,7 +428,26 @@ refuses('UpdateTable', [
   [
     'a new index with throughput where requests are paid for',
     indexes('OnDemand', [newIndex('new-index', { ProvisionedThroughput: capacity(1, 1) })]),
-    `${INVALID}ProvisionedThroughput should not be specified for index: new-index when BillingMode is PAY_PER_REQUEST`,
+    `${INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: new-index when BillingMode is PAY_PER_REQUEST`,
+  ],
+  [
+    'a new index without throughput where it is provisioned',
+    indexes('Provisioned', [newIndex('new-index')]),
+    `${INVALID}Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: new-index`,
+  ],
+  [
+    'throughput of an index where requests are paid for',
+    update('Indexed', {
+      GlobalSecondaryIndexUpdates: [
+        { Update: { IndexName: 'by-group', ProvisionedThroughput: capacity(1, 1) } },
+      ],
+    }),
+    `${INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: by-group when BillingMode is PAY_PER_REQUEST`,
+  ],
+  [
+    'limits of on-demand throughput where it is provisioned',
+    update('Provisioned', { OnDemandThroughput: { MaxReadRequestUnits: 5 } }),
+    `${INVALID}MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED`,
   ],
   ['deleting an unknown index', indexes('OnDemand', [{ Delete: { IndexName: 'none' } }]), MISSING],
   [
