@@ -30,7 +30,9 @@ export async function run(args: readonly string[], world: World): Promise<number
   const command = COMMANDS.get(name)
   if (command === undefined) {
     const what = name.startsWith('-') ? 'option' : 'command'
-    world.printError(`seriatim: there is no ${what} '${name}'; the commands are ${[...COMMANDS.keys()].join(', ')}`)
+    world.printError(
+      `seriatim: there is no ${what} '${name}'; the commands are ${[...COMMANDS.keys()].join(', ')}`,
+    )
     return 2
   }
   try {

@@ -37,7 +37,9 @@ export async function run(args: readonly string[], world: World): Promise<number
   const port = readInteger('port', values.port, 0, 65_535)
   const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
   // `npm start` gives --path already; whoever adds --memory to it means that.
-  const places = tokens.flatMap((token) => (token.kind === 'option' && isPlace(token.name) ? [token.name] : []))
+  const places = tokens.flatMap((token) =>
+    token.kind === 'option' && isPlace(token.name) ? [token.name] : [],
+  )
   const inMemory = places.at(-1) === 'memory'
   if (!inMemory && values.path === '') throw new UsageError('--path must name a folder')
   const refusal = hostRefusal(host, { auth: values.auth, faults })
@@ -95,7 +97,9 @@ function listenError(error: unknown, host: string, port: number): Error {
     case 'EADDRINUSE':
       return new Error(`port ${port} of ${host} is already in use; choose another with --port`)
     case 'EACCES':
-      return new Error(`port ${port} needs privileges that this user does not have; choose one above 1023 with --port`)
+      return new Error(
+        `port ${port} needs privileges that this user does not have; choose one above 1023 with --port`,
+      )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new Error(`${host} is not an address of this machine; choose another with --host`)

@@ -48,7 +48,9 @@ export function processWorld(): World {
       return store.open(options)
     },
     verifyFolder: async (path) => {
-      const storage = await load<{ verifyFolder(path: string): Promise<FolderReport> }>('../storage/verify.js')
+      const storage = await load<{ verifyFolder(path: string): Promise<FolderReport> }>(
+        '../storage/verify.js',
+      )
       return storage.verifyFolder(path)
     },
   }

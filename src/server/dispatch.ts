@@ -211,7 +211,10 @@ export class Dispatcher {
       if (fault.kind === 'delay') return answer
     }
     if (fault.kind === 'lose') return lostAnswer()
-    return this.#error(new DynamoError('InternalServerError', 'Internal server error (injected)'), contentType)
+    return this.#error(
+      new DynamoError('InternalServerError', 'Internal server error (injected)'),
+      contentType,
+    )
   }
 
   #page(head: RequestHead): Answer {

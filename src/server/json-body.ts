@@ -10,7 +10,8 @@ export function parseBody(body: Buffer, depthMax: number): ParsedBody {
   if (body.length === 0) return refused('the body of the request is empty')
   if (!isUtf8(body)) return refused('the body of the request is not valid UTF-8')
   const text = body.toString('utf8')
-  if (deeperThan(text, depthMax)) return refused(`the body of the request nests deeper than ${depthMax} levels`)
+  if (deeperThan(text, depthMax))
+    return refused(`the body of the request nests deeper than ${depthMax} levels`)
   let input: unknown
   try {
     input = JSON.parse(text)
@@ -52,7 +53,8 @@ export function deeperThan(text: string, depthMax: number): boolean {
 
 function occurrences(text: string, bracket: string, countMax: number): number {
   let count = 0
-  for (let at = text.indexOf(bracket); at !== -1 && count <= countMax; at = text.indexOf(bracket, at + 1)) count++
+  for (let at = text.indexOf(bracket); at !== -1 && count <= countMax; at = text.indexOf(bracket, at + 1))
+    count++
   return count
 }
 

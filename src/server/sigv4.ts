@@ -190,6 +190,7 @@ function canonicalValue(value: string | string[] | undefined): string {
 }
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
-const invalidSignature = (message: string): DynamoError => new DynamoError('InvalidSignatureException', message)
+const invalidSignature = (message: string): DynamoError =>
+  new DynamoError('InvalidSignatureException', message)
 const incompleteSignature = (message: string): DynamoError =>
   new DynamoError('IncompleteSignatureException', message)

@@ -25,7 +25,8 @@ export function writeKeepAlive(response: ServerResponse, answer: Answer, connect
   }
   const { status, headers, body } = answer
   let text = statusLine(status)
-  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`
+  for (let index = 0; index < headers.length; index += 2)
+    text += `${headers[index]}: ${headers[index + 1]}\r\n`
   prepared._header = `${text}content-length: ${body.length}\r\n${connectionHeaders}\r\n`
   response.statusCode = status
   response.end(body)
@@ -50,7 +51,8 @@ export function keepAliveHeaders(keepAliveTimeoutMs: number): () => string {
 export function rawBytes(answer: Answer): Buffer {
   const { status, headers, body } = answer
   let head = statusLine(status)
-  for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`
+  for (let index = 0; index < headers.length; index += 2)
+    head += `${headers[index]}: ${headers[index + 1]}\r\n`
   head += `content-length: ${body.length}\r\nconnection: close\r\n\r\n`
   return Buffer.concat([Buffer.from(head, 'latin1'), body])
 }

@@ -117,7 +117,10 @@ test('malformed: random bytes never stop the server and never make it answer 5xx
   const server = await serve(t, { limits: { lingerMs: 20, headersTimeoutMs: 1000 } })
   const good = requestOf({ headers: { 'content-length': '9' }, body: '{"a":"b"}' })
   const mutated = fc
-    .array(fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 8 })
+    .array(fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 0, max: 255 })), {
+      minLength: 1,
+      maxLength: 8,
+    })
     .map((changes) => {
       const bytes = Buffer.from(good)
       for (const [at, value] of changes) bytes[at] = value

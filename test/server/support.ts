@@ -11,7 +11,10 @@ export const echoRouter: Router = {
   operations: ['GetItem', 'PutItem', 'ListTables', 'DescribeTable', 'ListStreams'],
   handle: async ({ operation, input, principal }) => {
     if (operation === 'DescribeTable') {
-      return { ok: false, error: new DynamoError('ResourceNotFoundException', 'Requested resource not found') }
+      return {
+        ok: false,
+        error: new DynamoError('ResourceNotFoundException', 'Requested resource not found'),
+      }
     }
     return { ok: true, body: Buffer.from(JSON.stringify({ operation, input, principal: principal.name })) }
   },
@@ -145,7 +148,11 @@ export class RawClient {
 }
 
 /** Sends bytes on a connection of their own and reads the answer. */
-export async function ask(t: TestContext, server: RunningServer, bytes: Buffer | string): Promise<RawResponse> {
+export async function ask(
+  t: TestContext,
+  server: RunningServer,
+  bytes: Buffer | string,
+): Promise<RawResponse> {
   const client = await RawClient.open(t, server)
   const response = await client.write(bytes).response()
   client.socket.destroy()

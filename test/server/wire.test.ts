@@ -18,7 +18,11 @@ test('wire: an answer carries a request id, a checksum, its type, its length and
 test('wire: the content type of the request comes back', async (t) => {
   const server = await serve(t)
   for (const type of ['application/x-amz-json-1.0', 'application/x-amz-json-1.1', 'application/json']) {
-    const { status, headers } = await ask(t, server, requestOf({ headers: { 'content-type': `${type}; charset=utf-8` } }))
+    const { status, headers } = await ask(
+      t,
+      server,
+      requestOf({ headers: { 'content-type': `${type}; charset=utf-8` } }),
+    )
     assert.equal(status, 200)
     assert.equal(headers.get('content-type'), type)
   }
