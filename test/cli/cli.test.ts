@@ -92,12 +92,11 @@ test('cli: a signal lets the request in flight finish before the store is closed
 
 test('cli: a signal while the store is being opened closes it again without listening', async () => {
   const cli = testWorld()
-  const { openStore } = cli.world
   const world: World = {
     ...cli.world,
     openStore: (options) => {
       cli.signal('SIGTERM')
-      return openStore(options)
+      return cli.world.openStore(options)
     },
   }
   assert.equal(await run(['start', '--port', '0'], world), 0)

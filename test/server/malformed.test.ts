@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { deeperThan } from '../../src/server/json-body.js'
 import { ask, RawClient, requestOf, serve, type RequestParts } from './support.js'
 
