@@ -17,11 +17,18 @@ export interface KeyRange {
 }
 
 export interface OrderedIndex {
+  /** A private copy or an immutable value; never changes afterwards. */
   get(key: KeyBytes): Uint8Array | undefined
+  /** Consumed before the caller next yields to the event loop: an iterator does not outlive a change. */
   range(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]>
   /** All changes and the journal position they bring the index up to, in one atomic and durable step. */
   apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void>
   /** The journal position up to which this index holds everything; 0 for a new one. */
   readonly appliedUpTo: number
   close(): Promise<void>
+}
+
+/** The order of key bytes: latin1 strings compare as their bytes do. */
+export function compareKeyBytes(a: KeyBytes, b: KeyBytes): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

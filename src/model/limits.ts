@@ -16,6 +16,8 @@ export const limits = {
   requestBytesMax: 16 * 1024 * 1024,
   globalIndexesMax: 20,
   localIndexesMax: 5,
+  /** Of all INCLUDE projections of a table together. */
+  projectedAttributesMax: 100,
   segmentsMax: 1_000_000,
   tagsMax: 50,
 } as const

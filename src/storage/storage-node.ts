@@ -7,36 +7,11 @@
 // The interface is asynchronous and carries plain data only, so that a node can live in this thread, in a worker, on a
 // compare-and-set engine or in the simulator. The router owns validation and the catalogue; a node owns the state of
 // items, and decides one step at a time.
-import type { BoundCondition, BoundUpdate } from '../expression/types.js'
-import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { IndexShape, ItemKey, TableShape } from '../model/table.js'
-import type { Item } from '../model/value.js'
+import type { ItemRecord, WriteRequest } from '../rules/item.js'
 
-/** One item as stored: its bytes are the wire form, ready for the socket. */
-export interface ItemRecord {
-  /** When it was last written, in the serial order (§3.2). */
-  readonly timestamp: Timestamp
-  readonly lsn: Lsn
-  /** Size as DynamoDB counts it, for capacity and page limits. */
-  readonly itemBytes: number
-  /** The item as JSON text in UTF-8, `{"id":{"S":"a"}}`. Never mutated. */
-  readonly json: Uint8Array
-}
-
-export type Mutation =
-  | { readonly kind: 'put'; readonly item: Item }
-  | { readonly kind: 'update'; readonly update: BoundUpdate }
-  | { readonly kind: 'delete' }
-
-/** One single-item write. */
-export interface WriteRequest {
-  readonly table: TableShape
-  readonly key: ItemKey
-  /** The key attributes, for an update that creates the item. */
-  readonly keyAttributes: Item
-  readonly mutation: Mutation
-  readonly condition?: BoundCondition
-}
+export type { ItemRecord, LastWrite, Mutation, WriteRequest } from '../rules/item.js'
 
 export type WriteOutcome =
   | {
@@ -91,7 +66,10 @@ export interface MetaEntry {
 export interface StorageNode {
   /** The durable state of one item. */
   get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>
-  /** Resolves once the write is durable, or once what it was refused upon is. */
+  /**
+   * Resolves once the write is durable, or once what it was refused upon is.
+   * @throws WriteFailed if nothing was written, OutcomeUnknown if nobody knows
+   */
   write(request: WriteRequest): Promise<WriteOutcome>
   range(request: RangeRequest): Promise<RangePage>
 

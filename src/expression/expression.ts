@@ -1,0 +1,102 @@
+// The expression language: conditions, filters, key conditions, updates and projections, and the older parameters they
+// replaced. This file and types.ts are all that other boxes import.
+//
+//   request --openExpressions--> names and values, validated
+//           --condition, update, ...--> text parsed (cached) --> checked under this request's names and values --> bound
+//           --finish--> every name and value was used
+//   bound tree + item --evaluateCondition, applyUpdate, project--> answer
+//
+// Order of validation. DynamoDB first looks at the parameters as such (`checkExpressionParameters`), then at the names
+// and values (`openExpressions`), then at the expressions one after the other: UpdateExpression before
+// ConditionExpression, KeyConditionExpression before FilterExpression before ProjectionExpression, each to its end; then
+// at names and values left over (`finish`); and only with the table's schema at what concerns keys. Of one expression it
+// reports, before all else, syntax errors and redundant parentheses as they are met; then, in the order of the text,
+// reserved words, functions out of place and list indexes; then what the names and values make wrong.
+//
+// May import: model.
+import type { KeySchema } from '../model/table.js'
+import { bindCondition } from './bind-condition.js'
+import { bindProjection, bindUpdate } from './bind-update.js'
+import { TextCache } from './cache.js'
+import { keyConditionFor, keyConditionsOf, type KeyCondition } from './key-condition.js'
+import { parseCondition } from './parse-condition.js'
+import { parseProjection, parseUpdate } from './parse-update.js'
+import { Placeholders } from './placeholders.js'
+import type { ConditionNode, ExpressionKind, Parsed, ProjectionNode, UpdateNode } from './tree.js'
+import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
+
+export { applyUpdate, updatedAttributes } from './apply-update.js'
+export { evaluateCondition } from './evaluate.js'
+export {
+  conditionPaths,
+  projectionPaths,
+  refuseKeyFilter,
+  refuseKeyUpdate,
+  refuseNestedKeys,
+  updateOperands,
+  updateTargets,
+} from './key-attributes.js'
+export type { KeyCondition, SortCondition, SortOperator } from './key-condition.js'
+export {
+  conditionOfExpected,
+  conditionOfFilter,
+  keyConditionOfKeyConditions,
+  projectionOfAttributesToGet,
+  updateOfAttributeUpdates,
+} from './legacy.js'
+export { checkExpressionParameters } from './parameters.js'
+export type { Path } from './paths.js'
+export { project, projector } from './project.js'
+
+/**
+ * The expressions of one request, or of one action of a transaction. Every method throws DynamoDB's
+ * ValidationException.
+ *
+ * @example
+ * const expressions = openExpressions({
+ *   ExpressionAttributeNames: { '#s': 'status' },
+ *   ExpressionAttributeValues: { ':open': { S: 'open' } },
+ * })
+ * const condition = expressions.condition('#s = :open', 'ConditionExpression')
+ * expressions.finish()
+ * evaluateCondition(condition, { status: { S: 'open' } }) // true
+ */
+export function openExpressions(input: {
+  readonly ExpressionAttributeNames?: unknown
+  readonly ExpressionAttributeValues?: unknown
+}): RequestExpressions {
+  const placeholders = new Placeholders(input.ExpressionAttributeNames, input.ExpressionAttributeValues)
+  const condition = (text: string, kind: ExpressionKind): BoundCondition =>
+    bindCondition(
+      conditions.get(`${kind} ${text}`, () => parseCondition(text, kind)),
+      placeholders,
+      kind,
+    )
+  return {
+    condition,
+    update: (text) => bindUpdate(updates.get(text, parseUpdate), placeholders),
+    projection: (text) => bindProjection(projections.get(text, parseProjection), placeholders),
+    keyCondition: (text, schema) =>
+      keyConditionFor(keyConditionsOf(condition(text, 'KeyConditionExpression'), schema), schema),
+    finish: () => placeholders.refuseUnused(),
+  }
+}
+
+export interface RequestExpressions {
+  condition(
+    text: string,
+    kind: 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression',
+  ): BoundCondition
+  update(text: string): BoundUpdate
+  projection(text: string): BoundProjection
+  /** For the key of the table, or of the index that is queried. */
+  keyCondition(text: string, schema: KeySchema): KeyCondition
+  /** Refuses names and values that no expression has used. Call it after the last expression. */
+  finish(): void
+}
+
+// Trees depend on nothing but their text, so that the whole process shares them.
+const CACHE_BOUNDS = { entriesMax: 1000, charactersMax: 512 * 1024 }
+const conditions = new TextCache<Parsed<ConditionNode>>(CACHE_BOUNDS)
+const updates = new TextCache<Parsed<UpdateNode>>(CACHE_BOUNDS)
+const projections = new TextCache<Parsed<ProjectionNode>>(CACHE_BOUNDS)

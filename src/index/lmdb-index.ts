@@ -1,0 +1,99 @@
+// The index on disk: LMDB, with synced commits. A power cut leaves it at its last commit, never between two.
+//
+// LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
+import { type Database, type RootDatabase, open } from 'lmdb'
+import type { KeyBytes } from '../model/brand.js'
+import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
+
+type Entries = Database<Uint8Array, KeyBytes>
+
+const MAP_BYTES_INITIAL = 4 * 1024 * 1024 * 1024
+const READERS_MAX = 8
+const APPLIED = 'applied' as KeyBytes
+
+/** Key bytes are latin1 strings already: no array is made on the way to LMDB. */
+const keyEncoder = {
+  writeKey: (key: string, target: Buffer, start: number): number => {
+    if (target.write(key, start, 'latin1') !== key.length) throw new RangeError('the key does not fit')
+    return start + key.length
+  },
+  readKey: (source: Buffer, start: number, end: number): string => source.toString('latin1', start, end),
+}
+
+/**
+ * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that.
+ *
+ * @example
+ * const index = lmdbIndex('./data/node-0/index')
+ * index.get(key)
+ */
+export function lmdbIndex(path: string): OrderedIndex {
+  const options = {
+    // Virtual: the file is as long as its data, and the map grows beyond this by itself.
+    mapSize: MAP_BYTES_INITIAL,
+    maxDbs: 2,
+    maxReaders: READERS_MAX,
+    noSubdir: false,
+    overlappingSync: false,
+    noMemInit: true,
+    noReadAhead: true,
+    cache: false,
+    encoding: 'binary' as const,
+  }
+  return new LmdbIndex(open<Uint8Array, KeyBytes>(path, options))
+}
+
+class LmdbIndex implements OrderedIndex {
+  readonly #root: RootDatabase<Uint8Array, KeyBytes>
+  readonly #entries: Entries
+  readonly #state: Entries
+  #appliedUpTo: number
+
+  constructor(root: RootDatabase<Uint8Array, KeyBytes>) {
+    this.#root = root
+    const options = { encoding: 'binary' as const, keyEncoder, cache: false }
+    this.#entries = root.openDB('entries', options)
+    this.#state = root.openDB('state', options)
+    const applied = this.#state.getBinary(APPLIED)
+    this.#appliedUpTo = applied === undefined ? 0 : Buffer.from(applied).readDoubleBE(0)
+  }
+
+  get appliedUpTo(): number {
+    return this.#appliedUpTo
+  }
+
+  get(key: KeyBytes): Uint8Array | undefined {
+    return this.#entries.getBinary(key)
+  }
+
+  *range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+    const entries = this.#entries.getRange(
+      reverse
+        ? { start: to, end: from, reverse: true, inclusiveEnd: true, exclusiveStart: true }
+        : { start: from, end: to },
+    )
+    for (const { key, value } of entries) {
+      if (key < to) yield [key, value]
+    }
+  }
+
+  async apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
+    const applied = Buffer.allocUnsafe(8)
+    applied.writeDoubleBE(appliedUpTo)
+    const committed = await this.#root.batch(() => {
+      for (const [key, value] of changes) {
+        if (value === undefined) void this.#entries.remove(key)
+        else void this.#entries.put(key, value)
+      }
+      void this.#state.put(APPLIED, applied)
+    })
+    if (!committed) throw new Error('LMDB did not commit')
+    // The next read must see this commit, not the snapshot that the current turn of the event loop may have open.
+    this.#root.resetReadTxn()
+    this.#appliedUpTo = appliedUpTo
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close()
+  }
+}

@@ -1,0 +1,110 @@
+// One frame of the journal: the changes of one batch, with what is needed to prove where it belongs.
+//
+//   0 magic  4 length  8 crc  12 format  16 position  24 synced up to  32 timestamp  40 LSN  48 changes  52 entries...
+//   entry: 1 kind, 2 key length, 4 value length, key bytes, value bytes
+//
+// The checksum is seeded with the id of the segment: neither a frame of another segment nor bytes that a user stored in
+// an item can pass for a frame of this one.
+import { crc32 } from 'node:zlib'
+import type { IndexChange } from '../index/ordered-index.js'
+import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
+
+export interface Frame {
+  /** Offset of its first byte in the whole journal. */
+  readonly position: number
+  /** Offset after its last byte. */
+  readonly end: number
+  /** Everything before this offset was durable when the frame was written. */
+  readonly syncedUpTo: number
+  /** The highest timestamp and LSN given out so far. */
+  readonly timestamp: Timestamp
+  readonly lsn: Lsn
+  readonly changes: readonly IndexChange[]
+}
+
+export type FrameContent = Pick<Frame, 'timestamp' | 'lsn' | 'changes'>
+
+export const FRAME_MAGIC = Buffer.from('SRTM', 'latin1')
+export const FRAME_HEADER_BYTES = 52
+const FORMAT = 1
+const ENTRY_HEADER_BYTES = 7
+const PUT = 1
+const DELETE = 2
+
+export function frameBytes(content: FrameContent): number {
+  let bytes = FRAME_HEADER_BYTES
+  for (const [key, value] of content.changes)
+    bytes += ENTRY_HEADER_BYTES + key.length + (value?.byteLength ?? 0)
+  return bytes
+}
+
+/** Writes the frame to the beginning of `target`, which has at least `frameBytes(content)` bytes. */
+export function encodeFrame(
+  target: Buffer,
+  content: FrameContent,
+  place: { readonly seed: number; readonly position: number; readonly syncedUpTo: number },
+): Buffer {
+  let at = FRAME_HEADER_BYTES
+  for (const [key, value] of content.changes) {
+    target[at] = value === undefined ? DELETE : PUT
+    target.writeUInt16BE(key.length, at + 1)
+    target.writeUInt32BE(value?.byteLength ?? 0, at + 3)
+    at += ENTRY_HEADER_BYTES
+    target.write(key, at, 'latin1')
+    at += key.length
+    if (value !== undefined) {
+      target.set(value, at)
+      at += value.byteLength
+    }
+  }
+  const frame = target.subarray(0, at)
+  FRAME_MAGIC.copy(frame)
+  frame.writeUInt32BE(at, 4)
+  frame.writeUInt32BE(FORMAT, 12)
+  frame.writeDoubleBE(place.position, 16)
+  frame.writeDoubleBE(place.syncedUpTo, 24)
+  frame.writeDoubleBE(content.timestamp, 32)
+  frame.writeDoubleBE(content.lsn, 40)
+  frame.writeUInt32BE(content.changes.length, 48)
+  frame.writeUInt32BE(checksum(frame, place.seed), 8)
+  return frame
+}
+
+/** The frame that stands at this place, or undefined if none does. Values are parts of `bytes`, not copies. */
+export function decodeFrame(bytes: Buffer, at: number, seed: number, position: number): Frame | undefined {
+  if (at + FRAME_HEADER_BYTES > bytes.length) return undefined
+  if (bytes.compare(FRAME_MAGIC, 0, 4, at, at + 4) !== 0) return undefined
+  const length = bytes.readUInt32BE(at + 4)
+  if (length < FRAME_HEADER_BYTES || at + length > bytes.length) return undefined
+  const frame = bytes.subarray(at, at + length)
+  if (frame.readUInt32BE(8) !== checksum(frame, seed)) return undefined
+  if (frame.readUInt32BE(12) !== FORMAT || frame.readDoubleBE(16) !== position) return undefined
+  return {
+    position,
+    end: position + length,
+    syncedUpTo: frame.readDoubleBE(24),
+    timestamp: frame.readDoubleBE(32) as Timestamp,
+    lsn: frame.readDoubleBE(40) as Lsn,
+    changes: decodeChanges(frame),
+  }
+}
+
+function decodeChanges(frame: Buffer): IndexChange[] {
+  const changes: IndexChange[] = []
+  const count = frame.readUInt32BE(48)
+  let at = FRAME_HEADER_BYTES
+  for (let i = 0; i < count; i++) {
+    const kind = frame[at]
+    const valueAt = at + ENTRY_HEADER_BYTES + frame.readUInt16BE(at + 1)
+    const key = frame.toString('latin1', at + ENTRY_HEADER_BYTES, valueAt) as KeyBytes
+    const end = valueAt + frame.readUInt32BE(at + 3)
+    changes.push([key, kind === PUT ? frame.subarray(valueAt, end) : undefined])
+    at = end
+  }
+  return changes
+}
+
+/** Over everything but the checksum itself. */
+function checksum(frame: Buffer, seed: number): number {
+  return crc32(frame.subarray(12), crc32(frame.subarray(0, 8), seed))
+}

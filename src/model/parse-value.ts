@@ -1,0 +1,257 @@
+// Untrusted JSON to validated values: the only way a client's item enters the store.
+//
+// What comes out is canonical: one type a value, numbers and binaries in their one text, sets without duplicates, no
+// unpaired surrogates, at most 32 levels deep (so that every later walk may recurse). What was canonical already is
+// returned as it is, not copied: most items are.
+import { parseBase64 } from './binary.js'
+import { DynamoError, validationError } from './errors.js'
+import { limits } from './limits.js'
+import { parseNumber } from './number.js'
+import { setAttribute, type AttributeValue, type Item, type MutableItem } from './value.js'
+
+/** Validates one value such as `{ "N": "1.0" }`, here to `{ "N": "1" }`. Throws what DynamoDB answers. */
+export function parseAttributeValue(json: unknown): AttributeValue {
+  return parseValue(json, 1)
+}
+
+/** Validates an item, or any map of names to values; an attribute named `__proto__` stays one. */
+export function parseItem(json: unknown): Item {
+  return parseMap(json, 1)
+}
+
+const INVALID = 'One or more parameter values were invalid: '
+const MODEL = 'com.amazonaws.dynamodb.v20120810.'
+
+type Json = Readonly<Record<string, unknown>>
+
+function parseValue(json: unknown, level: number): AttributeValue {
+  if (level > limits.nestingDepthMax)
+    throw validationError(
+      'Nesting Levels have exceeded supported limits: ' +
+        'Attributes in the item have nested levels beyond supported limit',
+    )
+  if (typeof json !== 'object') throw serializationError('Unexpected value type in payload')
+  if (Array.isArray(json))
+    throw serializationError(`Unrecognized collection type class ${MODEL}AttributeValue`)
+
+  // Members that are null or unknown count as absent. A value with several types is refused only after each was
+  // found to be valid, as DynamoDB does.
+  let value: AttributeValue | undefined
+  let types = 0
+  let members = 0
+  if (json !== null) {
+    for (const tag of Object.keys(json)) {
+      members++
+      const content = (json as Json)[tag]
+      if (content === null || content === undefined) continue
+      const parsed = parseTagged(json as Json, tag, content, level)
+      if (parsed === undefined) continue
+      value = parsed
+      types++
+    }
+  }
+  if (value === undefined)
+    throw validationError(
+      'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes',
+    )
+  if (types > 1)
+    throw validationError(
+      'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
+    )
+  return members > 1 ? onlyTag(value) : value
+}
+
+/** The value with that type: `json` itself if its content is canonical. Undefined for an unknown type. */
+function parseTagged(json: Json, tag: string, content: unknown, level: number): AttributeValue | undefined {
+  const same = json as unknown as AttributeValue
+  switch (tag) {
+    case 'S':
+      parseText(content)
+      return same
+    case 'N': {
+      const number = parseNumber(stringOf(content))
+      return number === content ? same : { N: number }
+    }
+    case 'B':
+      parseBlob(content)
+      return same
+    case 'BOOL': {
+      const flag = parseBoolean(content)
+      return flag === content ? same : { BOOL: flag }
+    }
+    case 'NULL':
+      if (!parseBoolean(content))
+        throw validationError(`${INVALID}Null attribute value types must have the value of true`)
+      return content === true ? same : { NULL: true }
+    case 'M': {
+      const map = parseMap(content, level + 1)
+      return map === content ? same : { M: map }
+    }
+    case 'L': {
+      const list = parseList(content, level + 1)
+      return list === content ? same : { L: list }
+    }
+    case 'SS':
+      parseStringSet(content)
+      return same
+    case 'NS': {
+      const numbers = parseNumberSet(content)
+      return numbers === content ? same : { NS: numbers }
+    }
+    case 'BS':
+      parseBinarySet(content)
+      return same
+    default:
+      return undefined
+  }
+}
+
+/** A value that came with null or unknown members, without them. */
+function onlyTag(value: AttributeValue): AttributeValue {
+  const [tag, content] = Object.entries(value).find(
+    ([tag, content]) => content !== null && content !== undefined && TAGS.has(tag),
+  )!
+  return { [tag]: content } as unknown as AttributeValue
+}
+
+const TAGS: ReadonlySet<string> = new Set(['S', 'N', 'B', 'BOOL', 'NULL', 'M', 'L', 'SS', 'NS', 'BS'])
+
+function parseMap(json: unknown, level: number): Item {
+  if (typeof json !== 'object' || json === null) throw serializationError('Unexpected field type')
+  if (Array.isArray(json))
+    throw serializationError(
+      `Unrecognized collection type java.util.Map<java.lang.String, ${MODEL}AttributeValue>`,
+    )
+  let copy: MutableItem | undefined
+  for (const name of Object.keys(json)) {
+    checkName(name)
+    const before = (json as Json)[name]
+    const after = parseValue(before, level)
+    if (after === before) continue
+    // A spread defines own members, `__proto__` too.
+    copy ??= { ...(json as Item) }
+    setAttribute(copy, name, after)
+  }
+  return copy ?? (json as Item)
+}
+
+function parseList(json: unknown, level: number): readonly AttributeValue[] {
+  const list = arrayOf(json)
+  let copy: AttributeValue[] | undefined
+  for (let at = 0; at < list.length; at++) {
+    const before = list[at]
+    const after = parseValue(before, level)
+    if (after === before) continue
+    copy ??= (list as AttributeValue[]).slice()
+    copy[at] = after
+  }
+  return copy ?? (list as readonly AttributeValue[])
+}
+
+function parseStringSet(json: unknown): void {
+  const members = arrayOf(json)
+  if (members.length === 0) throw validationError(`${INVALID}An string set  may not be empty`)
+  for (const member of members) {
+    if (member === null)
+      throw validationError(`${INVALID}An string set may not have a null string as a member`)
+    parseText(member)
+  }
+  if (hasDuplicates(members))
+    throw validationError(`${INVALID}Input collection [${members.join(', ')}] contains duplicates.`)
+}
+
+function parseNumberSet(json: unknown): readonly string[] {
+  const members = arrayOf(json)
+  if (members.length === 0) throw validationError(`${INVALID}An number set  may not be empty`)
+  let changed = false
+  const numbers = members.map((member) => {
+    if (member === null)
+      throw validationError(`${INVALID}An number set may not have a null string as a member`)
+    const number = parseNumber(stringOf(member))
+    changed ||= number !== member
+    return number
+  })
+  if (hasDuplicates(numbers)) throw validationError('Input collection contains duplicates')
+  return changed ? numbers : (members as readonly string[])
+}
+
+function parseBinarySet(json: unknown): void {
+  const members = arrayOf(json)
+  if (members.length === 0) throw validationError(`${INVALID}Binary sets should not be empty`)
+  for (const member of members) {
+    if (member === null) throw validationError(`${INVALID}Binary sets may not contain null values`)
+    parseBlob(member)
+  }
+  if (hasDuplicates(members))
+    throw validationError(`${INVALID}Input collection [${members.join(', ')}]of type BS contains duplicates.`)
+}
+
+const hasDuplicates = (members: readonly unknown[]): boolean =>
+  members.length > 1 && new Set(members).size !== members.length
+
+/** Unpaired surrogates have no UTF-8 form: they would come back as another string. */
+function parseText(json: unknown): void {
+  if (!isWellFormed(stringOf(json)))
+    throw validationError(`${INVALID}A string contains an unpaired surrogate`)
+}
+
+const NAME_BYTES_MAX = 65535
+
+function checkName(name: string): void {
+  if (name === '') throw validationError('Empty attribute name')
+  // No character takes more than three bytes a unit.
+  if (name.length * 3 > NAME_BYTES_MAX && Buffer.byteLength(name) > NAME_BYTES_MAX)
+    throw validationError(`Attribute name is too large, must be less than ${NAME_BYTES_MAX + 1} bytes`)
+  if (!isWellFormed(name)) throw validationError(`${INVALID}An attribute name contains an unpaired surrogate`)
+}
+
+// In Node since 20, in TypeScript's library only from ES2024 on.
+const isWellFormed = (text: string): boolean =>
+  (text as unknown as { isWellFormed(): boolean }).isWellFormed()
+
+function parseBlob(json: unknown): void {
+  if (typeof json === 'string') parseBase64(json)
+  else if (Array.isArray(json))
+    throw serializationError('Unrecognized collection type class java.nio.ByteBuffer')
+  else if (typeof json === 'object')
+    throw serializationError('Start of structure or map found where not expected')
+  else throw serializationError('only base-64-encoded strings are convertible to bytes')
+}
+
+function stringOf(json: unknown): string {
+  if (typeof json === 'string') return json
+  if (typeof json === 'boolean')
+    throw serializationError(`${json ? 'TRUE' : 'FALSE'}_VALUE cannot be converted to String`)
+  throw notConvertible(json, 'String')
+}
+
+/** DynamoDB also takes these strings for booleans. */
+function parseBoolean(json: unknown): boolean {
+  if (typeof json === 'boolean') return json
+  if (typeof json !== 'string') throw notConvertible(json, 'Boolean')
+  if (/^(?:true|1|yes)$/i.test(json)) return true
+  if (/^(?:false|0|no)$/i.test(json)) return false
+  throw serializationError('Unexpected token received from parser')
+}
+
+function notConvertible(json: unknown, wanted: 'String' | 'Boolean'): DynamoError {
+  if (typeof json === 'number') {
+    const token = Number.isInteger(json) ? 'NUMBER_VALUE' : 'DECIMAL_VALUE'
+    return serializationError(`${token} cannot be converted to ${wanted}`)
+  }
+  return serializationError(
+    Array.isArray(json)
+      ? `Unrecognized collection type class java.lang.${wanted}`
+      : 'Start of structure or map found where not expected',
+  )
+}
+
+function arrayOf(json: unknown): readonly unknown[] {
+  if (Array.isArray(json)) return json
+  throw serializationError(
+    typeof json === 'object' ? 'Start of structure or map found where not expected' : 'Unexpected field type',
+  )
+}
+
+const serializationError = (message: string): DynamoError =>
+  new DynamoError('SerializationException', message)

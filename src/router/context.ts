@@ -1,0 +1,45 @@
+// What an operation may use, and what an operation is.
+import type { IndexShape, TableShape } from '../model/table.js'
+import type { Runtime } from '../runtime/runtime.js'
+import type { StorageNode } from '../storage/storage-node.js'
+import type { Access, Principal } from './router.js'
+import type { StructShape } from './shape.js'
+
+/** A table as requests for its items see it. */
+export interface Table {
+  readonly name: string
+  readonly shape: TableShape
+  /** The indexes that can be read: those whose backfill is complete. */
+  readonly readableIndexes: ReadonlyMap<string, IndexShape>
+}
+
+export interface Catalog {
+  /** The table of that name, or ResourceNotFoundException. */
+  table(name: string): Table
+}
+
+export interface RouterContext {
+  readonly runtime: Runtime
+  readonly catalog: Catalog
+  readonly nodes: readonly StorageNode[]
+  /** The node that holds the items whose partition key has this hash. */
+  nodeOf(hash: number): StorageNode
+}
+
+/** Who asks, and a check to call for each table before anything of it is told. */
+export interface RequestScope {
+  readonly principal: Principal
+  /** Throws AccessDeniedException unless the principal may do this operation on that table. */
+  authorise(tableName: string): void
+}
+
+/** Members of a request whose shape has been checked; what is deeper is checked where it is used. */
+export type Input = Readonly<Record<string, unknown>>
+
+export interface Operation {
+  readonly name: string
+  readonly access: Access
+  readonly shape: StructShape
+  /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */
+  run(context: RouterContext, input: Input, scope: RequestScope): Promise<Uint8Array>
+}

@@ -1,0 +1,54 @@
+// The router over storage nodes of this process: one table of operations, one way in.
+import { DynamoError } from '../model/errors.js'
+import type { RequestScope, Operation, RouterContext } from './context.js'
+import type { Principal, Router, RouterReply, RouterRequest } from './router.js'
+import { checkShape } from './shape.js'
+
+export interface RouterOptions {
+  readonly context: RouterContext
+  readonly operations: readonly Operation[]
+  /** Told of every error that is not an answer to the caller but a defect or a broken disk. */
+  readonly onInternalError?: (error: unknown, operation: string) => void
+}
+
+export function openRouter({ context, operations, onInternalError }: RouterOptions): Router {
+  const byName = new Map(operations.map((operation) => [operation.name, operation]))
+  return {
+    operations: [...byName.keys()],
+
+    async handle({ operation: name, input, principal }: RouterRequest): Promise<RouterReply> {
+      const operation = byName.get(name)
+      if (operation === undefined) return { ok: false, error: unknownOperation(name) }
+      try {
+        checkShape(operation.shape, input)
+        return { ok: true, body: await operation.run(context, input, scopeOf(principal, operation)) }
+      } catch (error) {
+        if (error instanceof DynamoError) return { ok: false, error }
+        onInternalError?.(error, name)
+        return { ok: false, error: internalError(error) }
+      }
+    },
+  }
+}
+
+const unknownOperation = (name: string): DynamoError =>
+  new DynamoError('UnknownOperationException', `The operation ${name} is not supported by this store.`)
+
+/** The caller cannot tell whether the write happened: DynamoDB's word for that is InternalServerError. */
+function internalError(error: unknown): DynamoError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
+}
+
+function scopeOf(principal: Principal, operation: Operation): RequestScope {
+  return {
+    principal,
+    authorise(tableName) {
+      if (principal.allows(operation.access, tableName)) return
+      throw new DynamoError(
+        'AccessDeniedException',
+        `User: ${principal.name} is not authorized to perform: dynamodb:${operation.name} on resource: ${tableName} because the access file grants no ${operation.access} access to it`,
+      )
+    },
+  }
+}

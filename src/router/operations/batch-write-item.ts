@@ -1,0 +1,196 @@
+import { validationError } from '../../model/errors.js'
+import { itemBytes } from '../../model/item-size.js'
+import { itemKey } from '../../model/key-bytes.js'
+import { limits } from '../../model/limits.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { KeyAttribute, KeySchema } from '../../model/table.js'
+import { attribute, typeOf, type Item } from '../../model/value.js'
+import { indexKeyRefusal } from '../../rules/index-keys.js'
+import type { Mutation, WriteRequest } from '../../storage/storage-node.js'
+import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../capacity.js'
+import type { Input, Operation, RouterContext, Table } from '../context.js'
+import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
+import { jsonReply } from '../reply.js'
+import type { Shape } from '../shape.js'
+import { tableNameOf } from '../table-name.js'
+import { addConsumed, consumedByOutcome } from './batch-capacity.js'
+import { collectionMetrics } from './single-write.js'
+
+const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
+
+export const batchWriteItem: Operation = {
+  name: 'BatchWriteItem',
+  access: 'write',
+  shape: {
+    kind: 'struct',
+    members: {
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
+      RequestItems: {
+        kind: 'map',
+        required: true,
+        member: {
+          kind: 'list',
+          member: {
+            kind: 'struct',
+            members: {
+              DeleteRequest: { kind: 'struct', members: { Key: attributes } },
+              PutRequest: { kind: 'struct', members: { Item: attributes } },
+            },
+          },
+        },
+      },
+    },
+  },
+
+  async run(context, input, scope) {
+    const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, readonly WireWrite[]>>)
+    checkCounts(requested)
+    const parsed = requested.map(([name, writes]) => {
+      const tableName = tableNameOf(name)
+      scope.authorise(tableName)
+      return { name, tableName, actions: writes.map(parseWrite) }
+    })
+    // Every write is checked before the first is done: a refusal leaves nothing behind.
+    const seen = new Set<string>()
+    const batches = parsed.map(({ name, tableName, actions }) => {
+      const table = context.catalog.table(tableName)
+      return { name, table, writes: actions.map((action) => writeOf(table, action, seen)) }
+    })
+    const answers = await Promise.all(batches.map((batch) => writeAll(context, input, batch)))
+    return jsonReply({
+      UnprocessedItems: {},
+      ...capacityMember(answers.flatMap(({ capacity }) => capacity ?? [])),
+      ...metricsMember(answers.filter(({ metrics }) => metrics.length > 0)),
+    })
+  },
+}
+
+interface WireWrite {
+  readonly PutRequest?: { readonly Item: unknown } | null
+  readonly DeleteRequest?: { readonly Key: unknown } | null
+}
+
+interface Action {
+  readonly mutation: Exclude<Mutation, { kind: 'update' }>
+  /** The whole item, or the key of the item to delete. */
+  readonly attributes: Item
+}
+
+interface Batch {
+  /** As the caller names the table. */
+  readonly name: string
+  readonly table: Table
+  readonly writes: readonly WriteRequest[]
+}
+
+interface BatchAnswer {
+  readonly name: string
+  readonly capacity: object | undefined
+  readonly metrics: readonly object[]
+}
+
+function checkCounts(requested: readonly (readonly [string, readonly unknown[]])[]): void {
+  if (requested.length === 0) {
+    throw validationError('The requestItems parameter is required for BatchWriteItem')
+  }
+  const most = limits.batchWriteItemsMax
+  if (requested.some(([, writes]) => writes.length === 0 || writes.length > most)) {
+    const shown = requested.map(([name, writes]) => `${name}=[${writes.length} write requests]`).join(', ')
+    throw validationError(
+      `1 validation error detected: Value '{${shown}}' at 'requestItems' failed to satisfy constraint: ` +
+        `Map value must satisfy constraint: [Member must have length less than or equal to ${most}, ` +
+        'Member must have length greater than or equal to 1]',
+    )
+  }
+  if (requested.reduce((total, [, writes]) => total + writes.length, 0) > most) {
+    throw validationError('Too many items requested for the BatchWriteItem call')
+  }
+}
+
+function parseWrite(write: WireWrite): Action {
+  const put = write.PutRequest ?? undefined
+  const remove = write.DeleteRequest ?? undefined
+  if ((put === undefined) === (remove === undefined)) {
+    throw validationError(
+      'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
+    )
+  }
+  if (put === undefined) return { mutation: { kind: 'delete' }, attributes: parseItem(remove?.Key) }
+  const item = parseItem(put.Item)
+  if (itemBytes(item) > limits.itemBytesMax) {
+    throw validationError('Item size has exceeded the maximum allowed size')
+  }
+  return { mutation: { kind: 'put', item }, attributes: item }
+}
+
+function writeOf(table: Table, { mutation, attributes }: Action, seen: Set<string>): WriteRequest {
+  const { shape } = table
+  if (mutation.kind === 'put') {
+    checkItemKey(shape.key, attributes)
+    const refusal = indexKeyRefusal(shape, attributes)
+    if (refusal !== undefined) throw validationError(refusal)
+  } else {
+    checkKey(shape.key, attributes)
+  }
+  const key = itemKey(shape.key, attributes)
+  const identity = `${shape.space} ${key.bytes}`
+  if (seen.has(identity)) throw validationError('Provided list of item keys contains duplicates')
+  seen.add(identity)
+  return { table: shape, key, keyAttributes: keyAttributesOf(shape.key, attributes), mutation }
+}
+
+/** Unlike PutItem, a batch tells nothing of what is wrong with the key. */
+function checkItemKey({ partition, sort }: KeySchema, item: Item): void {
+  checkItemKeyPart(partition, 'partition', item)
+  if (sort !== undefined) checkItemKeyPart(sort, 'sort', item)
+}
+
+function checkItemKeyPart(part: KeyAttribute, role: KeyRole, item: Item): void {
+  const value = attribute(item, part.name)
+  if (value === undefined || typeOf(value) !== part.type) {
+    throw validationError('The provided key element does not match the schema')
+  }
+  checkKeyValue(part.name, role, value)
+}
+
+async function writeAll(context: RouterContext, input: Input, batch: Batch): Promise<BatchAnswer> {
+  const { name, table, writes } = batch
+  const detail = input['ReturnConsumedCapacity']
+  const counted = detail === 'TOTAL' || detail === 'INDEXES'
+  let consumed: Consumed = { table: 0 }
+  await Promise.all(
+    writes.map(async (write) => {
+      const outcome = await context.nodeOf(write.key.hash).write(write)
+      if (outcome.verdict === 'invalid') throw validationError(outcome.message)
+      if (outcome.verdict === 'done' && counted) {
+        consumed = addConsumed(consumed, consumedByOutcome(write.table, outcome))
+      }
+    }),
+  )
+  return {
+    name,
+    capacity: consumedCapacity(detail, table.name, consumed),
+    metrics: collections(table, input, writes),
+  }
+}
+
+/** One entry for each item collection, however many of its items were written. */
+function collections(table: Table, input: Input, writes: readonly WriteRequest[]): readonly object[] {
+  const byPartition = new Map<string, object>()
+  const { name } = table.shape.key.partition
+  for (const { keyAttributes } of writes) {
+    const metrics = collectionMetrics(table, input, keyAttributes)
+    if (metrics === undefined) return []
+    byPartition.set(JSON.stringify(attribute(keyAttributes, name)), metrics)
+  }
+  return [...byPartition.values()]
+}
+
+const capacityMember = (capacity: readonly object[]): object =>
+  capacity.length === 0 ? {} : { ConsumedCapacity: capacity }
+
+const metricsMember = (answers: readonly BatchAnswer[]): object =>
+  answers.length === 0
+    ? {}
+    : { ItemCollectionMetrics: Object.fromEntries(answers.map(({ name, metrics }) => [name, metrics])) }

@@ -1,0 +1,123 @@
+// One page of a Query or Scan: reads entries in order, filters, projects, and writes the answer.
+//
+//   entries of all nodes, merged --> part held by the index --> counted (Limit, 1 MB) --> filter --> projection --> reply
+//
+// Limit and 1 MB apply before the filter. Where neither filter nor projection needs an item, its stored bytes are the
+// answer, and it is never parsed.
+import { itemBytes } from '../model/item-size.js'
+import type { KeyRange } from '../model/key-range.js'
+import { limits } from '../model/limits.js'
+import type { Item } from '../model/value.js'
+import type { ItemRecord, RangeEntry, StorageNode } from '../storage/storage-node.js'
+import { consumedCapacity, readUnits } from './capacity.js'
+import { listReply, type ItemJson } from './items-reply.js'
+import { readMerged, type MergedRange } from './merged-range.js'
+import { pick, type ReadTarget } from './read-target.js'
+import { furtherMembers, parseRecord } from './reply.js'
+import type { Selection } from './selection.js'
+
+export interface ReadPlan {
+  readonly target: ReadTarget
+  /** The nodes that may hold entries of the range. */
+  readonly nodes: readonly Pick<StorageNode, 'range'>[]
+  readonly range: KeyRange
+  readonly reverse: boolean
+  readonly entriesMax: number | undefined
+  readonly filter: ((item: Item) => boolean) | undefined
+  readonly selection: Selection
+  readonly consistent: boolean
+  /** ReturnConsumedCapacity as it was asked for. */
+  readonly capacityDetail: unknown
+}
+
+export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
+  const tally = { scanned: 0, count: 0, heldBytes: 0, fetchedUnits: 0 }
+  const items: ItemJson[] = []
+  let last: RangeEntry | undefined
+  const view = viewOf(plan)
+  const end = await readMerged(
+    plan.nodes,
+    mergedRange(plan),
+    { entriesMax: plan.entriesMax ?? Number.MAX_SAFE_INTEGER, bytesMax: limits.pageBytesMax },
+    (entry) => {
+      last = entry
+      const seen = view(entry.record)
+      tally.scanned += 1
+      tally.heldBytes += seen.heldBytes
+      if (seen.json !== undefined) {
+        tally.count += 1
+        if (plan.selection.kind !== 'count') items.push(seen.json)
+        if (isFetching(plan.selection))
+          tally.fetchedUnits += readUnits(entry.record.itemBytes, plan.consistent)
+      }
+      return seen.heldBytes
+    },
+  )
+  const further = furtherMembers({
+    LastEvaluatedKey: end === 'exhausted' || last === undefined ? undefined : positionOf(plan.target, last),
+    ConsumedCapacity: capacityOf(plan, tally),
+  })
+  const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
+  return plan.selection.kind === 'count'
+    ? Buffer.from(`{${tail}`)
+    : listReply('{"Items":[', items, `],${tail}`)
+}
+
+interface Seen {
+  /** Size of what the table or the index holds of this item. */
+  readonly heldBytes: number
+  /** What is answered of it; undefined if the filter left it out. */
+  readonly json: ItemJson | undefined
+}
+
+function viewOf({ target, selection, filter }: ReadPlan): (record: ItemRecord) => Seen {
+  const { heldNames } = target
+  const stored = selection.kind === 'specific' ? undefined : selection.kind
+  if (heldNames === undefined && filter === undefined && stored !== undefined) {
+    return (record) => ({ heldBytes: record.itemBytes, json: record.json })
+  }
+  return (record) => {
+    const item = parseRecord<Item>(record)
+    const held = heldNames === undefined ? item : pick(item, heldNames)
+    const heldBytes = heldNames === undefined ? record.itemBytes : itemBytes(held)
+    if (filter !== undefined && !filter(held)) return { heldBytes, json: undefined }
+    switch (selection.kind) {
+      case 'count':
+      case 'fetched':
+        return { heldBytes, json: record.json }
+      case 'held':
+        return { heldBytes, json: heldNames === undefined ? record.json : JSON.stringify(held) }
+      case 'specific':
+        return {
+          heldBytes,
+          json: JSON.stringify(selection.project(selection.from === 'held' ? held : item)),
+        }
+    }
+  }
+}
+
+const isFetching = (selection: Selection): boolean =>
+  selection.kind === 'fetched' || (selection.kind === 'specific' && selection.from === 'fetched')
+
+function mergedRange({ target, range, reverse }: ReadPlan): MergedRange {
+  const { space, index, table } = target
+  return { space, ...(index && { itemSpace: table.shape.space }), ...range, reverse }
+}
+
+/** LastEvaluatedKey: the key attributes of the last item that was looked at. */
+const positionOf = (target: ReadTarget, { record }: RangeEntry): Item =>
+  pick(parseRecord<Item>(record), target.positionNames)
+
+function capacityOf(
+  { target, consistent, capacityDetail }: ReadPlan,
+  { heldBytes, fetchedUnits }: { readonly heldBytes: number; readonly fetchedUnits: number },
+): object | undefined {
+  if (capacityDetail !== 'TOTAL' && capacityDetail !== 'INDEXES') return undefined
+  const units = readUnits(heldBytes, consistent)
+  const { table, index } = target
+  if (index === undefined) return consumedCapacity(capacityDetail, table.name, { table: units })
+  return consumedCapacity(capacityDetail, table.name, {
+    table: fetchedUnits,
+    [index.kind]: new Map([[index.name, units]]),
+  })
+}

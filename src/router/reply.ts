@@ -1,0 +1,26 @@
+// Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
+import type { ItemRecord } from '../storage/storage-node.js'
+
+/** The answer of an operation as an object, for answers that carry no items. */
+export const jsonReply = (answer: object): Uint8Array => Buffer.from(JSON.stringify(answer))
+
+/** Pieces of JSON text in order: strings are ours, bytes come from storage. */
+export function joinReply(pieces: readonly (string | Uint8Array)[]): Uint8Array {
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+}
+
+/** `,"name":value` for each member that is there. */
+export function furtherMembers(members: Readonly<Record<string, unknown>>): string {
+  let text = ''
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
+  }
+  return text
+}
+
+/** The item inside a record, parsed. */
+export function parseRecord<T>(record: ItemRecord): T {
+  return JSON.parse(
+    Buffer.from(record.json.buffer, record.json.byteOffset, record.json.byteLength).toString(),
+  ) as T
+}

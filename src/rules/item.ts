@@ -1,0 +1,48 @@
+// The state of one item, and a write to it, as the rules see them.
+//
+// May import: model, expression. Rules are pure: they read no clock and change nothing.
+import type { BoundCondition, BoundUpdate } from '../expression/types.js'
+import type { Lsn, Timestamp } from '../model/brand.js'
+import type { ItemKey, TableShape } from '../model/table.js'
+import type { Item } from '../model/value.js'
+
+/** How an item was last written. Only blind writes may be ordered freely among each other (§4). */
+export interface LastWrite {
+  readonly kind: 'put' | 'update'
+  /** It observed nothing of what was there before. */
+  readonly blind: boolean
+}
+
+/** One item as stored: its bytes are the wire form, ready for the socket. */
+export interface ItemRecord {
+  /** When it was last written, in the serial order (§3.2). */
+  readonly timestamp: Timestamp
+  readonly lsn: Lsn
+  readonly lastWrite: LastWrite
+  /** Size as DynamoDB counts it, for capacity and page limits. */
+  readonly itemBytes: number
+  /** The item as JSON text in UTF-8, `{"id":{"S":"a"}}`. Never mutated. */
+  readonly json: Uint8Array
+}
+
+/** What a decision sees of an item. */
+export interface ItemState {
+  readonly record: ItemRecord | undefined
+  /** The attributes, parsed on the first call; undefined if there is no item. */
+  item(): Item | undefined
+}
+
+export type Mutation =
+  | { readonly kind: 'put'; readonly item: Item }
+  | { readonly kind: 'update'; readonly update: BoundUpdate }
+  | { readonly kind: 'delete' }
+
+/** One single-item write. */
+export interface WriteRequest {
+  readonly table: TableShape
+  readonly key: ItemKey
+  /** The key attributes, for an update that creates the item. */
+  readonly keyAttributes: Item
+  readonly mutation: Mutation
+  readonly condition?: BoundCondition
+}

@@ -1,0 +1,51 @@
+// A clock that stands still until it is told to move.
+import type { Clock } from './runtime.js'
+
+export interface ManualClock extends Clock {
+  /** Moves the clock on and fires the timers that are due, each at its own time, in order. */
+  advance(ms: number): void
+  /** Sets the clock as an operator would, forward or back; timers keep their distance. */
+  jump(ms: number): void
+}
+
+/**
+ * A clock for tests.
+ *
+ * @example
+ * const clock = manualClock(Date.parse('2030-01-01'))
+ * clock.timer(50, () => console.log('fired'))
+ * clock.advance(50) // fired
+ */
+export function manualClock(startMs: number): ManualClock {
+  let nowMs = startMs
+  let sequence = 0
+  const timers: { dueMs: number; sequence: number; callback: () => void }[] = []
+
+  return {
+    nowMicros: () => Math.floor(nowMs * 1000),
+    timer: (delayMs, callback) => {
+      const timer = { dueMs: nowMs + Math.max(0, delayMs), sequence: sequence++, callback }
+      timers.push(timer)
+      return () => {
+        const at = timers.indexOf(timer)
+        if (at >= 0) timers.splice(at, 1)
+      }
+    },
+    advance: (ms) => {
+      const untilMs = nowMs + ms
+      for (;;) {
+        timers.sort((a, b) => a.dueMs - b.dueMs || a.sequence - b.sequence)
+        const next = timers[0]
+        if (next === undefined || next.dueMs > untilMs) break
+        timers.shift()
+        nowMs = Math.max(nowMs, next.dueMs)
+        next.callback()
+      }
+      nowMs = untilMs
+    },
+    jump: (ms) => {
+      nowMs += ms
+      for (const timer of timers) timer.dueMs += ms
+    },
+  }
+}

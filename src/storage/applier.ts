@@ -1,0 +1,140 @@
+// Brings durable batches into the index, behind the answers.
+//
+//   durable batches --several at once, one LMDB commit--> index --> dropped from the overlay, segments trimmed
+//
+// Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, because handing them
+// to LMDB takes this thread, and requests wait meanwhile.
+import type { IndexChange, OrderedIndex } from '../index/ordered-index.js'
+import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
+import type { Runtime } from '../runtime/runtime.js'
+import { CLOCK_KEY, encodeClock } from './spaces.js'
+
+export interface DurableBatch {
+  readonly number: number
+  readonly changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>
+  readonly bytes: number
+  readonly timestamp: Timestamp
+  readonly lsn: Lsn
+  /** Offset of the journal after it. */
+  readonly end: number
+}
+
+export interface ApplierOptions {
+  readonly index: OrderedIndex
+  readonly runtime: Runtime
+  /** Called when the index holds everything up to the last of these batches. */
+  readonly applied: (batches: readonly DurableBatch[], keys: Iterable<KeyBytes>) => void
+  readonly delayMs?: number
+  readonly hurryBytes?: number
+  readonly changesMax?: number
+}
+
+const DELAY_MS = 50
+const HURRY_BYTES = 1024 * 1024
+const CHANGES_MAX = 400
+const RETRY_MS = 1000
+
+export class Applier {
+  readonly #options: ApplierOptions
+  readonly #delayMs: number
+  readonly #hurryBytes: number
+  readonly #changesMax: number
+  #pending: DurableBatch[] = []
+  #pendingBytes = 0
+  #running: Promise<void> | undefined
+  #cancelTimer: (() => void) | undefined
+  #failure: Error | undefined
+
+  constructor(options: ApplierOptions) {
+    this.#options = options
+    this.#delayMs = options.delayMs ?? DELAY_MS
+    this.#hurryBytes = options.hurryBytes ?? HURRY_BYTES
+    this.#changesMax = options.changesMax ?? CHANGES_MAX
+  }
+
+  /** Why the index could not be brought up, while it cannot. It is tried again. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  add(batch: DurableBatch): void {
+    this.#pending.push(batch)
+    this.#pendingBytes += batch.bytes
+    if (this.#running !== undefined) return
+    if (this.#pendingBytes >= this.#hurryBytes && this.#failure === undefined) this.#start()
+    else this.#startIn(this.#delayMs)
+  }
+
+  /** Resolves once everything added so far is in the index; rejects if that fails. */
+  async drain(): Promise<void> {
+    while (this.#pending.length > 0 || this.#running !== undefined) {
+      if (this.#running === undefined) this.#start()
+      await this.#running
+      if (this.#failure !== undefined) throw this.#failure
+    }
+  }
+
+  /** Changes that are not in the journal, when nothing else is under way. */
+  async direct(changes: readonly IndexChange[]): Promise<void> {
+    await this.drain()
+    const { index } = this.#options
+    const running = index.apply(changes, index.appliedUpTo).finally(() => {
+      this.#running = undefined
+    })
+    this.#running = running.catch(() => undefined)
+    await running
+  }
+
+  stop(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  #startIn(delayMs: number): void {
+    this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
+      this.#cancelTimer = undefined
+      if (this.#running === undefined && this.#pending.length > 0) this.#start()
+    })
+  }
+
+  #start(): void {
+    this.stop()
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined
+      if (this.#pending.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
+    })
+  }
+
+  async #run(): Promise<void> {
+    this.#failure = undefined
+    do {
+      const batches = this.#take()
+      const last = batches.at(-1)
+      if (last === undefined) return
+      const changes = new Map<KeyBytes, Uint8Array | undefined>()
+      for (const batch of batches) for (const [key, value] of batch.changes) changes.set(key, value)
+      changes.set(CLOCK_KEY, encodeClock(last.timestamp, last.lsn))
+      try {
+        await this.#options.index.apply(changes, last.end)
+      } catch (error) {
+        this.#failure = error instanceof Error ? error : new Error(String(error))
+        return
+      }
+      this.#pending.splice(0, batches.length)
+      for (const batch of batches) this.#pendingBytes -= batch.bytes
+      this.#options.applied(batches, changes.keys())
+    } while (this.#pendingBytes >= this.#hurryBytes)
+  }
+
+  /** The oldest batches, at least one, up to the bound of one commit. */
+  #take(): DurableBatch[] {
+    let changes = 0
+    const batches: DurableBatch[] = []
+    for (const batch of this.#pending) {
+      changes += batch.changes.size
+      if (batches.length > 0 && changes > this.#changesMax) break
+      batches.push(batch)
+    }
+    return batches
+  }
+}

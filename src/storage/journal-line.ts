@@ -1,0 +1,250 @@
+// The line of a node with a journal: group commit.
+//
+//   step, step --> open batch --(nothing in flight)--> journal, one sync --> durable, answered --> applier
+//   step, step, step --> next open batch, decided upon the one in flight
+//
+// A batch that could not be written takes with it the open one, which was decided upon it.
+import type { OrderedIndex } from '../index/ordered-index.js'
+import { AppendUnsure } from '../journal/errors.js'
+import type { Journal } from '../journal/journal.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
+import type { Runtime } from '../runtime/runtime.js'
+import { Applier, type DurableBatch } from './applier.js'
+import { Counts } from './counts.js'
+import { OutcomeUnknown, WriteFailed } from './errors.js'
+import type { HybridClock } from './hybrid-clock.js'
+import { type Line, added, keysOf, removals } from './line.js'
+import { Overlay } from './overlay.js'
+import { countKey, encodeCount } from './spaces.js'
+import type { SpaceCount } from './storage-node.js'
+import { type View, viewOf } from './view.js'
+
+interface Batch {
+  readonly number: number
+  readonly changes: Map<KeyBytes, Uint8Array | undefined>
+  /** Counts of the spaces that it changed, as they were before. */
+  readonly countsBefore: Map<SpaceId, SpaceCount>
+  readonly durable: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+  bytes: number
+}
+
+export interface JournalLineOptions {
+  readonly index: OrderedIndex
+  readonly journal: Journal
+  readonly runtime: Runtime
+  readonly clock: HybridClock
+  /** Writers wait while this much is decided but not in the index yet. */
+  readonly overlayBytesMax?: number
+  readonly applyDelayMs?: number
+  readonly applyChangesMax?: number
+}
+
+const OVERLAY_BYTES_MAX = 16 * 1024 * 1024
+/** What a change costs beside its bytes: tree nodes, map entries, string headers. */
+const CHANGE_OVERHEAD_BYTES = 200
+
+export class JournalLine implements Line {
+  readonly decided: View
+  readonly durable: View
+  readonly #options: JournalLineOptions
+  readonly #overlay = new Overlay()
+  readonly #overlayBytesMax: number
+  readonly #counts = new Counts()
+  readonly #applier: Applier
+  #open: Batch = newBatch(1)
+  #flying: Batch | undefined
+  #flushing: Promise<void> | undefined
+  /** Decided and not applied, in bytes. */
+  #bytes = 0
+  #waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
+  #closing = false
+
+  constructor(options: JournalLineOptions) {
+    this.#options = options
+    this.#overlayBytesMax = options.overlayBytesMax ?? OVERLAY_BYTES_MAX
+    this.decided = viewOf(options.index, this.#overlay, 'decided')
+    this.durable = viewOf(options.index, this.#overlay, 'durable')
+    this.#counts.load(options.index)
+    this.#applier = new Applier({
+      index: options.index,
+      runtime: options.runtime,
+      applied: (batches, keys) => this.#applied(batches, keys),
+      hurryBytes: this.#overlayBytesMax / 8,
+      ...(options.applyDelayMs === undefined ? {} : { delayMs: options.applyDelayMs }),
+      ...(options.applyChangesMax === undefined ? {} : { changesMax: options.applyChangesMax }),
+    })
+  }
+
+  count(space: SpaceId): SpaceCount {
+    return this.#counts.of(space)
+  }
+
+  admission(): Promise<void> | undefined {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
+    if (this.#waiters.length === 0 && this.#bytes < this.#overlayBytesMax) return undefined
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
+  }
+
+  put(key: KeyBytes, value: Uint8Array | undefined): void {
+    const batch = this.#open
+    this.#overlay.put(key, value, batch.number)
+    batch.changes.set(key, value)
+    this.#addBytes(batch, CHANGE_OVERHEAD_BYTES + key.length + (value?.byteLength ?? 0))
+    this.#flushSoon()
+  }
+
+  addCount(space: SpaceId, items: number, bytes: number): void {
+    const before = this.#counts.of(space)
+    if (!this.#open.countsBefore.has(space)) this.#open.countsBefore.set(space, before)
+    this.#counts.set(space, added(before, items, bytes))
+  }
+
+  settled(): Promise<void> | undefined {
+    // The room that this step left, if any, is for whoever waits first.
+    this.#admitNext()
+    return this.#open.changes.size === 0 ? undefined : this.#open.durable
+  }
+
+  settledAt(key: KeyBytes): Promise<void> | undefined {
+    this.#admitNext()
+    const batch = this.#overlay.decided(key)?.batch
+    if (batch === undefined || batch <= this.#overlay.durableBatch) return undefined
+    return batch === this.#open.number ? this.#open.durable : this.#flying?.durable
+  }
+
+  async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+    // Nothing writes to the space any more; what was written before must not come after.
+    await this.#settle()
+    await this.#applier.drain()
+    const keys = keysOf(this.#options.index, space, entriesMax)
+    const done = keys.length < entriesMax
+    if (done) this.#counts.forget(space)
+    await this.#applier.direct(removals(keys, space, done))
+    return done
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    const { journal, index } = this.#options
+    await this.#settle()
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(new WriteFailed('The store is closed.'))
+    try {
+      await this.#applier.drain()
+    } catch {
+      // The journal has what the index lacks.
+    }
+    this.#applier.stop()
+    await journal.close()
+    await index.close()
+  }
+
+  #refusal(): Error | undefined {
+    const { journal } = this.#options
+    if (this.#closing) return new WriteFailed('The store is closed.')
+    if (journal.refusal !== undefined)
+      return new WriteFailed(journal.refusal.message, { cause: journal.refusal })
+    const failure = this.#bytes < this.#overlayBytesMax ? undefined : this.#applier.failure
+    if (failure !== undefined) {
+      return new WriteFailed(`The index cannot take more: ${failure.message}`, { cause: failure })
+    }
+    return undefined
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing !== undefined) return
+    // After this turn, so that the requests that were read together share a batch.
+    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve)).then(() =>
+      this.#flush(),
+    )
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#open.changes.size > 0) {
+      const batch = this.#open
+      this.#open = newBatch(batch.number + 1)
+      this.#flying = batch
+      this.#addCountRecords(batch)
+      const { timestamp, lsn } = this.#options.clock
+      try {
+        const end = await this.#options.journal.append({ timestamp, lsn, changes: [...batch.changes] })
+        this.#flying = undefined
+        this.#overlay.promote(batch.number)
+        batch.resolve()
+        this.#applier.add({ ...batch, timestamp, lsn, end })
+      } catch (error) {
+        this.#flying = undefined
+        this.#fail(batch, error as Error)
+      }
+    }
+    // In the same turn as the last look at the open batch, so that no step falls between.
+    this.#flushing = undefined
+  }
+
+  #addCountRecords(batch: Batch): void {
+    for (const space of batch.countsBefore.keys()) {
+      const record = encodeCount(this.#counts.of(space))
+      batch.changes.set(countKey(space), record)
+      this.#addBytes(batch, CHANGE_OVERHEAD_BYTES + record.byteLength)
+    }
+  }
+
+  #fail(batch: Batch, error: Error): void {
+    const open = this.#open
+    this.#open = newBatch(open.number + 1)
+    this.#overlay.rollBack([...batch.changes.keys(), ...open.changes.keys()])
+    for (const [space, count] of [...open.countsBefore, ...batch.countsBefore]) this.#counts.set(space, count)
+    this.#bytes -= batch.bytes + open.bytes
+    const failed = new WriteFailed(error.message, { cause: error })
+    const unsure = error instanceof AppendUnsure
+    batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
+    open.reject(failed)
+    if (unsure) for (const waiter of this.#waiters.splice(0)) waiter.reject(failed)
+    else this.#admitNext()
+  }
+
+  #applied(batches: readonly DurableBatch[], keys: Iterable<KeyBytes>): void {
+    const last = batches.at(-1) as DurableBatch
+    this.#overlay.drop(keys, last.number)
+    for (const batch of batches) this.#bytes -= batch.bytes
+    void this.#options.journal.trim(last.end)
+    this.#admitNext()
+  }
+
+  #admitNext(): void {
+    if (this.#waiters.length > 0 && this.#bytes < this.#overlayBytesMax) this.#waiters.shift()?.resolve()
+  }
+
+  #addBytes(batch: Batch, bytes: number): void {
+    batch.bytes += bytes
+    this.#bytes += bytes
+  }
+
+  /** Everything decided so far is durable, or has failed. */
+  async #settle(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing
+  }
+}
+
+function newBatch(number: number): Batch {
+  const { promise, resolve, reject } = withResolvers()
+  // Who waits for the batch hears of a failure; if nobody does, there is nobody to tell.
+  promise.catch(() => undefined)
+  return { number, changes: new Map(), countsBefore: new Map(), durable: promise, resolve, reject, bytes: 0 }
+}
+
+function withResolvers(): {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+} {
+  let resolve: () => void = () => undefined
+  let reject: (error: Error) => void = () => undefined
+  const promise = new Promise<void>((res, rej) => {
+    resolve = res
+    reject = rej
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,110 @@
+// The line in which the steps of a node are decided, one after another, and what makes them durable.
+//
+// A step reads `decided`, puts its changes, and asks `settled` when it may be answered. All of it happens in one turn,
+// so a step is atomic; several steps share a batch.
+import type { OrderedIndex } from '../index/ordered-index.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
+import { Counts } from './counts.js'
+import { boundsOf, countKey, encodeCount } from './spaces.js'
+import type { SpaceCount } from './storage-node.js'
+import type { View } from './view.js'
+
+export interface Line {
+  /** What the next step builds upon. */
+  readonly decided: View
+  /** What readers see. */
+  readonly durable: View
+  count(space: SpaceId): SpaceCount
+
+  /** Undefined if a step may be decided now. Rejects if none may before the next start. */
+  admission(): Promise<void> | undefined
+  put(key: KeyBytes, value: Uint8Array | undefined): void
+  addCount(space: SpaceId, items: number, bytes: number): void
+  /** Undefined if all changes of the step that was just decided are durable already. */
+  settled(): Promise<void> | undefined
+  /** Undefined if what `decided` says of this key is durable already. */
+  settledAt(key: KeyBytes): Promise<void> | undefined
+
+  /** Removes up to that many entries of a space nothing refers to; true when none is left. */
+  sweep(space: SpaceId, entriesMax: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Without a journal what is decided is durable, and goes straight to the index. */
+export class MemoryLine implements Line {
+  readonly #index: OrderedIndex
+  readonly #counts = new Counts()
+
+  constructor(index: OrderedIndex) {
+    this.#index = index
+  }
+
+  get decided(): View {
+    return this.#index
+  }
+  get durable(): View {
+    return this.#index
+  }
+
+  count(space: SpaceId): SpaceCount {
+    return this.#counts.of(space)
+  }
+
+  admission(): undefined {
+    return undefined
+  }
+
+  put(key: KeyBytes, value: Uint8Array | undefined): void {
+    // A memory index has changed when `apply` returns; there is nothing to wait for.
+    void this.#index.apply([[key, value]], 0)
+  }
+
+  addCount(space: SpaceId, items: number, bytes: number): void {
+    const count = added(this.#counts.of(space), items, bytes)
+    this.#counts.set(space, count)
+    this.put(countKey(space), encodeCount(count))
+  }
+
+  settled(): undefined {
+    return undefined
+  }
+
+  settledAt(): undefined {
+    return undefined
+  }
+
+  async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+    const keys = keysOf(this.#index, space, entriesMax)
+    const done = keys.length < entriesMax
+    if (done) this.#counts.forget(space)
+    await this.#index.apply(removals(keys, space, done), 0)
+    return done
+  }
+
+  async close(): Promise<void> {
+    await this.#index.close()
+  }
+}
+
+export function added(count: SpaceCount, items: number, bytes: number): SpaceCount {
+  return { items: count.items + items, bytes: count.bytes + bytes }
+}
+
+export function keysOf(view: View, space: SpaceId, entriesMax: number): KeyBytes[] {
+  const keys: KeyBytes[] = []
+  if (entriesMax <= 0) return keys
+  for (const [key] of view.range({ ...boundsOf(space), reverse: false })) {
+    keys.push(key)
+    if (keys.length === entriesMax) break
+  }
+  return keys
+}
+
+/** The changes that remove these keys, and with the last of them the count of their space. */
+export function removals(
+  keys: readonly KeyBytes[],
+  space: SpaceId,
+  done: boolean,
+): (readonly [KeyBytes, undefined])[] {
+  return [...keys, ...(done ? [countKey(space)] : [])].map((key) => [key, undefined] as const)
+}

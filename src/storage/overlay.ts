@@ -1,0 +1,98 @@
+// What has been decided but is not in the index yet, by key and batch.
+//
+//   decided (newest version) --batch durable--> readers see it --applied to the index--> dropped
+//
+// Deciding sees the newest version of a key; readers see the newest durable one, then the index.
+import BTreeModule from 'sorted-btree'
+import { compareKeyBytes } from '../index/ordered-index.js'
+import type { KeyBytes } from '../model/brand.js'
+
+const BTree = BTreeModule.default
+
+/** One value of a key, as of one batch; `value` undefined: removed. */
+export interface Version {
+  readonly batch: number
+  readonly value: Uint8Array | undefined
+  readonly older: Version | undefined
+}
+
+export class Overlay {
+  readonly #newest = new BTree<KeyBytes, Version>(undefined, compareKeyBytes)
+  #durableBatch = 0
+
+  /** Batches up to this one are durable. */
+  get durableBatch(): number {
+    return this.#durableBatch
+  }
+
+  get keys(): number {
+    return this.#newest.size
+  }
+
+  decided(key: KeyBytes): Version | undefined {
+    return this.#newest.get(key)
+  }
+
+  durable(key: KeyBytes): Version | undefined {
+    return this.#durableOf(this.#newest.get(key))
+  }
+
+  put(key: KeyBytes, value: Uint8Array | undefined, batch: number): void {
+    const newest = this.#newest.get(key)
+    // Within one batch the last value counts; below the newest durable version nobody looks.
+    const older = newest?.batch === batch ? newest.older : newest
+    this.#newest.set(key, { batch, value, older: this.#trimmed(older) })
+  }
+
+  promote(batch: number): void {
+    this.#durableBatch = batch
+  }
+
+  /** Takes back what these keys got after the durable batches. */
+  rollBack(keys: Iterable<KeyBytes>): void {
+    for (const key of keys) {
+      const durable = this.durable(key)
+      if (durable === undefined) this.#newest.delete(key)
+      else this.#newest.set(key, durable)
+    }
+  }
+
+  /** The index holds these keys as of that batch. */
+  drop(keys: Iterable<KeyBytes>, batch: number): void {
+    for (const key of keys) {
+      const newest = this.#newest.get(key)
+      if (newest !== undefined && newest.batch <= batch) this.#newest.delete(key)
+    }
+  }
+
+  /** Versions in a range that are durable (or, to decide, the newest), removed ones included. */
+  *range(
+    from: KeyBytes,
+    to: KeyBytes,
+    options: { readonly reverse: boolean; readonly view: 'durable' | 'decided' },
+  ): Iterable<readonly [KeyBytes, Uint8Array | undefined]> {
+    const entries = options.reverse
+      ? this.#newest.entriesReversed(to, undefined, true)
+      : this.#newest.entries(from)
+    for (const [key, newest] of entries) {
+      if (options.reverse ? key < from : key >= to) return
+      const version = options.view === 'decided' ? newest : this.#durableOf(newest)
+      if (version !== undefined) yield [key, version.value]
+    }
+  }
+
+  #durableOf(newest: Version | undefined): Version | undefined {
+    let version = newest
+    while (version !== undefined && version.batch > this.#durableBatch) version = version.older
+    return version
+  }
+
+  /** At most three versions of a key matter: open, in flight and durable. */
+  #trimmed(version: Version | undefined): Version | undefined {
+    if (version === undefined) return undefined
+    if (version.batch <= this.#durableBatch) {
+      return version.older === undefined ? version : { ...version, older: undefined }
+    }
+    return { ...version, older: this.#trimmed(version.older) }
+  }
+}

@@ -1,0 +1,62 @@
+// An item as bytes: a fixed header, then its wire form. The JSON is answered as it stands, without being parsed.
+//
+//   0 format  1 last write  2 timestamp (f64)  10 LSN (f64)  18 item bytes (u32)  22 JSON in UTF-8
+import type { Lsn, Timestamp } from '../model/brand.js'
+import type { Item } from '../model/value.js'
+import type { ItemRecord, ItemState } from '../rules/item.js'
+import type { NextImage } from '../rules/single-write.js'
+
+const FORMAT = 1
+const HEADER_BYTES = 22
+const UPDATED = 1
+const BLIND = 2
+
+export function encodeRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn): Buffer {
+  const json = JSON.stringify(next.item)
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(json))
+  bytes[0] = FORMAT
+  bytes[1] = (next.lastWrite.kind === 'update' ? UPDATED : 0) | (next.lastWrite.blind ? BLIND : 0)
+  bytes.writeDoubleBE(timestamp, 2)
+  bytes.writeDoubleBE(lsn, 10)
+  bytes.writeUInt32BE(next.itemBytes, 18)
+  bytes.write(json, HEADER_BYTES, 'utf8')
+  return bytes
+}
+
+/** The record in these bytes; its JSON is a part of them, not a copy. */
+export function decodeRecord(stored: Uint8Array): ItemRecord {
+  const bytes = asBuffer(stored)
+  if (bytes[0] !== FORMAT)
+    throw new Error(`an item record of format ${bytes[0]}, which this version does not know`)
+  const flags = bytes[1] as number
+  return {
+    timestamp: bytes.readDoubleBE(2) as Timestamp,
+    lsn: bytes.readDoubleBE(10) as Lsn,
+    lastWrite: { kind: (flags & UPDATED) === 0 ? 'put' : 'update', blind: (flags & BLIND) !== 0 },
+    itemBytes: bytes.readUInt32BE(18),
+    json: bytes.subarray(HEADER_BYTES),
+  }
+}
+
+/** Only the size, for counters. */
+export function recordItemBytes(stored: Uint8Array): number {
+  return asBuffer(stored).readUInt32BE(18)
+}
+
+export function parseRecord(record: ItemRecord): Item {
+  return JSON.parse(asBuffer(record.json).toString('utf8')) as Item
+}
+
+/** The state of an item, parsed at most once. */
+export function itemState(stored: Uint8Array | undefined): ItemState {
+  if (stored === undefined) return NO_ITEM
+  const record = decodeRecord(stored)
+  let parsed: Item | undefined
+  return { record, item: () => (parsed ??= parseRecord(record)) }
+}
+
+const NO_ITEM: ItemState = { record: undefined, item: () => undefined }
+
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

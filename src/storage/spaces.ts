@@ -1,0 +1,62 @@
+// Where things stand in the index of a node: keys with the prefix of their space, and the system's own space 0.
+import { spacePrefix, u32 } from '../model/key-bytes.js'
+import { prefixEnd } from '../model/key-range.js'
+import { type KeyBytes, type Lsn, type SpaceId, type Timestamp, spaceId } from '../model/brand.js'
+import { asBuffer } from './record.js'
+import type { SpaceCount } from './storage-node.js'
+
+export const inSpace = (space: SpaceId, key: KeyBytes): KeyBytes => (spacePrefix(space) + key) as KeyBytes
+/** The key without its space, which takes four bytes. */
+export const withoutSpace = (key: KeyBytes): KeyBytes => key.slice(4) as KeyBytes
+
+export interface Bounds {
+  readonly from: KeyBytes
+  readonly to: KeyBytes
+}
+
+/** A range of a space, or all of it. */
+export function boundsOf(space: SpaceId, from: KeyBytes = NO_KEY, to?: KeyBytes): Bounds {
+  return { from: inSpace(space, from), to: to === undefined ? spaceEnd(space) : inSpace(space, to) }
+}
+
+const NO_KEY = '' as KeyBytes
+const SYSTEM = spacePrefix(spaceId(0))
+/** Beyond every key of the last space there could be. */
+const END = '\xff\xff\xff\xff\xff' as KeyBytes
+
+const spaceEnd = (space: SpaceId): KeyBytes => prefixEnd(spacePrefix(space) as KeyBytes) ?? END
+
+export const metaKey = (name: string): KeyBytes =>
+  (`${SYSTEM}m` + Buffer.from(name, 'utf8').toString('latin1')) as KeyBytes
+export const metaName = (key: KeyBytes): string => Buffer.from(key.slice(5), 'latin1').toString('utf8')
+export const metaBounds = (prefix: string): Bounds => {
+  const from = metaKey(prefix)
+  return { from, to: prefixEnd(from) ?? END }
+}
+
+/** How many items and bytes each space holds: a record beside the data, changed in the same step. */
+export const countKey = (space: SpaceId): KeyBytes => (`${SYSTEM}c` + u32(space)) as KeyBytes
+export const countBounds: Bounds = { from: `${SYSTEM}c` as KeyBytes, to: `${SYSTEM}d` as KeyBytes }
+export const countSpace = (key: KeyBytes): SpaceId =>
+  spaceId(Buffer.from(key.slice(5), 'latin1').readUInt32BE(0))
+
+export const encodeCount = ({ items, bytes }: SpaceCount): Buffer => twoNumbers(items, bytes)
+export function decodeCount(stored: Uint8Array): SpaceCount {
+  const buffer = asBuffer(stored)
+  return { items: buffer.readDoubleBE(0), bytes: buffer.readDoubleBE(8) }
+}
+
+/** The highest timestamp and LSN that the index has seen. */
+export const CLOCK_KEY = `${SYSTEM}t` as KeyBytes
+export const encodeClock = (timestamp: Timestamp, lsn: Lsn): Buffer => twoNumbers(timestamp, lsn)
+export function decodeClock(stored: Uint8Array): { readonly timestamp: Timestamp; readonly lsn: Lsn } {
+  const buffer = asBuffer(stored)
+  return { timestamp: buffer.readDoubleBE(0) as Timestamp, lsn: buffer.readDoubleBE(8) as Lsn }
+}
+
+function twoNumbers(first: number, second: number): Buffer {
+  const bytes = Buffer.allocUnsafe(16)
+  bytes.writeDoubleBE(first, 0)
+  bytes.writeDoubleBE(second, 8)
+  return bytes
+}

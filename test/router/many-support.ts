@@ -1,0 +1,138 @@
+// A store for tests of Query, Scan and the batches: real nodes in memory, the catalogue, and the router over them.
+import type { Item } from '../../src/model/value.js'
+import { openCatalog } from '../../src/router/catalog.js'
+import { openRouter } from '../../src/router/local-router.js'
+import { queryOperations } from '../../src/router/operations/query-operations.js'
+import { tableOperations } from '../../src/router/operations/tables.js'
+import { anyone, type Principal } from '../../src/router/router.js'
+import { openLocalNodes } from '../../src/storage/open-local-node.js'
+import type { StorageNode } from '../../src/storage/storage-node.js'
+import { testRuntime } from '../suites/test-runtime.js'
+
+export interface Answer {
+  readonly Items?: readonly Item[]
+  readonly Count: number
+  readonly ScannedCount: number
+  readonly LastEvaluatedKey?: Item
+  readonly ConsumedCapacity?: unknown
+  readonly [member: string]: unknown
+}
+
+export interface TestStore extends AsyncDisposable {
+  readonly nodes: readonly StorageNode[]
+  call(operation: string, input: object, principal?: Principal): Promise<Answer>
+  /** `Name: message` of a refusal; the answer must be one. */
+  refusal(operation: string, input: object, principal?: Principal): Promise<string>
+  putAll(tableName: string, items: readonly Item[]): Promise<void>
+  /** All items of a Query or Scan, page by page. */
+  walk(operation: 'Query' | 'Scan', input: object): Promise<{ items: Item[]; pages: Answer[] }>
+}
+
+const PAGES_MAX = 10_000
+const BATCH = 25
+
+export async function openTestStore(nodeCount: number): Promise<TestStore> {
+  const runtime = testRuntime(1)
+  const nodes = await openLocalNodes({ runtime, memory: true, nodes: nodeCount })
+  const catalog = await openCatalog({ runtime, nodes })
+  const router = openRouter({
+    context: {
+      runtime,
+      catalog,
+      nodes,
+      nodeOf: (hash) => nodes[(hash >>> 22) % nodes.length] as StorageNode,
+    },
+    operations: [...tableOperations, ...queryOperations],
+    onInternalError: (error) => {
+      throw error
+    },
+  })
+  const handle = (operation: string, input: object, principal: Principal = anyone) =>
+    router.handle({ operation, input: JSON.parse(JSON.stringify(input)) as unknown, principal })
+
+  const store: TestStore = {
+    nodes,
+    async call(operation, input, principal) {
+      const reply = await handle(operation, input, principal)
+      if (!reply.ok) throw reply.error
+      return JSON.parse(Buffer.from(reply.body).toString()) as Answer
+    },
+    async refusal(operation, input, principal) {
+      const reply = await handle(operation, input, principal)
+      if (reply.ok) throw new Error(`answered: ${Buffer.from(reply.body).toString()}`)
+      return `${reply.error.name}: ${reply.error.message}`
+    },
+    async putAll(tableName, items) {
+      for (let at = 0; at < items.length; at += BATCH) {
+        const writes = items.slice(at, at + BATCH).map((Item) => ({ PutRequest: { Item } }))
+        await store.call('BatchWriteItem', { RequestItems: { [tableName]: writes } })
+      }
+    },
+    async walk(operation, input) {
+      const pages: Answer[] = []
+      let start: Item | undefined
+      do {
+        if (pages.length > PAGES_MAX) throw new Error('the pages do not end')
+        const page = await store.call(operation, { ...input, ...(start && { ExclusiveStartKey: start }) })
+        pages.push(page)
+        start = page.LastEvaluatedKey
+      } while (start !== undefined)
+      return { items: pages.flatMap((page) => page.Items ?? []), pages }
+    },
+    async [Symbol.asyncDispose]() {
+      await catalog.close()
+      await Promise.all(nodes.map((node) => node.close()))
+    },
+  }
+  return store
+}
+
+/** Names of key attributes with their types: `pk:S sk:N`. */
+const keyOf = (text: string): { name: string; type: string; role: string }[] =>
+  text.split(' ').map((part, position) => {
+    const [name = '', type = 'S'] = part.split(':')
+    return { name, type, role: position === 0 ? 'HASH' : 'RANGE' }
+  })
+
+export interface TestIndex {
+  readonly key: string
+  /** ALL, KEYS_ONLY, or the names of the attributes to include. */
+  readonly projection: string
+}
+
+/** CreateTable in brief. An index whose name starts with `l` is local. */
+export async function createTable(
+  store: TestStore,
+  TableName: string,
+  key: string,
+  indexes: Readonly<Record<string, TestIndex>> = {},
+): Promise<void> {
+  const types = new Map<string, string>()
+  const schema = (text: string): object[] =>
+    keyOf(text).map(({ name, type, role }) => {
+      types.set(name, type)
+      return { AttributeName: name, KeyType: role }
+    })
+  const KeySchema = schema(key)
+  const described = Object.entries(indexes).map(([IndexName, index]) => ({
+    IndexName,
+    KeySchema: schema(index.key),
+    Projection:
+      index.projection === 'ALL' || index.projection === 'KEYS_ONLY'
+        ? { ProjectionType: index.projection }
+        : { ProjectionType: 'INCLUDE', NonKeyAttributes: index.projection.split(' ') },
+  }))
+  const local = described.filter(({ IndexName }) => IndexName.startsWith('l'))
+  const global = described.filter(({ IndexName }) => !IndexName.startsWith('l'))
+  await store.call('CreateTable', {
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema,
+    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    ...(local.length > 0 && { LocalSecondaryIndexes: local }),
+    ...(global.length > 0 && { GlobalSecondaryIndexes: global }),
+  })
+}
