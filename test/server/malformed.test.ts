@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { deeperThan } from '../../src/server/json-body.js'
-import { ask, RawClient, requestOf, serve, type RequestParts } from './support.js'
+import { ask, backends, RawClient, requestOf, type RequestParts, type Serve } from './support.js'
+
+function onEach(name: string, body: (t: TestContext, serve: Serve) => Promise<void>): void {
+  for (const [backend, serve] of backends) test(`${name} (${backend})`, (t) => body(t, serve))
+}
 
 const SERIALIZATION = 'com.amazon.coral.service#SerializationException'
 const UNKNOWN = 'com.amazon.coral.service#UnknownOperationException'
@@ -26,14 +30,14 @@ const bodies: readonly (readonly [string, string | Buffer])[] = [
 ]
 
 for (const [name, body] of bodies) {
-  test(`malformed: a body that is ${name} is a SerializationException`, async (t) => {
+  onEach(`malformed: a body that is ${name} is a SerializationException`, async (t, serve) => {
     const { status, json } = await ask(t, await serve(t), requestOf({ body }))
     assert.equal(status, 400)
     assert.equal(json['__type'], SERIALIZATION)
   })
 }
 
-test('malformed: 200 levels, and brackets in strings, are no offence', async (t) => {
+onEach('malformed: 200 levels, and brackets in strings, are no offence', async (t, serve) => {
   const server = await serve(t)
   const levels = '{"a":'.repeat(200) + '1' + '}'.repeat(200)
   assert.equal((await ask(t, server, requestOf({ body: levels }))).status, 200)
@@ -63,7 +67,7 @@ const targets: readonly (readonly [string, string | null])[] = [
 ]
 
 for (const [name, target] of targets) {
-  test(`malformed: a target that is ${name} is an UnknownOperationException`, async (t) => {
+  onEach(`malformed: a target that is ${name} is an UnknownOperationException`, async (t, serve) => {
     const { status, json } = await ask(t, await serve(t), requestOf({ headers: { 'x-amz-target': target } }))
     assert.equal(status, 400)
     assert.equal(json['__type'], UNKNOWN)
@@ -71,7 +75,7 @@ for (const [name, target] of targets) {
   })
 }
 
-test('malformed: another content type, or none, is answered as the service does', async (t) => {
+onEach('malformed: another content type, or none, is answered as the service does', async (t, serve) => {
   const server = await serve(t)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', null]) {
     const { status, body } = await ask(t, server, requestOf({ headers: { 'content-type': type } }))
@@ -97,7 +101,7 @@ const framings: readonly (readonly [string, RequestParts])[] = [
 ]
 
 for (const [name, parts] of framings) {
-  test(`malformed: ${name} is a bad request, and ends the connection`, async (t) => {
+  onEach(`malformed: ${name} is a bad request, and ends the connection`, async (t, serve) => {
     const client = await RawClient.open(t, await serve(t))
     const response = await client.write(requestOf(parts)).response()
     assert.equal(response!.status, 400)
@@ -105,7 +109,7 @@ for (const [name, parts] of framings) {
   })
 }
 
-test('malformed: what was asked before the garbage is still answered, and first', async (t) => {
+onEach('malformed: what was asked before the garbage is still answered, and first', async (t, serve) => {
   const client = await RawClient.open(t, await serve(t))
   client.write(Buffer.concat([requestOf(), Buffer.from('garbage\r\n\r\n')]))
   assert.equal((await client.response())!.status, 200)
@@ -113,7 +117,7 @@ test('malformed: what was asked before the garbage is still answered, and first'
   await client.closed()
 })
 
-test('malformed: random bytes never stop the server and never make it answer 5xx', async (t) => {
+onEach('malformed: random bytes never stop the server and never make it answer 5xx', async (t, serve) => {
   const server = await serve(t, { limits: { lingerMs: 20, headersTimeoutMs: 1000 } })
   const good = requestOf({ headers: { 'content-length': '9' }, body: '{"a":"b"}' })
   const mutated = fc

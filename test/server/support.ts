@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
 import type { Router, RouterReply, RouterRequest } from '../../src/router/router.js'
+import { open } from '../../src/store.js'
 import { listen, type ListenOptions, type RunningServer } from '../../src/server/http-server.js'
 
 /** Answers every operation with what it was asked; DescribeTable is refused, as for a table that does not exist. */
@@ -54,6 +55,21 @@ export async function serve(
   t.after(() => server.stop())
   return server
 }
+
+export type Serve = (t: TestContext, options?: ListenOptions) => Promise<RunningServer>
+
+/** What the tests of the wire run against: the router of a few lines, and a real store. */
+export const backends: readonly (readonly [string, Serve])[] = [
+  ['echo', serve],
+  [
+    'store',
+    async (t, options = {}) => {
+      const store = await open({ memory: true })
+      t.after(() => store.close())
+      return store.listen({ port: 0, ...options, limits: { stopMs: 500, ...options.limits } })
+    },
+  ],
+]
 
 export interface RequestParts {
   readonly method?: string
