@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('start-with-echo.js', import.meta.url))
+const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
-test('cli: the process answers after its one line, and ends by itself with 0 at SIGTERM and SIGINT', async (t) => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const child = spawn(process.execPath, [program, 'start', '--port', '0'], {
+test('cli: the process answers after its one line, ends by itself with 0 at a signal, and leaves sound data', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'seriatim-process-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'data')
+  const childOf = (...args: string[]) => {
+    const child = spawn(process.execPath, [program, ...args, '--path', path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.after(() => child.kill('SIGKILL'))
+    return child
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const child = childOf('start', '--port', '0')
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const [, url] = /^seriatim listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line.toString())!
     // fetch keeps its connection open: an idle connection must not keep the process.
@@ -20,4 +30,5 @@ test('cli: the process answers after its one line, and ends by itself with 0 at 
     child.kill(signal)
     assert.deepEqual(await once(child, 'exit'), [0, null])
   }
+  assert.deepEqual(await once(childOf('verify'), 'exit'), [0, null])
 })

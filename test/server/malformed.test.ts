@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { deeperThan } from '../../src/server/json-body.js'
-import { ask, backends, RawClient, requestOf, type RequestParts, type Serve } from './support.js'
-
-function onEach(name: string, body: (t: TestContext, serve: Serve) => Promise<void>): void {
-  for (const [backend, serve] of backends) test(`${name} (${backend})`, (t) => body(t, serve))
-}
+import { ask, onEach, RawClient, requestOf, type RequestParts } from './support.js'
 
 const SERIALIZATION = 'com.amazon.coral.service#SerializationException'
 const UNKNOWN = 'com.amazon.coral.service#UnknownOperationException'

@@ -1,7 +1,7 @@
 // A router of a few lines for the tests of the edge, and a client that sends exactly the bytes it is told to.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
 import type { Router, RouterReply, RouterRequest } from '../../src/router/router.js'
 import { open } from '../../src/store.js'
@@ -56,10 +56,10 @@ export async function serve(
   return server
 }
 
-export type Serve = (t: TestContext, options?: ListenOptions) => Promise<RunningServer>
+type Serve = (t: TestContext, options?: ListenOptions) => Promise<RunningServer>
 
 /** What the tests of the wire run against: the router of a few lines, and a real store. */
-export const backends: readonly (readonly [string, Serve])[] = [
+const backends: readonly (readonly [string, Serve])[] = [
   ['echo', serve],
   [
     'store',
@@ -70,6 +70,11 @@ export const backends: readonly (readonly [string, Serve])[] = [
     },
   ],
 ]
+
+/** A test of the wire, run against each of them. */
+export function onEach(name: string, body: (t: TestContext, serve: Serve) => Promise<void>): void {
+  for (const [backend, serveOn] of backends) test(`${name} (${backend})`, (t) => body(t, serveOn))
+}
 
 export interface RequestParts {
   readonly method?: string

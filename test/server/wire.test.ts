@@ -2,20 +2,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { DynamoDBClient, DescribeTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { ask, heldRouter, RawClient, requestOf, serve } from './support.js'
+import { ask, heldRouter, onEach, RawClient, requestOf, serve } from './support.js'
 
-test('wire: an answer carries a request id, a checksum, its type, its length and the date', async (t) => {
-  const server = await serve(t)
-  const { status, headers, body } = await ask(t, server, requestOf())
-  assert.equal(status, 200)
-  assert.match(headers.get('x-amzn-requestid')!, /^[0-9A-Z]{52}$/)
-  assert.equal(headers.get('x-amz-crc32'), String(crc32(body)))
-  assert.equal(headers.get('content-type'), 'application/x-amz-json-1.0')
-  assert.equal(headers.get('content-length'), String(body.length))
-  assert.ok(!Number.isNaN(Date.parse(headers.get('date')!)))
-})
+onEach(
+  'wire: an answer carries a request id, a checksum, its type, its length and the date',
+  async (t, serve) => {
+    const server = await serve(t)
+    const { status, headers, body } = await ask(t, server, requestOf())
+    assert.equal(status, 200)
+    assert.match(headers.get('x-amzn-requestid')!, /^[0-9A-Z]{52}$/)
+    assert.equal(headers.get('x-amz-crc32'), String(crc32(body)))
+    assert.equal(headers.get('content-type'), 'application/x-amz-json-1.0')
+    assert.equal(headers.get('content-length'), String(body.length))
+    assert.ok(!Number.isNaN(Date.parse(headers.get('date')!)))
+  },
+)
 
-test('wire: the content type of the request comes back', async (t) => {
+onEach('wire: the content type of the request comes back', async (t, serve) => {
   const server = await serve(t)
   for (const type of ['application/x-amz-json-1.0', 'application/x-amz-json-1.1', 'application/json']) {
     const { status, headers } = await ask(
@@ -28,7 +31,7 @@ test('wire: the content type of the request comes back', async (t) => {
   }
 })
 
-test('wire: an exception of an operation keeps its name, message and status', async (t) => {
+onEach('wire: an exception of an operation keeps its name, message and status', async (t, serve) => {
   const server = await serve(t)
   const headers = { 'x-amz-target': 'DynamoDB_20120810.DescribeTable' }
   const response = await ask(t, server, requestOf({ headers, body: '{"TableName":"absent-table"}' }))
@@ -37,7 +40,7 @@ test('wire: an exception of an operation keeps its name, message and status', as
   assert.match(response.headers.get('x-amzn-requestid')!, /^[0-9A-Z]{52}$/)
 })
 
-test('wire: the official client gets its answers and its exceptions', async (t) => {
+onEach('wire: the official client gets its answers and its exceptions', async (t, serve) => {
   const server = await serve(t)
   const client = new DynamoDBClient({
     endpoint: server.url,
@@ -62,7 +65,7 @@ test('wire: operations of streams have a target prefix of their own', async (t) 
   assert.equal(await answer('DynamoDBStreams_20120810.ListTables'), 400)
 })
 
-test('wire: there are pages for people and for probes', async (t) => {
+onEach('wire: there are pages for people and for probes', async (t, serve) => {
   const server = await serve(t)
   const page = (path: string, method = 'GET') => ask(t, server, requestOf({ method, path, body: '' }))
   assert.match((await page('/')).body.toString(), /^healthy: /)
@@ -75,7 +78,7 @@ test('wire: there are pages for people and for probes', async (t) => {
   assert.equal((await page('/elsewhere', 'POST')).status, 404)
 })
 
-test('wire: HEAD answers the length without the body', async (t) => {
+onEach('wire: HEAD answers the length without the body', async (t, serve) => {
   const client = await RawClient.open(t, await serve(t))
   client.write(requestOf({ method: 'HEAD', path: '/health', body: '' }))
   const response = await client.response({ bodiless: true })
@@ -85,19 +88,19 @@ test('wire: HEAD answers the length without the body', async (t) => {
   assert.equal((await client.response())!.status, 200)
 })
 
-test('wire: CONNECT is refused', async (t) => {
+onEach('wire: CONNECT is refused', async (t, serve) => {
   const server = await serve(t)
   const { status } = await ask(t, server, 'CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n')
   assert.equal(status, 405)
 })
 
-test('wire: an Upgrade header changes nothing', async (t) => {
+onEach('wire: an Upgrade header changes nothing', async (t, serve) => {
   const server = await serve(t)
   const headers = { connection: 'upgrade', upgrade: 'h2c' }
   assert.equal((await ask(t, server, requestOf({ headers }))).status, 200)
 })
 
-test('wire: one connection carries many requests, also after a refused one', async (t) => {
+onEach('wire: one connection carries many requests, also after a refused one', async (t, serve) => {
   const client = await RawClient.open(t, await serve(t))
   for (const [body, status] of [
     ['{}', 200],
@@ -108,14 +111,14 @@ test('wire: one connection carries many requests, also after a refused one', asy
   }
 })
 
-test('wire: a client of HTTP/1.0 is answered and the connection closed', async (t) => {
+onEach('wire: a client of HTTP/1.0 is answered and the connection closed', async (t, serve) => {
   const client = await RawClient.open(t, await serve(t))
   client.write(requestOf({ version: '1.0' }))
   assert.equal((await client.response())!.status, 200)
   assert.equal((await client.closed()).length, 0)
 })
 
-test('wire: Connection: close is obeyed', async (t) => {
+onEach('wire: Connection: close is obeyed', async (t, serve) => {
   const client = await RawClient.open(t, await serve(t))
   client.write(requestOf({ headers: { connection: 'close' } }))
   const response = await client.response()
@@ -165,7 +168,7 @@ test('wire: a body in chunks, or byte by byte, is the same body', async (t) => {
   assert.equal((await second.response())!.status, 200)
 })
 
-test('wire: Expect: 100-continue gets its 100 before the answer', async (t) => {
+onEach('wire: Expect: 100-continue gets its 100 before the answer', async (t, serve) => {
   const client = await RawClient.open(t, await serve(t))
   const body = '{"a":1}'
   const headers = { expect: '100-continue', 'content-length': String(body.length) }
