@@ -14,7 +14,7 @@ import type { CoordinatedNode } from '../coordinator/coordinator.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
 import { completeRecord, nodeAt, tellParticipants } from '../coordinator/finish.js'
 import type { LedgerRecord } from '../ledger/ledger.js'
-import { type LedgerSlot, type Timestamp, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
+import { type LedgerSlot, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 
 export interface RecoveryTuning extends CallTuning {
@@ -115,9 +115,10 @@ class RunningRecovery implements Recovery {
 
   /** Nothing that goes wrong ends it: the next round sees the same again. */
   async #round(): Promise<void> {
+    const startMicros = this.#options.runtime.clock.nowMicros()
     const looked = this.#options.nodes.map((node, position) => this.#tolerate(this.#look(node, position)))
     await Promise.all(looked)
-    await Promise.all(this.#stalled().map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))))
+    await Promise.all(this.#stalled(startMicros).map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))))
     this.#forget()
     await Promise.all(this.#options.nodes.map((node) => this.#tolerate(this.#purge(node))))
   }
@@ -146,11 +147,12 @@ class RunningRecovery implements Recovery {
     }
   }
 
-  #stalled(): readonly (readonly [TxId, Sighting])[] {
+  /** Seen in this round, and first seen long enough ago. */
+  #stalled(startMicros: number): readonly (readonly [TxId, Sighting])[] {
     const { runtime, tuning } = this.#options
     const since = runtime.clock.nowMicros() - (tuning?.stalledAfterMs ?? STALLED_AFTER_MS) * 1000
     return [...this.#seen]
-      .filter(([, { firstMicros, lastMicros }]) => firstMicros <= since && lastMicros > since)
+      .filter(([, { firstMicros, lastMicros }]) => firstMicros <= since && lastMicros >= startMicros)
       .slice(0, tuning?.recordsMax ?? RECORDS_MAX)
   }
 
