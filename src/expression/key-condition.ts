@@ -106,10 +106,10 @@ function addLeaf(
   bound: BoundCondition,
   conditions: Map<string, SortCondition>,
 ): void {
-  if ((operator === 'BETWEEN' || operator === 'begins_with') && operands[0]!.type !== 'path')
-    throw invalidCondition(`${operator} operator must have the key attribute as its first operand`)
   if (operands.some((operand) => operand.type === 'function'))
     throw validationError('KeyConditionExpressions cannot contain nested operations')
+  if ((operator === 'BETWEEN' || operator === 'begins_with') && operands[0]!.type !== 'path')
+    throw invalidCondition(`${operator} operator must have the key attribute as its first operand`)
   const at = operands.findIndex((operand) => operand.type === 'path')
   if (at < 0) throw invalidCondition('No key attribute specified')
   const values: AttributeValue[] = []
