@@ -12,7 +12,7 @@ import type { Input, Operation, RouterContext, Table } from '../context.js'
 import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
 import { jsonReply } from '../reply.js'
 import type { Shape } from '../shape.js'
-import { tableNameOf } from '../table-name.js'
+import { batchTableName } from './batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { collectionMetrics } from './single-write.js'
 
@@ -47,7 +47,7 @@ export const batchWriteItem: Operation = {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, readonly WireWrite[]>>)
     checkCounts(requested)
     const parsed = requested.map(([name, writes]) => {
-      const tableName = tableNameOf(name)
+      const tableName = batchTableName(name)
       scope.authorise(tableName)
       return { name, tableName, actions: writes.map(parseWrite) }
     })
