@@ -20,7 +20,13 @@ class ListNode {
       .toSorted((a, b) => (a.key < b.key ? -1 : 1))
       .map(({ key, bytes }) => ({
         key: key as KeyBytes,
-        record: { timestamp: timestamp(1), lsn: lsn(1), lastWrite: { kind: 'put', blind: true } as const, itemBytes: bytes, json: Buffer.from('{}') },
+        record: {
+          timestamp: timestamp(1),
+          lsn: lsn(1),
+          lastWrite: { kind: 'put', blind: true } as const,
+          itemBytes: bytes,
+          json: Buffer.from('{}'),
+        },
       }))
   }
 

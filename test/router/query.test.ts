@@ -145,7 +145,10 @@ for (const nodeCount of [1, 3]) {
     })
 
     test('Select COUNT answers no items', async () => {
-      assert.deepEqual(await store.call('Query', { ...onTable, Select: 'COUNT' }), { Count: 6, ScannedCount: 6 })
+      assert.deepEqual(await store.call('Query', { ...onTable, Select: 'COUNT' }), {
+        Count: 6,
+        ScannedCount: 6,
+      })
     })
 
     test('an index answers what it projects, and the keys', async () => {
@@ -359,7 +362,10 @@ test('an attribute named __proto__ is projected, filtered and carried in start k
     ProjectionExpression: '#p',
     ExpressionAttributeNames: { '#p': '__proto__' },
   })
-  assert.deepEqual(keys.items, [1, 2, 3].map((i) => JSON.parse(`{"__proto__":{"S":"${i}"}}`)))
+  assert.deepEqual(
+    keys.items,
+    [1, 2, 3].map((i) => JSON.parse(`{"__proto__":{"S":"${i}"}}`)),
+  )
 })
 
 test('a page ends with the item that reaches 1 MB; an index counts only what it projects', async () => {
