@@ -1,22 +1,12 @@
-// An official DynamoDBClient whose requests never touch a socket: a request handler hands the SDK's serialized request
-// to the dispatcher of the server box, so that errors, headers and checksums are those of the wire.
+// An official DynamoDBClient whose requests never touch a socket: its request handler gives the SDK's serialized
+// request to the dispatcher that the HTTP server uses, so that errors, headers and checksums are those of the wire.
 import { createRequire } from 'node:module'
 import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { Dispatcher } from './server/dispatch.js'
 
-/** What the HTTP server and the in-process client share: one request in, one answer out. */
-export interface Exchange {
-  (request: {
-    readonly method: string
-    readonly path: string
-    readonly headers: Readonly<Record<string, string | undefined>>
-    readonly body: Uint8Array
-  }): Promise<{
-    readonly status: number
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: Uint8Array
-  }>
-}
+type Handler = NonNullable<DynamoDBClientConfig['requestHandler']>
 
+/** The parts of the SDK's HttpRequest that are looked at. */
 interface SdkRequest {
   readonly method: string
   readonly path: string
@@ -24,39 +14,54 @@ interface SdkRequest {
   readonly body?: unknown
 }
 
-export function inProcessClient(exchange: Exchange, config: DynamoDBClientConfig): DynamoDBClient {
+export function inProcessClient(dispatcher: Dispatcher, config: DynamoDBClientConfig): DynamoDBClient {
   const { DynamoDBClient: Client } = loadSdk()
   return new Client({
     region: 'us-east-1',
     endpoint: 'http://localhost',
     credentials: { accessKeyId: 'in-process', secretAccessKey: 'in-process' },
-    // Nobody verifies the signature of a call within one process, so none is computed.
+    // Nobody verifies a signature within one process, so none is computed.
     signer: { sign: (request) => Promise.resolve(request) },
     ...config,
-    requestHandler: {
-      async handle(request: SdkRequest) {
-        const { status, headers, body } = await exchange({
-          method: request.method,
-          path: request.path,
-          headers: request.headers,
-          body: bytesOf(request.body),
-        })
-        return { response: { statusCode: status, headers, body } as never }
-      },
-      destroy() {},
-    } as NonNullable<DynamoDBClientConfig['requestHandler']>,
+    requestHandler: handlerOf(dispatcher),
   })
 }
 
-function bytesOf(body: unknown): Uint8Array {
-  if (typeof body === 'string') return Buffer.from(body)
-  if (body instanceof Uint8Array) return body
-  return new Uint8Array()
+function handlerOf(dispatcher: Dispatcher): Handler {
+  const handler = {
+    async handle(request: SdkRequest) {
+      const head = { method: request.method, url: request.path, headers: lowerCased(request.headers) }
+      const answer = await dispatcher.dispatch(head, bytesOf(request.body))
+      const headers: Record<string, string> = {}
+      for (let at = 0; at + 1 < answer.headers.length; at += 2) {
+        headers[(answer.headers[at] as string).toLowerCase()] = answer.headers[at + 1] as string
+      }
+      return { response: { statusCode: answer.status, headers, body: answer.body } }
+    },
+    destroy() {},
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+  }
+  // The SDK tells a response by its members, not by its class.
+  return handler as unknown as Handler
 }
 
-function loadSdk(): typeof import('@aws-sdk/client-dynamodb') {
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return Buffer.alloc(0)
+}
+
+type Sdk = typeof import('@aws-sdk/client-dynamodb')
+
+/** Loaded on the first use: it costs more to load than the whole store. */
+function loadSdk(): Sdk {
   try {
-    return createRequire(import.meta.url)('@aws-sdk/client-dynamodb') as typeof import('@aws-sdk/client-dynamodb')
+    return createRequire(import.meta.url)('@aws-sdk/client-dynamodb') as Sdk
   } catch (cause) {
     throw new Error('store.client() needs the AWS SDK: npm install @aws-sdk/client-dynamodb', { cause })
   }

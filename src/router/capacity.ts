@@ -9,7 +9,10 @@ import type { StringShape } from './shape.js'
 const READ_UNIT_BYTES = 4096
 const WRITE_UNIT_BYTES = 1024
 
-export const returnConsumedCapacityShape: StringShape = { kind: 'string', values: ['INDEXES', 'TOTAL', 'NONE'] }
+export const returnConsumedCapacityShape: StringShape = {
+  kind: 'string',
+  values: ['INDEXES', 'TOTAL', 'NONE'],
+}
 
 /** At least one unit, for an absent item too. */
 export function readUnits(bytes: number, consistent: boolean): number {
@@ -59,7 +62,12 @@ export function consumedByWrite(
 }
 
 /** An entry added or removed, or changed in place, costs one write of its size; a changed index key costs both. */
-function indexWriteUnits(tableKey: KeySchema, index: IndexShape, old: Item | undefined, next: Item | undefined): number {
+function indexWriteUnits(
+  tableKey: KeySchema,
+  index: IndexShape,
+  old: Item | undefined,
+  next: Item | undefined,
+): number {
   const before = old && projectForIndex(tableKey, index, old)
   const after = next && projectForIndex(tableKey, index, next)
   if (before === undefined && after === undefined) return 0

@@ -244,8 +244,5 @@ function metaEntries(draft: CatalogDraft, nextSpace: number): MetaEntry[] {
 const EMPTY = new Uint8Array(0)
 
 function noSuchTable(name: string): never {
-  throw new DynamoError(
-    'ResourceNotFoundException',
-    `Requested resource not found: Table: ${name} not found`,
-  )
+  throw new DynamoError('ResourceNotFoundException', `Requested resource not found: Table: ${name} not found`)
 }

@@ -55,7 +55,9 @@ export class ExpirySweeper {
   }
 
   #tables(): string[] {
-    const enabled = this.#options.catalog.records().filter((record) => record.timeToLive?.status === 'ENABLED')
+    const enabled = this.#options.catalog
+      .records()
+      .filter((record) => record.timeToLive?.status === 'ENABLED')
     return enabled.map((record) => record.name)
   }
 

@@ -15,8 +15,13 @@ export interface ParsedKey {
 /** The `Key` of a request: exactly the key attributes, nothing else. */
 export function parseKey(table: TableShape, json: unknown): ParsedKey {
   const attributes = parseItem(json)
+  return { key: keyOf(table, attributes), attributes }
+}
+
+/** The same for attributes that have been parsed already. */
+export function keyOf(table: TableShape, attributes: Item): ItemKey {
   checkKey(table.key, attributes)
-  return { key: itemKey(table.key, attributes), attributes }
+  return itemKey(table.key, attributes)
 }
 
 export function checkKey(schema: KeySchema, attributes: Item): void {
@@ -43,7 +48,9 @@ export function keyOfItem(table: TableShape, item: Item): ItemKey {
 function checkItemKeyPart(part: KeyAttribute, role: KeyRole, item: Item): void {
   const value = attribute(item, part.name)
   if (value === undefined) {
-    throw validationError(`One or more parameter values were invalid: Missing the key ${part.name} in the item`)
+    throw validationError(
+      `One or more parameter values were invalid: Missing the key ${part.name} in the item`,
+    )
   }
   if (typeOf(value) !== part.type) {
     throw validationError(
@@ -78,6 +85,7 @@ export function checkKeyValue(name: string, role: KeyRole, value: AttributeValue
 
 /** The key attributes of an item. */
 export function keyAttributesOf(schema: KeySchema, item: Item): Item {
-  const names = schema.sort === undefined ? [schema.partition.name] : [schema.partition.name, schema.sort.name]
+  const names =
+    schema.sort === undefined ? [schema.partition.name] : [schema.partition.name, schema.sort.name]
   return Object.fromEntries(names.map((name) => [name, attribute(item, name) as AttributeValue]))
 }

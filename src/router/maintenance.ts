@@ -48,7 +48,8 @@ export class Maintenance {
 
   /** There may be work. It starts in a later turn of the event loop. */
   wake(): void {
-    if (this.#closed || this.#scheduled || this.#running !== undefined || this.#cancelRetry !== undefined) return
+    if (this.#closed || this.#scheduled || this.#running !== undefined || this.#cancelRetry !== undefined)
+      return
     if (this.#jobs().length === 0) return
     this.#scheduled = true
     this.#options.runtime.defer(() => {

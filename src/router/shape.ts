@@ -228,7 +228,8 @@ function collect(shape: Shape, value: unknown, path: string, violations: string[
         violated(`Member must satisfy enum value set: [${shape.values.join(', ')}]`)
       }
       checkLength(shape, text.length, violated)
-      if (shape.pattern !== undefined && !patternOf(shape.pattern).test(text)) {
+      // An empty text only breaks the rule for its length, as in DynamoDB.
+      if (shape.pattern !== undefined && text !== '' && !patternOf(shape.pattern).test(text)) {
         violated(`Member must satisfy regular expression pattern: ${shape.pattern}`)
       }
       return

@@ -48,7 +48,9 @@ function checkTableThroughput(billingMode: BillingMode, throughput: ThroughputIn
 }
 
 export const capacityWithoutProvisioning = (): Error =>
-  invalid('Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST')
+  invalid(
+    'Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST',
+  )
 
 export function checkCapacityBounds(throughput: ThroughputInput): void {
   for (const name of ['ReadCapacityUnits', 'WriteCapacityUnits'] as const) {
@@ -143,7 +145,11 @@ function localIndexes(input: CreateTableInput): IndexDefinition[] {
   return definitions
 }
 
-function globalIndexes(input: CreateTableInput, billingMode: BillingMode, taken: Set<string>): IndexDefinition[] {
+function globalIndexes(
+  input: CreateTableInput,
+  billingMode: BillingMode,
+  taken: Set<string>,
+): IndexDefinition[] {
   const inputs = input.GlobalSecondaryIndexes
   if (inputs === undefined) return []
   if (inputs.length === 0) throw invalid('List of GlobalSecondaryIndexes is empty')
@@ -202,7 +208,8 @@ function projectionOf({ ProjectionType: type, NonKeyAttributes: attributes }: Pr
     if (attributes === undefined) return { type }
     throw invalid(`ProjectionType is ${type}, but NonKeyAttributes is specified`)
   }
-  if (attributes === undefined) throw invalid('ProjectionType is INCLUDE, but NonKeyAttributes is not specified')
+  if (attributes === undefined)
+    throw invalid('ProjectionType is INCLUDE, but NonKeyAttributes is not specified')
   const seen = new Set<string>()
   for (const name of attributes) {
     if (seen.has(name)) throw invalid(`Duplicate element in NonKeyAttributes: ${name}`)
@@ -232,7 +239,8 @@ export function usedNames(
 
 export function checkProjectedCount(indexes: readonly Pick<IndexDefinition, 'projection'>[]): void {
   let count = 0
-  for (const { projection } of indexes) if (projection.type === 'INCLUDE') count += projection.attributes.length
+  for (const { projection } of indexes)
+    if (projection.type === 'INCLUDE') count += projection.attributes.length
   if (count > limits.projectedAttributesMax) {
     throw invalid(
       `Number of NonKeyAttributes of all indexes exceeds the per-table limit of ${limits.projectedAttributesMax}`,

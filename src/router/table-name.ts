@@ -14,7 +14,8 @@ export function tableNameOf(text: unknown): string {
 /** The name in the ARN of a table, which must be one. */
 export function tableNameOfArn(arn: string): string {
   const name = TABLE_ARN.exec(arn)?.[1]
-  if (name === undefined) throw validationError(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`)
+  if (name === undefined)
+    throw validationError(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`)
   return name
 }
 

@@ -21,7 +21,8 @@ export function checkEncryption(encryption: EncryptionInput | undefined): void {
     return
   }
   if (type === 'AES256') throw invalid('SSEType AES256 is not supported')
-  if (key !== undefined && type === undefined) throw invalid('SSEType KMS is required if KMSMasterKeyId is specified')
+  if (key !== undefined && type === undefined)
+    throw invalid('SSEType KMS is required if KMSMasterKeyId is specified')
 }
 
 /** Only a record of what was asked for: encrypting the disk is up to whoever runs the store. */

@@ -37,7 +37,11 @@ export function updatedIndexes(
   const create = online[0]?.Create
   if (create !== undefined) {
     statuses.set(create.IndexName, 'CREATING')
-    return { indexed: withIndex(record, create, input.AttributeDefinitions, allocateSpace), dropped: [], statuses }
+    return {
+      indexed: withIndex(record, create, input.AttributeDefinitions, allocateSpace),
+      dropped: [],
+      statuses,
+    }
   }
   const doomed = online[0]?.Delete
   if (doomed !== undefined) {
@@ -84,7 +88,8 @@ function withIndex(
   definitions: readonly AttributeDefinition[] | undefined,
   allocateSpace: () => SpaceId,
 ): TableRecord {
-  if (definitions === undefined) throw invalid(`AttributeDefinitions is not specified for index: ${input.IndexName}`)
+  if (definitions === undefined)
+    throw invalid(`AttributeDefinitions is not specified for index: ${input.IndexName}`)
   const definition = globalIndex(input, checkDefinitions(definitions), record.billingMode)
   const globals = record.indexes.filter((index) => index.kind === 'global')
   if (globals.length >= limits.globalIndexesMax) {

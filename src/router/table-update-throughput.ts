@@ -1,6 +1,11 @@
 // Billing mode and throughput in UpdateTable, of the table and of its indexes.
 import { DynamoError, validationError } from '../model/errors.js'
-import { capacityWithoutProvisioning, checkCapacityBounds, invalid, throughputOf } from './table-definition.js'
+import {
+  capacityWithoutProvisioning,
+  checkCapacityBounds,
+  invalid,
+  throughputOf,
+} from './table-definition.js'
 import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
 import type { ThroughputInput } from './table-shapes.js'
 import type { UpdateTableInput } from './table-update.js'
@@ -61,7 +66,10 @@ function indexThroughputs(record: TableRecord, input: UpdateTableInput): Map<str
   const byIndex = new Map<string, ThroughputInput>()
   for (const { Update: update } of input.GlobalSecondaryIndexUpdates ?? []) {
     if (update === undefined) continue
-    checkUpdatable(record, record.indexes.find((index) => index.name === update.IndexName))
+    checkUpdatable(
+      record,
+      record.indexes.find((index) => index.name === update.IndexName),
+    )
     if (update.ProvisionedThroughput === undefined) continue
     checkCapacityBounds(update.ProvisionedThroughput)
     byIndex.set(update.IndexName, update.ProvisionedThroughput)
@@ -116,5 +124,7 @@ function changed(
 /** How often it was decreased so far on this day, by UTC. */
 function decreases({ decreasedAtMicros, decreasesToday }: Throughput, nowMicros: number): number {
   if (decreasedAtMicros === undefined) return 0
-  return Math.floor(decreasedAtMicros / DAY_MICROS) === Math.floor(nowMicros / DAY_MICROS) ? decreasesToday : 0
+  return Math.floor(decreasedAtMicros / DAY_MICROS) === Math.floor(nowMicros / DAY_MICROS)
+    ? decreasesToday
+    : 0
 }

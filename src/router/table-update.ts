@@ -145,7 +145,8 @@ function withSettings(record: TableRecord, input: UpdateTableInput): TableRecord
   if (wanted !== undefined && wanted.Enabled !== true && encryption === undefined) {
     throw invalid('Table is already encrypted by default')
   }
-  const encrypted = wanted === undefined ? encryption : wanted.Enabled ? describeEncryption(wanted) : undefined
+  const encrypted =
+    wanted === undefined ? encryption : wanted.Enabled ? describeEncryption(wanted) : undefined
   return {
     ...rest,
     ...(encrypted !== undefined && { encryption: encrypted }),

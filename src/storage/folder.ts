@@ -60,7 +60,8 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
 function parseFormat(file: string, text: string): { readonly format: number; readonly nodes: number } {
   try {
     const { format, nodes } = JSON.parse(text) as { format: unknown; nodes: unknown }
-    if (Number.isInteger(format) && Number.isInteger(nodes)) return { format: Number(format), nodes: Number(nodes) }
+    if (Number.isInteger(format) && Number.isInteger(nodes))
+      return { format: Number(format), nodes: Number(nodes) }
   } catch {
     // Told below.
   }

@@ -144,7 +144,8 @@ export class JournalLine implements Line {
   #refusal(): Error | undefined {
     const { journal } = this.#options
     if (this.#closing) return new WriteFailed('The store is closed.')
-    if (journal.refusal !== undefined) return new WriteFailed(journal.refusal.message, { cause: journal.refusal })
+    if (journal.refusal !== undefined)
+      return new WriteFailed(journal.refusal.message, { cause: journal.refusal })
     const failure = this.#bytes < this.#overlayBytesMax ? undefined : this.#applier.failure
     if (failure !== undefined) {
       return new WriteFailed(`The index cannot take more: ${failure.message}`, { cause: failure })
@@ -155,7 +156,9 @@ export class JournalLine implements Line {
   #flushSoon(): void {
     if (this.#flushing !== undefined) return
     // After this turn, so that the requests that were read together share a batch.
-    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve)).then(() => this.#flush())
+    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve)).then(() =>
+      this.#flush(),
+    )
   }
 
   async #flush(): Promise<void> {

@@ -123,7 +123,10 @@ export class LocalNode implements StorageNode {
   }
 
   /** One step: everything from the first look at the item to the last change happens in this turn. */
-  #decide(request: WriteRequest): { readonly outcome: WriteOutcome; readonly settled: Promise<void> | undefined } {
+  #decide(request: WriteRequest): {
+    readonly outcome: WriteOutcome
+    readonly settled: Promise<void> | undefined
+  } {
     const key = inSpace(request.table.space, request.key.bytes)
     const stored = this.#line.decided.get(key)
     const state = itemState(stored)
@@ -166,7 +169,8 @@ export class LocalNode implements StorageNode {
       if (before === undefined && after === undefined) return
       if (before === after) {
         // An index that is still being filled may not have the entry yet, and then does not count it either.
-        if (oldBytes !== newBytes && this.#has(space, before)) this.#line.addCount(space, 0, newBytes - oldBytes)
+        if (oldBytes !== newBytes && this.#has(space, before))
+          this.#line.addCount(space, 0, newBytes - oldBytes)
         return
       }
       if (this.#has(space, before)) {

@@ -55,7 +55,8 @@ export const createTable = tableOperation<CreateTableInput>({
     checkStream(input.StreamSpecification)
     checkEncryption(input.SSESpecification)
     checkTableClass(input.TableClass)
-    if (input.ResourcePolicy !== undefined) throw validationError('ResourcePolicy is not supported by this store')
+    if (input.ResourcePolicy !== undefined)
+      throw validationError('ResourcePolicy is not supported by this store')
     const tags = checkTags(input.Tags ?? [])
     const record = await catalog.change((draft) => {
       if (draft.find(name) !== undefined) {
@@ -102,11 +103,17 @@ function newRecord(
     ...(definition.billingMode === 'PAY_PER_REQUEST' && { payPerRequestSinceMicros: nowMicros }),
     throughput: definition.throughput,
     // The table is empty: its indexes are complete from the start.
-    indexes: definition.indexes.map((index) => ({ ...index, space: draft.allocateSpace(), status: 'ACTIVE' })),
+    indexes: definition.indexes.map((index) => ({
+      ...index,
+      space: draft.allocateSpace(),
+      status: 'ACTIVE',
+    })),
     tags,
     deletionProtection: input.DeletionProtectionEnabled ?? false,
     ...(input.TableClass !== undefined && { tableClass: input.TableClass }),
-    ...(input.SSESpecification?.Enabled === true && { encryption: describeEncryption(input.SSESpecification) }),
+    ...(input.SSESpecification?.Enabled === true && {
+      encryption: describeEncryption(input.SSESpecification),
+    }),
     ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: input.OnDemandThroughput }),
   }
 }

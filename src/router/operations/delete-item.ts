@@ -1,7 +1,9 @@
-import { writeCondition } from '../../expression/expression.js'
+import { conditionPaths, refuseNestedKeys } from '../../expression/expression.js'
+import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../context.js'
-import { parseKey } from '../keys.js'
+import { keyOf } from '../keys.js'
 import { tableNameOf } from '../table-name.js'
+import { checkConditionParameters, openCondition } from '../write-expressions.js'
 import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
 
 export const deleteItem: Operation = {
@@ -15,14 +17,17 @@ export const deleteItem: Operation = {
   async run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
+    checkConditionParameters(input)
+    const keyAttributes = parseItem(input['Key'])
     refuseUpdateReturnValues(input)
-    const condition = writeCondition(input)
+    const condition = openCondition(input)
     const table = context.catalog.table(tableName)
-    const { key, attributes } = parseKey(table.shape, input['Key'])
+    const key = keyOf(table.shape, keyAttributes)
+    if (condition !== undefined) refuseNestedKeys(conditionPaths(condition), table.shape.key)
     const request = {
       table: table.shape,
       key,
-      keyAttributes: attributes,
+      keyAttributes,
       mutation: { kind: 'delete' as const },
       ...(condition && { condition }),
     }

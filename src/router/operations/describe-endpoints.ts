@@ -7,6 +7,5 @@ export const describeEndpoints = tableOperation<object>({
   access: 'read',
   shape: { kind: 'struct', members: {} },
 
-  run: () =>
-    jsonReply({ Endpoints: [{ Address: 'localhost:8000', CachePeriodInMinutes: 1440 }] }),
+  run: () => jsonReply({ Endpoints: [{ Address: 'localhost:8000', CachePeriodInMinutes: 1440 }] }),
 })

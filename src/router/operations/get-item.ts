@@ -1,9 +1,10 @@
-import { legacyProjection, openExpressions, project } from '../../expression/expression.js'
-import type { BoundProjection } from '../../expression/types.js'
+import { refuseNestedKeys } from '../../expression/expression.js'
+import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../capacity.js'
-import type { Input, Operation } from '../context.js'
-import { parseKey } from '../keys.js'
+import type { Operation } from '../context.js'
+import { keyOf } from '../keys.js'
+import { openProjection } from '../read-expressions.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
@@ -27,9 +28,11 @@ export const getItem: Operation = {
   async run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const projection = projectionOf(input)
+    const projection = openProjection(input)
+    const keyAttributes = parseItem(input['Key'])
     const table = context.catalog.table(tableName)
-    const { key } = parseKey(table.shape, input['Key'])
+    const key = keyOf(table.shape, keyAttributes)
+    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
     const record = await context.nodeOf(key.hash).get(table.shape.space, key)
 
     const detail = input['ReturnConsumedCapacity']
@@ -42,14 +45,7 @@ export const getItem: Operation = {
     const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
     if (record === undefined) return Buffer.from(`{${further.slice(1)}}`)
     if (projection === undefined) return joinReply(['{"Item":', record.json, further, '}'])
-    const item = project(projection, parseRecord<Item>(record))
+    const item = projection.project(parseRecord<Item>(record))
     return Buffer.from(`{"Item":${JSON.stringify(item)}${further}}`)
   },
-}
-
-function projectionOf(input: Input): BoundProjection | undefined {
-  if (input['ProjectionExpression'] == null && input['AttributesToGet'] == null && input['ExpressionAttributeNames'] == null) {
-    return undefined
-  }
-  return legacyProjection(input, openExpressions)
 }

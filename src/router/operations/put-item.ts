@@ -1,4 +1,4 @@
-import { writeCondition } from '../../expression/expression.js'
+import { conditionPaths, refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
@@ -6,6 +6,7 @@ import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../context.js'
 import { keyOfItem } from '../keys.js'
 import { tableNameOf } from '../table-name.js'
+import { checkConditionParameters, openCondition } from '../write-expressions.js'
 import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
 
 export const putItem: Operation = {
@@ -19,14 +20,16 @@ export const putItem: Operation = {
   async run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
+    checkConditionParameters(input)
     const item = parseItem(input['Item'])
     refuseUpdateReturnValues(input)
     if (itemBytes(item) > limits.itemBytesMax) {
       throw validationError('Item size has exceeded the maximum allowed size')
     }
-    const condition = writeCondition(input)
+    const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOfItem(table.shape, item)
+    if (condition !== undefined) refuseNestedKeys(conditionPaths(condition), table.shape.key)
     const request = {
       table: table.shape,
       key,

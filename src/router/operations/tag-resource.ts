@@ -44,7 +44,8 @@ export const untagResource = tableOperation<ResourceInput & { readonly TagKeys: 
   async run(catalog, input, scope) {
     const { arn, name } = resourceOf(input)
     scope.authorise(name)
-    if (input.TagKeys.length === 0) throw validationError('Atleast one Tag Key needs to be provided as Input.')
+    if (input.TagKeys.length === 0)
+      throw validationError('Atleast one Tag Key needs to be provided as Input.')
     for (const key of input.TagKeys) checkTagKey(key)
     checkTagCount(input.TagKeys.length)
     const removed = new Set(input.TagKeys)

@@ -1,11 +1,19 @@
-import { updatedAttributes } from '../../expression/expression.js'
+import {
+  refuseKeyUpdate,
+  refuseNestedKeys,
+  conditionPaths,
+  updatedAttributes,
+  updateOperands,
+} from '../../expression/expression.js'
 import type { BoundUpdate } from '../../expression/types.js'
+import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
 import type { Operation } from '../context.js'
-import { parseKey } from '../keys.js'
+import { keyOf } from '../keys.js'
 import { parseRecord } from '../reply.js'
 import { tableNameOf } from '../table-name.js'
+import { checkUpdateParameters, openUpdate } from '../write-expressions.js'
 import { runWrite, writeMembers } from './single-write.js'
 
 export const updateItem: Operation = {
@@ -30,14 +38,18 @@ export const updateItem: Operation = {
   async run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const { update, condition } = updateAndCondition(input)
+    checkUpdateParameters(input)
+    const keyAttributes = parseItem(input['Key'])
+    const { update, condition } = openUpdate(input)
     const table = context.catalog.table(tableName)
-    const { key, attributes } = parseKey(table.shape, input['Key'])
-    refuseKeyUpdate(table.shape, update)
+    const key = keyOf(table.shape, keyAttributes)
+    refuseKeyUpdate(update, table.shape.key)
+    refuseNestedKeys(updateOperands(update), table.shape.key)
+    if (condition !== undefined) refuseNestedKeys(conditionPaths(condition), table.shape.key)
     const request = {
       table: table.shape,
       key,
-      keyAttributes: attributes,
+      keyAttributes,
       mutation: { kind: 'update' as const, update },
       ...(condition && { condition }),
     }

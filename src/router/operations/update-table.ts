@@ -56,12 +56,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
     scope.authorise(name)
     checkUpdate(input)
     const update = await catalog.change((draft) => {
-      const decided = updatedTable(
-        draft.record(name),
-        input,
-        draft.allocateSpace,
-        runtime.clock.nowMicros(),
-      )
+      const decided = updatedTable(draft.record(name), input, draft.allocateSpace, runtime.clock.nowMicros())
       draft.put(decided.record)
       for (const index of decided.dropped) draft.drop(index.space)
       return decided

@@ -1,0 +1,65 @@
+// Finds the command and turns what goes wrong into a sentence and an exit code: 0 done, 1 it could not, 2 wrong usage.
+import { readFile } from 'node:fs/promises'
+import { UsageError } from './arguments.js'
+import type { World } from './world.js'
+
+export interface Command {
+  /** One line for the list of commands. */
+  readonly summary: string
+  readonly load: () => Promise<{
+    readonly help: string
+    run(args: readonly string[], world: World): Promise<number>
+  }>
+}
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['start', { summary: 'serve a store over HTTP', load: () => import('./start.js') }],
+  ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+])
+
+export async function run(args: readonly string[], world: World): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    world.print(overview())
+    return name === undefined ? 2 : 0
+  }
+  if (name === '--version' || name === '-v') {
+    world.print(await version())
+    return 0
+  }
+  const command = COMMANDS.get(name)
+  if (command === undefined) {
+    const what = name.startsWith('-') ? 'option' : 'command'
+    world.printError(
+      `seriatim: there is no ${what} '${name}'; the commands are ${[...COMMANDS.keys()].join(', ')}`,
+    )
+    return 2
+  }
+  try {
+    const { help, run: runCommand } = await command.load()
+    if (rest.includes('--help') || rest.includes('-h')) {
+      world.print(help)
+      return 0
+    }
+    return await runCommand(rest, world)
+  } catch (error) {
+    world.printError(`seriatim ${name}: ${error instanceof Error ? error.message : String(error)}`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+function overview(): string {
+  const lines = [...COMMANDS].map(([name, { summary }]) => `  seriatim ${name.padEnd(10)} ${summary}`)
+  return [
+    'ACID transactions for DynamoDB-shaped data.',
+    '',
+    ...lines,
+    '',
+    '`seriatim <command> --help` says more, `seriatim --version` the version.',
+  ].join('\n')
+}
+
+async function version(): Promise<string> {
+  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

@@ -1,0 +1,109 @@
+// seriatim start: open a store, serve it, and close both when told to.
+import { loadAuthFile, type Auth } from '../server/auth.js'
+import { hostRefusal, type RunningServer } from '../server/http-server.js'
+import { readArguments, readInteger, UsageError } from './arguments.js'
+import type { OpenOptions, World } from './world.js'
+
+export const help = `seriatim start [options]
+
+  --port PORT    8000; 0 lets the system choose
+  --host HOST    127.0.0.1; anything but loopback needs --auth
+  --path DIR     where the data is kept: ./data unless told otherwise
+  --memory       keep the data in memory only; of --path and --memory the last one counts
+  --nodes N      storage nodes in this process: 1
+  --auth FILE    accept only requests signed with a key of this file:
+                 { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
+                               "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
+  --faults       obey the header x-seriatim-fault, for tests of clients; loopback only
+
+Prints "seriatim listening on http://HOST:PORT" when it is ready. On SIGTERM or SIGINT it answers what it has
+accepted and closes; a second signal ends it at once.`
+
+const OPTIONS = {
+  port: { type: 'string', default: '8000' },
+  host: { type: 'string', default: '127.0.0.1' },
+  path: { type: 'string' },
+  memory: { type: 'boolean' },
+  nodes: { type: 'string' },
+  auth: { type: 'string' },
+  faults: { type: 'boolean' },
+} as const
+
+const NODES_MAX = 64
+
+export async function run(args: readonly string[], world: World): Promise<number> {
+  const { values, tokens } = readArguments(args, OPTIONS)
+  const { host, faults } = values
+  const port = readInteger('port', values.port, 0, 65_535)
+  const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
+  // `npm start` gives --path already; whoever adds --memory to it means that.
+  const places = tokens.flatMap((token) =>
+    token.kind === 'option' && isPlace(token.name) ? [token.name] : [],
+  )
+  const inMemory = places.at(-1) === 'memory'
+  if (!inMemory && values.path === '') throw new UsageError('--path must name a folder')
+  const refusal = hostRefusal(host, { auth: values.auth, faults })
+  if (refusal !== undefined) throw new UsageError(refusal)
+  const auth = values.auth === undefined ? undefined : await readAuth(values.auth, world)
+
+  const signals = countSignals(world)
+  try {
+    const where: OpenOptions = inMemory ? { memory: true } : { path: values.path ?? './data' }
+    const store = await world.openStore(nodes === undefined ? where : { ...where, nodes })
+    try {
+      if (signals.received) return 0
+      const server = await store
+        .listen({ host, port, auth, faults })
+        .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
+      await serve(server, signals.first, world)
+    } finally {
+      await store.close()
+    }
+    return 0
+  } finally {
+    signals.end()
+  }
+}
+
+const isPlace = (name: string): boolean => name === 'path' || name === 'memory'
+
+async function serve(server: RunningServer, untilSignal: Promise<void>, world: World): Promise<void> {
+  world.print(`seriatim listening on ${server.url}`)
+  await untilSignal
+  await server.stop()
+}
+
+async function readAuth(path: string, world: World): Promise<Auth> {
+  const { auth, warnings } = await loadAuthFile(path)
+  for (const warning of warnings) world.printError(`seriatim: warning: ${warning}`)
+  return auth
+}
+
+function countSignals(world: World) {
+  let resolveFirst: () => void
+  const first = new Promise<void>((resolve) => (resolveFirst = resolve))
+  const state = { first, received: false, end: () => {} }
+  state.end = world.onSignal((signal) => {
+    if (state.received) world.exitNow(signal === 'SIGINT' ? 130 : 143)
+    state.received = true
+    resolveFirst()
+  })
+  return state
+}
+
+function listenError(error: unknown, host: string, port: number): Error {
+  const { code, message } = error as NodeJS.ErrnoException
+  switch (code) {
+    case 'EADDRINUSE':
+      return new Error(`port ${port} of ${host} is already in use; choose another with --port`)
+    case 'EACCES':
+      return new Error(
+        `port ${port} needs privileges that this user does not have; choose one above 1023 with --port`,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`${host} is not an address of this machine; choose another with --host`)
+    default:
+      return error instanceof Error ? error : new Error(message)
+  }
+}

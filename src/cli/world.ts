@@ -1,0 +1,61 @@
+// What a command touches outside itself, so that a test can hand in its own.
+import type { ListenOptions, RunningServer } from '../server/http-server.js'
+
+/** The part of an opened store that the command line needs. */
+export interface ServedStore {
+  listen(options: ListenOptions): Promise<RunningServer>
+  close(): Promise<void>
+}
+
+export interface OpenOptions {
+  readonly path?: string
+  readonly memory?: true
+  readonly nodes?: number
+}
+
+/** What was found in a folder of data. */
+export interface FolderReport {
+  /** Sentences, one for each thing that is wrong; empty if the folder is sound. */
+  readonly problems: readonly string[]
+  /** A sentence that says what was looked at. */
+  readonly summary: string
+}
+
+export interface World {
+  print(line: string): void
+  printError(line: string): void
+  /** Calls back at every SIGINT and SIGTERM; the result ends that. */
+  onSignal(callback: (signal: NodeJS.Signals) => void): () => void
+  exitNow(code: number): void
+  openStore(options: OpenOptions): Promise<ServedStore>
+  verifyFolder(path: string): Promise<FolderReport>
+}
+
+export function processWorld(): World {
+  return {
+    print: (line) => process.stdout.write(line + '\n'),
+    printError: (line) => process.stderr.write(line + '\n'),
+    onSignal: (callback) => {
+      const signals = ['SIGINT', 'SIGTERM'] as const
+      for (const signal of signals) process.on(signal, callback)
+      return () => {
+        for (const signal of signals) process.off(signal, callback)
+      }
+    },
+    exitNow: (code) => process.exit(code),
+    openStore: async (options) => {
+      const store = await load<{ open(options: OpenOptions): Promise<ServedStore> }>('../store.js')
+      return store.open(options)
+    },
+    verifyFolder: async (path) => {
+      const storage = await load<{ verifyFolder(path: string): Promise<FolderReport> }>(
+        '../storage/verify.js',
+      )
+      return storage.verifyFolder(path)
+    },
+  }
+}
+
+async function load<Module>(specifier: string): Promise<Module> {
+  return (await import(specifier)) as Module
+}

@@ -1,0 +1,288 @@
+// From a request to its answer, whatever layer reads and writes HTTP:
+//
+//   head --> Host and Origin --> method and path --> content type --> target --> signature present?   (`refusal`)
+//   body --> signature --> UTF-8, depth, JSON --> router --> answer with id and checksum              (`dispatch`)
+//
+// The signature is checked before the body is parsed: nothing of an unknown caller reaches the parser. May import:
+// model, and of the router only its interface.
+import { setTimeout as delay } from 'node:timers/promises'
+import { DynamoError } from '../model/errors.js'
+import { anyone, type Principal, type Router } from '../router/router.js'
+import {
+  AMZ_JSON,
+  edgeAnswer,
+  emptyAnswer,
+  errorAnswer,
+  lostAnswer,
+  operationAnswer,
+  textAnswer,
+  type Answer,
+} from './answer.js'
+import type { Auth } from './auth.js'
+import { FAULT_HEADER, parseFault, type Fault } from './faults.js'
+import { parseBody } from './json-body.js'
+import type { ServerLimits } from './limits.js'
+import { OperationMetrics, type Metrics } from './metrics.js'
+import { OriginCheck } from './origin.js'
+import { requestIds } from './request-id.js'
+
+/** What has arrived before the body. Header names are in lower case. */
+export interface RequestHead {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** One finished request, for a log. */
+export interface RequestInfo {
+  /** Undefined if the request named no operation that exists. */
+  readonly operation: string | undefined
+  readonly status: number
+  readonly error: string | undefined
+  readonly durationMs: number
+}
+
+export interface DispatcherOptions {
+  readonly limits: ServerLimits
+  readonly metrics: Metrics
+  readonly auth?: Auth | undefined
+  /** Further host names that the Host header may have; of use only without `auth`. */
+  readonly hosts?: readonly string[] | undefined
+  /** Obey the header `x-seriatim-fault`. */
+  readonly faults?: boolean | undefined
+  readonly onRequest?: ((info: RequestInfo) => void) | undefined
+}
+
+const TARGET_PREFIX = 'DynamoDB_20120810.'
+const STREAMS_PREFIX = 'DynamoDBStreams_20120810.'
+const STREAMS_OPERATIONS = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
+const CONTENT_TYPES = new Map(
+  [AMZ_JSON, 'application/x-amz-json-1.1', 'application/json'].map((type) => [type, type]),
+)
+const QUOTED_MAX = 100
+
+export class Dispatcher {
+  readonly #router: Router
+  readonly #options: DispatcherOptions
+  readonly #metrics: Metrics
+  readonly #other: OperationMetrics
+  readonly #byTarget = new Map<string, OperationMetrics>()
+  readonly #origin: OriginCheck | undefined
+  readonly #requestId = requestIds()
+
+  constructor(router: Router, options: DispatcherOptions) {
+    this.#router = router
+    this.#options = options
+    this.#metrics = options.metrics
+    this.#other = options.metrics.operation('none')
+    for (const operation of router.operations) {
+      const prefix = STREAMS_OPERATIONS.has(operation) ? STREAMS_PREFIX : TARGET_PREFIX
+      this.#byTarget.set(prefix + operation, options.metrics.operation(operation))
+    }
+    if (options.auth === undefined) this.#origin = new OriginCheck(options.hosts ?? [])
+  }
+
+  /** The answer to a request that needs no body to be answered, such as one that must not be read at all. */
+  refusal(head: RequestHead): Answer | undefined {
+    const route = this.#route(head)
+    if (!(route instanceof OperationMetrics)) return route
+    const error = this.#options.auth?.refusesUnread(head.headers)
+    return error && this.#withCors(head, errorAnswer(error, AMZ_JSON, this.#requestId()))
+  }
+
+  /**
+   * Answers a complete request: at once where the router is not asked, otherwise later. Never throws or rejects. No
+   * async function on the way: each would cost this path another promise and its turns.
+   */
+  dispatch(head: RequestHead, body: Buffer): Answer | Promise<Answer> {
+    const start = performance.now()
+    let operation = this.#other
+    this.#metrics.inFlight++
+    try {
+      const route = this.#route(head)
+      if (!(route instanceof OperationMetrics)) return this.#finish(head, operation, start, route)
+      operation = route
+      const outcome = this.#operate(route.operation, head, body)
+      return outcome instanceof Promise
+        ? outcome.then(
+            (answer) => this.#finish(head, route, start, answer),
+            (error: unknown) => this.#finish(head, route, start, this.#broken(error)),
+          )
+        : this.#finish(head, route, start, outcome)
+    } catch (error) {
+      return this.#finish(head, operation, start, this.#broken(error))
+    }
+  }
+
+  /** For the HTTP layer: something that never became a request, or was refused unread. */
+  edge(status: number, error: string, message: string): Answer {
+    return edgeAnswer(status, error, message, this.#requestId())
+  }
+
+  recordUnread(answer: Answer): void {
+    this.#record(this.#other, answer, 0)
+  }
+
+  #finish(head: RequestHead, operation: OperationMetrics, start: number, answer: Answer): Answer {
+    this.#metrics.inFlight--
+    this.#record(operation, answer, performance.now() - start)
+    return head.headers['origin'] === undefined ? answer : this.#withCors(head, answer)
+  }
+
+  /** An invariant of ours is broken: the client cannot know whether its operation was done, and 500 says so. */
+  #broken(error: unknown): Answer {
+    process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimInternalError')
+    return this.#error(new DynamoError('InternalServerError', 'Internal server error'), AMZ_JSON)
+  }
+
+  #record(metrics: OperationMetrics, answer: Answer, durationMs: number): void {
+    metrics.record(durationMs, answer.error)
+    this.#metrics.responseBodyBytesTotal += answer.body.length
+    const { onRequest } = this.#options
+    if (onRequest === undefined) return
+    const operation = metrics === this.#other ? undefined : metrics.operation
+    try {
+      onRequest({ operation, status: answer.status, error: answer.error, durationMs })
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimLogError')
+    }
+  }
+
+  #route(head: RequestHead): OperationMetrics | Answer {
+    const { headers } = head
+    const foreign = this.#origin?.refusal(headers as Readonly<Record<string, string | undefined>>)
+    if (foreign !== undefined) return this.edge(403, 'AccessDeniedException', `Refused: ${foreign}.`)
+    if (head.method !== 'POST') return this.#page(head)
+    if (head.url !== '/') {
+      return this.edge(404, 'UnknownOperationException', 'Operations are posted to the path /.')
+    }
+    if (contentTypeOf(headers) === undefined) {
+      // What the service says, including its line feed.
+      return textAnswer(404, 'application/xml', '<UnknownOperationException/>\n', 'UnknownOperationException')
+    }
+    const target = headers['x-amz-target']
+    const route = typeof target === 'string' ? this.#byTarget.get(target) : undefined
+    return route ?? this.#error(unknownTarget(target), contentTypeOf(headers)!)
+  }
+
+  #operate(operation: string, head: RequestHead, body: Buffer): Answer | Promise<Answer> {
+    const { headers } = head
+    const { auth, limits, faults } = this.#options
+    const contentType = contentTypeOf(headers) ?? AMZ_JSON
+    let principal: Principal = anyone
+    if (auth !== undefined) {
+      const claimed = auth.authenticate('POST', headers, body, Date.now())
+      if (claimed instanceof DynamoError) return this.#error(claimed, contentType)
+      principal = claimed
+    }
+    if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
+    const parsed = parseBody(body, limits.jsonDepthMax)
+    if (!parsed.ok) return this.#error(parsed.error, contentType)
+    const faultText = headers[FAULT_HEADER]
+    if (faults === true && typeof faultText === 'string') {
+      const fault = parseFault(faultText)
+      if (fault === undefined) return this.#error(unknownFault(faultText), contentType)
+      return this.#operateWith(fault, operation, parsed.input, principal, contentType)
+    }
+    return this.#ask(operation, parsed.input, principal, contentType)
+  }
+
+  #ask(operation: string, input: object, principal: Principal, contentType: string): Promise<Answer> {
+    return this.#router
+      .handle({ operation, input, principal })
+      .then((reply) =>
+        reply.ok
+          ? operationAnswer(200, contentType, this.#requestId(), reply.body, undefined)
+          : this.#error(reply.error, contentType),
+      )
+  }
+
+  async #operateWith(
+    fault: Fault,
+    operation: string,
+    input: object,
+    principal: Principal,
+    contentType: string,
+  ): Promise<Answer> {
+    if (fault.kind === 'throttle') return this.#error(throttled(), contentType)
+    if (fault.kind === 'delay') await delay(fault.delayMs)
+    if (fault.kind === 'delay' || fault.when === 'after') {
+      const answer = await this.#ask(operation, input, principal, contentType)
+      if (fault.kind === 'delay') return answer
+    }
+    if (fault.kind === 'lose') return lostAnswer()
+    return this.#error(
+      new DynamoError('InternalServerError', 'Internal server error (injected)'),
+      contentType,
+    )
+  }
+
+  #page(head: RequestHead): Answer {
+    const { method, url } = head
+    if (method === 'OPTIONS') return this.#preflight(head)
+    if (method !== 'GET' && method !== 'HEAD') {
+      const answer = this.edge(405, 'MethodNotAllowed', 'Operations are posted to the path /.')
+      answer.headers.push('allow', 'POST, GET, HEAD, OPTIONS')
+      return answer
+    }
+    if (url === '/') return textAnswer(200, 'text/plain', 'healthy: seriatim\n')
+    if (url === '/health') return textAnswer(200, 'application/json', '{"status":"ok"}')
+    if (url === '/metrics') {
+      return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render())
+    }
+    return this.edge(404, 'NotFound', 'There are /, /health and /metrics.')
+  }
+
+  #preflight(head: RequestHead): Answer {
+    const wanted = head.headers['access-control-request-headers']
+    const headers = ['allow', 'POST, GET, HEAD, OPTIONS']
+    if (this.#origin !== undefined && typeof wanted === 'string' && /^[\w, -]{1,2000}$/.test(wanted)) {
+      headers.push('access-control-allow-methods', 'POST, GET', 'access-control-allow-headers', wanted)
+      headers.push('access-control-max-age', '600')
+    }
+    return emptyAnswer(204, headers)
+  }
+
+  /** Lets a page of this machine read its answers. With keys in use no page gets that. */
+  #withCors(head: RequestHead, answer: Answer): Answer {
+    const { origin } = head.headers
+    if (typeof origin === 'string' && this.#origin?.allowsOrigin(origin) === true) {
+      answer.headers.push('access-control-allow-origin', origin, 'vary', 'origin')
+      answer.headers.push('access-control-expose-headers', 'x-amzn-requestid, x-amz-crc32, date')
+    }
+    return answer
+  }
+
+  #error(error: DynamoError, contentType: string): Answer {
+    return errorAnswer(error, contentType, this.#requestId())
+  }
+}
+
+function contentTypeOf(headers: RequestHead['headers']): string | undefined {
+  const value = headers['content-type']
+  if (value === AMZ_JSON) return AMZ_JSON
+  if (typeof value !== 'string') return undefined
+  return CONTENT_TYPES.get(value.split(';', 1)[0]!.trim().toLowerCase())
+}
+
+function unknownTarget(target: string | string[] | undefined): DynamoError {
+  if (typeof target !== 'string' || target === '') {
+    return new DynamoError(
+      'UnknownOperationException',
+      `The X-Amz-Target header is missing; expected ${TARGET_PREFIX}<Operation>.`,
+    )
+  }
+  return new DynamoError(
+    'UnknownOperationException',
+    `The operation ${JSON.stringify(target.slice(0, QUOTED_MAX))} is not supported.`,
+  )
+}
+
+const throttled = (): DynamoError =>
+  new DynamoError('ThrottlingException', 'Too many requests are in flight; try again.')
+
+const unknownFault = (text: string): DynamoError =>
+  new DynamoError(
+    'ValidationException',
+    `Unknown fault ${JSON.stringify(text.slice(0, QUOTED_MAX))}; there are throttle, error-before, error-after, lose-before, lose-after and delay-<milliseconds>`,
+  )

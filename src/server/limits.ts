@@ -1,0 +1,48 @@
+// Every bound of the HTTP edge, in one place.
+import { limits } from '../model/limits.js'
+
+export interface ServerLimits {
+  /** DynamoDB's own bound on a request. */
+  readonly requestBytesMax: number
+  readonly headerBytesMax: number
+  /** Levels of brackets in a request; the deepest legal item needs about 70. */
+  readonly jsonDepthMax: number
+  readonly connectionsMax: number
+  /** Requests received on one connection that wait for an earlier one of it. */
+  readonly pipelinedMax: number
+  readonly requestsInFlightMax: number
+  /** Bytes of bodies held for requests not yet answered. */
+  readonly bodyBytesInFlightMax: number
+  /** From the first byte of a request (or the start of the connection) to the end of its headers. */
+  readonly headersTimeoutMs: number
+  /** From the first byte of a request to the end of its body. */
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  /** A connection on which nothing moves, in either direction, while a request is open. */
+  readonly socketIdleMs: number
+  /** How often the two request timeouts are looked at. */
+  readonly timeoutCheckMs: number
+  /** After a refusal the rest of a body is thrown away for this long, so that the client can read the answer. */
+  readonly lingerMs: number
+  readonly lingerBytesMax: number
+  /** How long `stop` waits for requests in flight before it closes their connections. */
+  readonly stopMs: number
+}
+
+export const serverLimits: ServerLimits = {
+  requestBytesMax: limits.requestBytesMax,
+  headerBytesMax: 16 * 1024,
+  jsonDepthMax: 200,
+  connectionsMax: 4096,
+  pipelinedMax: 1024,
+  requestsInFlightMax: 16 * 1024,
+  bodyBytesInFlightMax: 512 * 1024 * 1024,
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 65_000,
+  socketIdleMs: 120_000,
+  timeoutCheckMs: 5_000,
+  lingerMs: 1_000,
+  lingerBytesMax: 16 * 1024 * 1024,
+  stopMs: 10_000,
+}

@@ -1,0 +1,117 @@
+// Counters and histograms as Prometheus reads them. The hot path is a few additions; text is made only when asked for.
+
+/** Upper bounds in seconds of the latency buckets; one more bucket takes the rest. */
+const BUCKETS_SECONDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+] as const
+
+/** Requests of one operation, by result, with their latency from the complete body to the answer. */
+export class OperationMetrics {
+  readonly operation: string
+  okCount = 0
+  readonly countByError = new Map<string, number>()
+  readonly buckets = new Float64Array(BUCKETS_SECONDS.length + 1)
+  secondsSum = 0
+
+  constructor(operation: string) {
+    this.operation = operation
+  }
+
+  /** @param error the name of the exception answered; undefined for success. */
+  record(durationMs: number, error: string | undefined): void {
+    if (error === undefined) this.okCount++
+    else this.countByError.set(error, (this.countByError.get(error) ?? 0) + 1)
+    const seconds = durationMs / 1000
+    this.secondsSum += seconds
+    let bucket = 0
+    while (bucket < BUCKETS_SECONDS.length && seconds > BUCKETS_SECONDS[bucket]!) bucket++
+    this.buckets[bucket]!++
+  }
+}
+
+/** Everything one server counts. The label sets are closed: names of operations and of exceptions, never user data. */
+export class Metrics {
+  inFlight = 0
+  connections = 0
+  connectionsTotal = 0
+  connectionsRefusedTotal = 0
+  malformedTotal = 0
+  requestBodyBytesTotal = 0
+  responseBodyBytesTotal = 0
+  readonly #byOperation = new Map<string, OperationMetrics>()
+
+  operation(name: string): OperationMetrics {
+    let found = this.#byOperation.get(name)
+    if (found === undefined) this.#byOperation.set(name, (found = new OperationMetrics(name)))
+    return found
+  }
+
+  /** The exposition text, version 0.0.4. */
+  render(): string {
+    const lines: string[] = []
+    this.#renderOperations(lines)
+    const single = (name: string, type: 'counter' | 'gauge', help: string, value: number): void => {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`)
+    }
+    single('seriatim_requests_in_flight', 'gauge', 'Requests being answered.', this.inFlight)
+    single('seriatim_connections', 'gauge', 'Open connections.', this.connections)
+    single('seriatim_connections_total', 'counter', 'Connections accepted.', this.connectionsTotal)
+    single(
+      'seriatim_connections_refused_total',
+      'counter',
+      'Connections closed because too many were open.',
+      this.connectionsRefusedTotal,
+    )
+    single(
+      'seriatim_malformed_requests_total',
+      'counter',
+      'Requests that were not HTTP, or too slow.',
+      this.malformedTotal,
+    )
+    single(
+      'seriatim_request_body_bytes_total',
+      'counter',
+      'Bytes of request bodies.',
+      this.requestBodyBytesTotal,
+    )
+    single(
+      'seriatim_response_body_bytes_total',
+      'counter',
+      'Bytes of response bodies.',
+      this.responseBodyBytesTotal,
+    )
+    const memory = process.memoryUsage()
+    single('process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss)
+    single('nodejs_heap_size_used_bytes', 'gauge', 'Heap in use.', memory.heapUsed)
+    single('nodejs_external_memory_bytes', 'gauge', 'Memory outside the heap.', memory.external)
+    single('process_uptime_seconds', 'gauge', 'Seconds since the start.', process.uptime())
+    return lines.join('\n') + '\n'
+  }
+
+  #renderOperations(lines: string[]): void {
+    const used = [...this.#byOperation.values()].filter(isUsed)
+    const requests = 'seriatim_requests_total'
+    lines.push(`# HELP ${requests} Requests answered, by operation and result.`, `# TYPE ${requests} counter`)
+    for (const { operation, okCount, countByError } of used) {
+      const label = `${requests}{operation="${operation}",result=`
+      if (okCount > 0) lines.push(`${label}"ok"} ${okCount}`)
+      for (const [error, count] of countByError) lines.push(`${label}"${error}"} ${count}`)
+    }
+    const duration = 'seriatim_request_duration_seconds'
+    lines.push(`# HELP ${duration} From the complete request to its answer.`, `# TYPE ${duration} histogram`)
+    for (const { operation, buckets, secondsSum } of used) {
+      let cumulative = 0
+      for (let index = 0; index < buckets.length; index++) {
+        cumulative += buckets[index]!
+        const bound = BUCKETS_SECONDS[index] ?? '+Inf'
+        lines.push(`${duration}_bucket{operation="${operation}",le="${bound}"} ${cumulative}`)
+      }
+      lines.push(`${duration}_sum{operation="${operation}"} ${secondsSum}`)
+      lines.push(`${duration}_count{operation="${operation}"} ${cumulative}`)
+    }
+  }
+}
+
+function isUsed(metrics: OperationMetrics): boolean {
+  return metrics.okCount > 0 || metrics.countByError.size > 0
+}

@@ -1,0 +1,176 @@
+// One store in this process: nodes, catalogue and router put together, and the three ways in.
+//
+//   store.listen()  HTTP  ---\
+//   store.client()  AWS SDK --+--> router --> storage nodes
+//   store.call()    neither -/
+import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { inProcessClient } from './in-process-client.js'
+import { openCatalog, type TableCatalog } from './router/catalog.js'
+import { openRouter } from './router/local-router.js'
+import { queryOperations } from './router/operations/query-operations.js'
+import { deleteItem } from './router/operations/delete-item.js'
+import { getItem } from './router/operations/get-item.js'
+import { putItem } from './router/operations/put-item.js'
+import { updateItem } from './router/operations/update-item.js'
+import { tableOperations } from './router/operations/tables.js'
+import { anyone, type Router } from './router/router.js'
+import { realRuntime } from './runtime/real-runtime.js'
+import type { Clock, Runtime } from './runtime/runtime.js'
+import { Dispatcher } from './server/dispatch.js'
+import { listen, type ListenOptions, type RunningServer } from './server/http-server.js'
+import { serverLimits } from './server/limits.js'
+import { Metrics } from './server/metrics.js'
+import { openLocalNodes } from './storage/open-local-node.js'
+import type { StorageNode } from './storage/storage-node.js'
+import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
+import { fromWire, toWire } from './wire-values.js'
+
+export type OpenOptions = StorePlace & {
+  /** Storage nodes in this process; for an existing folder only the number it was made with. */
+  readonly nodes?: number
+  /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
+  readonly clock?: Clock
+  /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
+  readonly onError?: (error: unknown) => void
+}
+
+export type StorePlace =
+  | {
+      /** Where the data is kept; created if there is none. */ readonly path: string
+      readonly memory?: never
+    }
+  | { /** Keep nothing: for tests. */ readonly memory: true; readonly path?: never }
+
+export interface Store extends AsyncDisposable {
+  /** An official DynamoDBClient on this store, without a socket. */
+  client(config?: DynamoDBClientConfig): DynamoDBClient
+  /**
+   * One operation, in the shapes of the AWS SDK but without its cost. Refusals are thrown with DynamoDB's name in
+   * `error.name`.
+   *
+   * @example
+   *   const { Item } = await store.call('GetItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
+   */
+  call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>>
+  /** Serves this store over HTTP. */
+  listen(options?: ListenOptions): Promise<RunningServer>
+  /** Drops all tables, and resolves when none is left: a fresh store for the next test. */
+  reset(): Promise<void>
+  /** Resolves when background work (backfill of new indexes, removal of dropped tables) is done. */
+  idle(): Promise<void>
+  /** Stops the servers, finishes what was accepted and closes the files. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a store in this process.
+ *
+ * @example
+ *   await using store = await open({ memory: true })
+ *   const client = store.client()
+ */
+export async function open(options: OpenOptions): Promise<Store> {
+  const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
+  const onError = options.onError ?? warn
+  const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
+  const nodes = await openLocalNodes({
+    runtime,
+    ...place,
+    ...(options.nodes !== undefined && { nodes: options.nodes }),
+  })
+  try {
+    const catalog = await openCatalog({ runtime, nodes, onBackgroundError: onError })
+    return new LocalStore(runtime, nodes, catalog, onError)
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.close()))
+    throw error
+  }
+}
+
+function memory(options: OpenOptions): { readonly memory: true } {
+  if (options.memory === true) return { memory: true }
+  throw new TypeError('open() needs a place for the data: { path: DIR } or { memory: true }')
+}
+
+const warn = (error: unknown): void =>
+  process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
+
+class LocalStore implements Store {
+  readonly #nodes: readonly StorageNode[]
+  readonly #catalog: TableCatalog
+  readonly #router: Router
+  readonly #servers = new Set<RunningServer>()
+  #dispatcher: Dispatcher | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(
+    runtime: Runtime,
+    nodes: readonly StorageNode[],
+    catalog: TableCatalog,
+    onError: (error: unknown) => void,
+  ) {
+    this.#nodes = nodes
+    this.#catalog = catalog
+    this.#router = openRouter({
+      context: {
+        runtime,
+        catalog,
+        nodes,
+        nodeOf: (hash) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
+      },
+      operations: [getItem, putItem, updateItem, deleteItem, ...queryOperations, ...tableOperations],
+      onInternalError: onError,
+    })
+  }
+
+  client(config: DynamoDBClientConfig = {}): DynamoDBClient {
+    this.#dispatcher ??= new Dispatcher(this.#router, { limits: serverLimits, metrics: new Metrics() })
+    return inProcessClient(this.#dispatcher, config)
+  }
+
+  async call<Name extends StoreOperation>(
+    operation: Name,
+    input: StoreInput<Name>,
+  ): Promise<StoreOutput<Name>> {
+    const reply = await this.#router.handle({ operation, input: toWire(input), principal: anyone })
+    if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
+    return fromWire(JSON.parse(Buffer.from(reply.body).toString())) as StoreOutput<Name>
+  }
+
+  async listen(options: ListenOptions = {}): Promise<RunningServer> {
+    const server = await listen(this.#router, options)
+    this.#servers.add(server)
+    return server
+  }
+
+  async reset(): Promise<void> {
+    await this.#catalog.change((draft) => {
+      for (const record of this.#catalog.records()) draft.remove(record)
+    })
+    await this.#catalog.idle()
+  }
+
+  idle(): Promise<void> {
+    return this.#catalog.idle()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#servers].map((server) => server.stop()))
+    await this.#catalog.close()
+    await Promise.all(this.#nodes.map((node) => node.close()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+const HASHES = 2 ** 32
+
+/** Each node has a contiguous part of the ring. */
+const nodeNumber = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
