@@ -211,6 +211,10 @@ describe('batches', () => {
       [{ Plain: { Keys: [{ pk: N('1') }] } }, MISMATCH],
       [{ Plain: { Keys: [{}] } }, MISMATCH],
       [
+        { Plain: null },
+        "1 validation error detected: Value null at 'requestItems.Plain.member' failed to satisfy constraint: Member must not be null",
+      ],
+      [
         { Plain: { Keys: [{ pk: S('a') }], AttributesToGet: ['v'], ProjectionExpression: 'v' } },
         'Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}',
       ],

@@ -25,6 +25,8 @@ export const batchGetItem: Operation = {
         required: true,
         member: {
           kind: 'struct',
+          required: true,
+          className: 'com.amazonaws.dynamodb.v20120810.KeysAndAttributes',
           members: {
             Keys: {
               kind: 'list',

@@ -16,6 +16,7 @@ import { batchTableName } from './batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { collectionMetrics } from './single-write.js'
 
+const MODEL = 'com.amazonaws.dynamodb.v20120810.'
 const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
 
 export const batchWriteItem: Operation = {
@@ -31,11 +32,17 @@ export const batchWriteItem: Operation = {
         required: true,
         member: {
           kind: 'list',
+          required: true,
           member: {
             kind: 'struct',
+            className: `${MODEL}WriteRequest`,
             members: {
-              DeleteRequest: { kind: 'struct', members: { Key: attributes } },
-              PutRequest: { kind: 'struct', members: { Item: attributes } },
+              DeleteRequest: {
+                kind: 'struct',
+                className: `${MODEL}DeleteRequest`,
+                members: { Key: attributes },
+              },
+              PutRequest: { kind: 'struct', className: `${MODEL}PutRequest`, members: { Item: attributes } },
             },
           },
         },
