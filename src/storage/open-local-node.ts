@@ -5,7 +5,7 @@ import { memoryIndex } from '../index/memory-index.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
 import type { Frame } from '../journal/frame.js'
 import { openJournal } from '../journal/journal.js'
-import type { KeyBytes } from '../model/brand.js'
+import { lsn, type KeyBytes } from '../model/brand.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -80,7 +80,12 @@ export async function openLocalNodes(
 }
 
 function openMemoryNode(runtime: Runtime): StorageNode {
-  return new LocalNode(new MemoryLine(memoryIndex()), new HybridClock(runtime.clock), () => Promise.resolve())
+  return new LocalNode({
+    line: new MemoryLine(memoryIndex()),
+    clock: new HybridClock(runtime.clock),
+    runtime,
+    onClose: () => Promise.resolve(),
+  })
 }
 
 interface JournalledNodeOptions {
@@ -107,12 +112,27 @@ async function openJournalledNode(
     await replay.finish()
     await journal.trim(index.appliedUpTo)
     const seen = index.get(CLOCK_KEY)
-    if (seen !== undefined) clock.raise(decodeClock(seen))
-    return new LocalNode(new JournalLine({ ...tuning, index, journal, runtime, clock }), clock, onClose)
+    if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+    return new LocalNode({
+      line: new JournalLine({ ...tuning, index, journal, runtime, clock }),
+      clock,
+      runtime,
+      onClose,
+    })
   } catch (error) {
     await index.close()
     throw error
   }
+}
+
+/** Readers may have seen LSNs of commits that were not in the journal yet; none of them is given out again. */
+const UNSYNCED_LSNS_MAX = 2 ** 20
+
+function pastUnsynced({
+  timestamp,
+  lsn: last,
+}: ReturnType<typeof decodeClock>): ReturnType<typeof decodeClock> {
+  return { timestamp, lsn: lsn(last + UNSYNCED_LSNS_MAX) }
 }
 
 /** Brings the index up, many frames a commit. */
