@@ -86,7 +86,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#home = home
     this.#dropped = new Set(loaded.dropped)
     this.#nextSpace = loaded.nextSpace
-    for (const record of loaded.records) this.#entries.set(record.name, { record, table: tableOf(record) })
+    for (const record of loaded.records) this.#install(record)
     const background = { ...options, catalog: this }
     this.#maintenance = new Maintenance(background)
     this.#expiry = new ExpirySweeper(background)
@@ -155,13 +155,20 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#home.writeMeta(entries)
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else this.#entries.set(name, { record, table: tableOf(record) })
+      else this.#install(record)
     }
     for (const space of draft.dropped) this.#dropped.add(space)
     for (const space of draft.swept) this.#dropped.delete(space)
     if (draft.tables.size > 0) this.#names = undefined
     this.#wake()
     return result
+  }
+
+  /** From here on; also for transactions that were prepared with an older shape and are committed later. */
+  #install(record: TableRecord): void {
+    const table = tableOf(record)
+    this.#entries.set(record.name, { record, table })
+    for (const node of this.#nodes) node.setShape(table.shape)
   }
 
   #wake(): void {
