@@ -110,14 +110,12 @@ test('a lost prepare, or a lost answer to one, is repeated and done once', async
     await cluster.seed(a)
     cluster.on(0, 'prepare', fate)
     cluster.on(1, 'prepare', fate, fate)
-    const writing = cluster
-      .coordinator(timed)
-      .write({
-        actions: [
-          update(a, 'SET n = if_not_exists(n, :z) + :o', { ':z': { N: '0' }, ':o': { N: '1' } }),
-          put(b),
-        ],
-      })
+    const writing = cluster.coordinator(timed).write({
+      actions: [
+        update(a, 'SET n = if_not_exists(n, :z) + :o', { ':z': { N: '0' }, ':o': { N: '1' } }),
+        put(b),
+      ],
+    })
     await cluster.pass(400)
     assert.equal((await writing).outcome, 'committed')
     assert.deepEqual((await cluster.get(a))?.['n'], { N: '1' })
