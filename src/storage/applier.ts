@@ -29,9 +29,9 @@ export interface ApplierOptions {
   readonly changesMax?: number
 }
 
-const DELAY_MS = 50
+const DELAY_MS = 100
 const HURRY_BYTES = 1024 * 1024
-const CHANGES_MAX = 400
+const CHANGES_MAX = 1000
 const RETRY_MS = 1000
 
 export class Applier {
@@ -41,6 +41,7 @@ export class Applier {
   readonly #changesMax: number
   #pending: DurableBatch[] = []
   #pendingBytes = 0
+  #pendingChanges = 0
   #running: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
   #failure: Error | undefined
@@ -60,8 +61,9 @@ export class Applier {
   add(batch: DurableBatch): void {
     this.#pending.push(batch)
     this.#pendingBytes += batch.bytes
+    this.#pendingChanges += batch.changes.size
     if (this.#running !== undefined) return
-    if (this.#pendingBytes >= this.#hurryBytes && this.#failure === undefined) this.#start()
+    if (this.#isDue() && this.#failure === undefined) this.#start()
     else this.#startIn(this.#delayMs)
   }
 
@@ -121,9 +123,16 @@ export class Applier {
         return
       }
       this.#pending.splice(0, batches.length)
-      for (const batch of batches) this.#pendingBytes -= batch.bytes
+      for (const batch of batches) {
+        this.#pendingBytes -= batch.bytes
+        this.#pendingChanges -= batch.changes.size
+      }
       this.#options.applied(batches, changes.keys())
-    } while (this.#pendingBytes >= this.#hurryBytes)
+    } while (this.#isDue())
+  }
+
+  #isDue(): boolean {
+    return this.#pendingChanges >= this.#changesMax || this.#pendingBytes >= this.#hurryBytes
   }
 
   /** The oldest batches, at least one, up to the bound of one commit. */

@@ -154,8 +154,7 @@ export class JournalLine implements Line {
 
   #flushSoon(): void {
     if (this.#flushing !== undefined) return
-    // After this turn, so that the requests that were read together share a batch.
-    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve)).then(() => this.#flush())
+    this.#flushing = this.#turn().then(() => this.#flush())
   }
 
   async #flush(): Promise<void> {
@@ -175,9 +174,16 @@ export class JournalLine implements Line {
         this.#flying = undefined
         this.#fail(batch, error as Error)
       }
+      // Whoever was just answered may write again at once.
+      await this.#turn()
     }
     // In the same turn as the last look at the open batch, so that no step falls between.
     this.#flushing = undefined
+  }
+
+  /** The rest of this turn, so that the requests that are read together share a batch. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#options.runtime.defer(resolve))
   }
 
   #addCountRecords(batch: Batch): void {
