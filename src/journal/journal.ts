@@ -136,7 +136,9 @@ export class Journal {
       this.#reservedBytes = 0
       return await this.#options.files.open(path, { create })
     } catch (error) {
-      throw new AppendFailed(`The journal could not be opened for writing: ${messageOf(error)}`, { cause: error })
+      throw new AppendFailed(`The journal could not be opened for writing: ${messageOf(error)}`, {
+        cause: error,
+      })
     }
   }
 

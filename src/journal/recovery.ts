@@ -79,7 +79,7 @@ async function replaySegment(
 
 /** A frame behind the unreadable one at `end` that was written after everything at `end` had been synced. */
 export function laterProof(bytes: Buffer, segment: Segment, end: number): Frame | undefined {
-  for (let at = bytes.indexOf(FRAME_MAGIC, end - segment.start + 1); at >= 0; ) {
+  for (let at = bytes.indexOf(FRAME_MAGIC, end - segment.start + 1); at >= 0;) {
     const frame = decodeFrame(bytes, at, segment.seed, segment.start + at)
     if (frame !== undefined && frame.syncedUpTo > end) return frame
     at = bytes.indexOf(FRAME_MAGIC, at + 1)

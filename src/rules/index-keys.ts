@@ -32,12 +32,7 @@ const SORT_LIMIT: KeyLimit = {
   message: `Aggregated size of all range keys has exceeded the size limit of ${limits.sortKeyBytesMax} bytes`,
 }
 
-function keyRefusal(
-  index: IndexShape,
-  key: KeyAttribute,
-  item: Item,
-  limit: KeyLimit,
-): string | undefined {
+function keyRefusal(index: IndexShape, key: KeyAttribute, item: Item, limit: KeyLimit): string | undefined {
   const value = attribute(item, key.name)
   if (value === undefined) return undefined
   const actual = typeOf(value)
@@ -50,7 +45,11 @@ function keyRefusal(
   const bytes = 'S' in value ? Buffer.byteLength(value.S) : 'B' in value ? base64Bytes(value.B) : 1
   if (bytes === 0) {
     const kind = key.type === 'S' ? 'string' : 'binary'
-    return unsupported(index, key, `The AttributeValue for a key attribute cannot contain an empty ${kind} value.`)
+    return unsupported(
+      index,
+      key,
+      `The AttributeValue for a key attribute cannot contain an empty ${kind} value.`,
+    )
   }
   if (bytes > limit.bytesMax) return unsupported(index, key, `${limit.message}.`)
   return undefined

@@ -67,5 +67,8 @@ function image(
 }
 
 function lastWriteOf({ mutation, condition }: WriteRequest): LastWrite {
-  return { kind: mutation.kind === 'put' ? 'put' : 'update', blind: mutation.kind === 'put' && condition === undefined }
+  return {
+    kind: mutation.kind === 'put' ? 'put' : 'update',
+    blind: mutation.kind === 'put' && condition === undefined,
+  }
 }

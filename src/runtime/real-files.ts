@@ -60,7 +60,7 @@ class RealFile implements FileHandle {
   }
 
   async writeSynced(bytes: Uint8Array, position: number): Promise<void> {
-    for (let done = 0; done < bytes.byteLength; ) {
+    for (let done = 0; done < bytes.byteLength;) {
       done += await writeSome(this.#descriptor, bytes, done, position + done)
     }
     if (!WRITES_ARE_SYNCED) await syncData(this.#descriptor)
@@ -82,7 +82,7 @@ class RealFile implements FileHandle {
     const descriptor = await openFile(this.#path, constants.O_RDWR)
     try {
       const zeros = Buffer.alloc(Math.min(length, RESERVE_STEP_BYTES))
-      for (let done = 0; done < length; ) {
+      for (let done = 0; done < length;) {
         const step = zeros.subarray(0, Math.min(zeros.length, length - done))
         done += await writeSome(descriptor, step, 0, position + done)
       }

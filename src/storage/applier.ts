@@ -24,6 +24,8 @@ export interface ApplierOptions {
   readonly runtime: Runtime
   /** Called when the index holds everything up to the last of these batches. */
   readonly applied: (batches: readonly DurableBatch[], keys: Iterable<KeyBytes>) => void
+  /** Called when a commit fails; it is tried again. */
+  readonly failed: (error: Error) => void
   readonly delayMs?: number
   readonly hurryBytes?: number
   readonly changesMax?: number
@@ -78,13 +80,12 @@ export class Applier {
 
   /** Changes that are not in the journal, when nothing else is under way. */
   async direct(changes: readonly IndexChange[]): Promise<void> {
-    await this.drain()
+    do await this.drain()
+    while (this.#running !== undefined)
     const { index } = this.#options
-    const running = index.apply(changes, index.appliedUpTo).finally(() => {
-      this.#running = undefined
-    })
-    this.#running = running.catch(() => undefined)
-    await running
+    const applying = index.apply(changes, index.appliedUpTo)
+    this.#runUntil(applying.catch(() => undefined))
+    await applying
   }
 
   stop(): void {
@@ -101,7 +102,11 @@ export class Applier {
 
   #start(): void {
     this.stop()
-    this.#running = this.#run().finally(() => {
+    this.#runUntil(this.#run())
+  }
+
+  #runUntil(done: Promise<void>): void {
+    this.#running = done.then(() => {
       this.#running = undefined
       if (this.#pending.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
     })
@@ -120,6 +125,7 @@ export class Applier {
         await this.#options.index.apply(changes, last.end)
       } catch (error) {
         this.#failure = error instanceof Error ? error : new Error(String(error))
+        this.#options.failed(this.#failure)
         return
       }
       this.#pending.splice(0, batches.length)

@@ -8,7 +8,9 @@ const NOTHING: SpaceCount = { items: 0, bytes: 0 }
 export class Counts {
   readonly #bySpace = new Map<SpaceId, SpaceCount>()
 
-  load(view: { range(range: typeof countBounds & { reverse: false }): Iterable<readonly [KeyBytes, Uint8Array]> }): void {
+  load(view: {
+    range(range: typeof countBounds & { reverse: false }): Iterable<readonly [KeyBytes, Uint8Array]>
+  }): void {
     for (const [key, value] of view.range({ ...countBounds, reverse: false })) {
       this.#bySpace.set(countSpace(key), decodeCount(value))
     }

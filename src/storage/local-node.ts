@@ -36,7 +36,6 @@ export class LocalNode implements StorageNode {
     this.#onClose = onClose
   }
 
-  // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
     return this.#record(inSpace(space, key.bytes))
   }
@@ -49,7 +48,6 @@ export class LocalNode implements StorageNode {
     return outcome
   }
 
-  // eslint-disable-next-line typescript/require-await
   async range(request: RangeRequest): Promise<RangePage> {
     const { itemSpace, reverse, entriesMax, bytesMax } = request
     const bounds = boundsOf(request.space, request.from, request.to)
@@ -74,7 +72,6 @@ export class LocalNode implements StorageNode {
     await this.#line.settled()
   }
 
-  // eslint-disable-next-line typescript/require-await
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
     const entries: Required<MetaEntry>[] = []
     for (const [key, value] of this.#line.durable.range({ ...metaBounds(prefix), reverse: false })) {
@@ -118,12 +115,23 @@ export class LocalNode implements StorageNode {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#line.close().finally(this.#onClose)
+    this.#closed ??= this.#close()
     return this.#closed
   }
 
+  async #close(): Promise<void> {
+    try {
+      await this.#line.close()
+    } finally {
+      await this.#onClose()
+    }
+  }
+
   /** One step: everything from the first look at the item to the last change happens in this turn. */
-  #decide(request: WriteRequest): { readonly outcome: WriteOutcome; readonly settled: Promise<void> | undefined } {
+  #decide(request: WriteRequest): {
+    readonly outcome: WriteOutcome
+    readonly settled: Promise<void> | undefined
+  } {
     const key = inSpace(request.table.space, request.key.bytes)
     const stored = this.#line.decided.get(key)
     const state = itemState(stored)
@@ -166,7 +174,8 @@ export class LocalNode implements StorageNode {
       if (before === undefined && after === undefined) return
       if (before === after) {
         // An index that is still being filled may not have the entry yet, and then does not count it either.
-        if (oldBytes !== newBytes && this.#has(space, before)) this.#line.addCount(space, 0, newBytes - oldBytes)
+        if (oldBytes !== newBytes && this.#has(space, before))
+          this.#line.addCount(space, 0, newBytes - oldBytes)
         return
       }
       if (this.#has(space, before)) {

@@ -71,7 +71,9 @@ export class Overlay {
     to: KeyBytes,
     options: { readonly reverse: boolean; readonly view: 'durable' | 'decided' },
   ): Iterable<readonly [KeyBytes, Uint8Array | undefined]> {
-    const entries = options.reverse ? this.#newest.entriesReversed(to, undefined, true) : this.#newest.entries(from)
+    const entries = options.reverse
+      ? this.#newest.entriesReversed(to, undefined, true)
+      : this.#newest.entries(from)
     for (const [key, newest] of entries) {
       if (options.reverse ? key < from : key >= to) return
       const version = options.view === 'decided' ? newest : this.#durableOf(newest)

@@ -26,7 +26,8 @@ export function encodeRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn): B
 /** The record in these bytes; its JSON is a part of them, not a copy. */
 export function decodeRecord(stored: Uint8Array): ItemRecord {
   const bytes = asBuffer(stored)
-  if (bytes[0] !== FORMAT) throw new Error(`an item record of format ${bytes[0]}, which this version does not know`)
+  if (bytes[0] !== FORMAT)
+    throw new Error(`an item record of format ${bytes[0]}, which this version does not know`)
   const flags = bytes[1] as number
   return {
     timestamp: bytes.readDoubleBE(2) as Timestamp,

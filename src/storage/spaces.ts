@@ -37,7 +37,8 @@ export const metaBounds = (prefix: string): Bounds => {
 /** How many items and bytes each space holds: a record beside the data, changed in the same step. */
 export const countKey = (space: SpaceId): KeyBytes => (`${SYSTEM}c` + u32(space)) as KeyBytes
 export const countBounds: Bounds = { from: `${SYSTEM}c` as KeyBytes, to: `${SYSTEM}d` as KeyBytes }
-export const countSpace = (key: KeyBytes): SpaceId => spaceId(Buffer.from(key.slice(5), 'latin1').readUInt32BE(0))
+export const countSpace = (key: KeyBytes): SpaceId =>
+  spaceId(Buffer.from(key.slice(5), 'latin1').readUInt32BE(0))
 
 export const encodeCount = ({ items, bytes }: SpaceCount): Buffer => twoNumbers(items, bytes)
 export function decodeCount(stored: Uint8Array): SpaceCount {

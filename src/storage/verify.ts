@@ -1,5 +1,4 @@
 // Checks a data folder without changing it: the journal frame by frame, and the index item by item and entry by entry.
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lmdbIndex } from '../index/lmdb-index.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
@@ -72,9 +71,7 @@ class Report implements VerifyReport {
 
 async function verifyNode(path: string, options: VerifyOptions, report: Report): Promise<void> {
   const indexPath = join(path, 'index')
-  try {
-    await access(join(indexPath, 'data.mdb'))
-  } catch {
+  if (!(await realFiles().list(indexPath)).includes('data.mdb')) {
     report.found(`There is no index in ${indexPath}.`)
     return
   }
@@ -97,7 +94,12 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
   }
 }
 
-async function verifyJournal(files: FileLayer, folder: string, applied: number, report: Report): Promise<void> {
+async function verifyJournal(
+  files: FileLayer,
+  folder: string,
+  applied: number,
+  report: Report,
+): Promise<void> {
   const segments = segmentsIn(await files.list(folder))
   const first = segments[0]
   let end = first?.start ?? 0
@@ -151,7 +153,8 @@ function verifyItem(table: TableShape, key: KeyBytes, stored: Uint8Array, report
       report.found(`${nameOf(table, key)} has the key attributes of another item.`)
       return undefined
     }
-    if (itemBytes(item) !== record.itemBytes) report.found(`${nameOf(table, key)} has another size than recorded.`)
+    if (itemBytes(item) !== record.itemBytes)
+      report.found(`${nameOf(table, key)} has another size than recorded.`)
     return item
   } catch (error) {
     report.found(`${nameOf(table, key)} cannot be read: ${String(error)}.`)
@@ -176,7 +179,9 @@ function verifyEntries(
     try {
       const made = entriesOf(table, parseRecord(decodeRecord(stored)), base).find((e) => e.space === space)
       if (made?.entry !== withoutSpace(key)) {
-        report.found(`An entry in ${name} of table ${table.name} points to an item that does not belong there.`)
+        report.found(
+          `An entry in ${name} of table ${table.name} points to an item that does not belong there.`,
+        )
       }
     } catch {
       // Found with the item already.
