@@ -23,7 +23,12 @@ const turns = async (): Promise<void> => {
 async function nodeOn(
   beforeApply: () => Promise<void>,
   overlayBytesMax: number,
-): Promise<{ node: StorageNode; runtime: ReturnType<typeof testRuntime>; index: OrderedIndex }> {
+): Promise<{
+  node: StorageNode
+  runtime: ReturnType<typeof testRuntime>
+  index: OrderedIndex
+  disk: FaultyDisk
+}> {
   const inner = memoryIndex()
   const index: OrderedIndex = {
     get: (key) => inner.get(key),
@@ -38,11 +43,12 @@ async function nodeOn(
     close: () => inner.close(),
   }
   const runtime = testRuntime(1)
-  const options = { files: new FaultyDisk(), folder: 'j', runtime, reserveBytes: 0 }
+  const disk = new FaultyDisk()
+  const options = { files: disk, folder: 'j', runtime, reserveBytes: 0, segmentBytesMax: 100 }
   const journal = await openJournal(options, 0, () => Promise.resolve())
   const clock = new HybridClock(runtime.clock)
   const line = new JournalLine({ index, journal, runtime, clock, overlayBytesMax })
-  return { node: new LocalNode(line, clock, () => Promise.resolve()), runtime, index }
+  return { node: new LocalNode(line, clock, () => Promise.resolve()), runtime, index, disk }
 }
 
 test('applying: writers wait while the overlay is full, and are let in in the order they came', async () => {
@@ -92,6 +98,35 @@ test('applying: an index that fails keeps nobody waiting, is tried again, and lo
   assert.equal((await node.range(page(plain.space))).entries.length, kept + 1)
   await node.close()
   assert.ok(index.appliedUpTo > 0)
+})
+
+test('applying: a segment is removed only once the index is beyond it', async () => {
+  const releases: (() => void)[] = []
+  const { node, disk, index } = await nodeOn(() => new Promise((resolve) => releases.push(resolve)), 4000)
+  const writes: Promise<unknown>[] = []
+  for (let i = 0; i < 8; i++) {
+    writes.push(put(node, plain, plainItem(`i${i}`)))
+    await turns()
+  }
+  assert.equal(releases.length, 1)
+  const before = disk.paths.length
+  releases[0]?.()
+  await turns()
+  assert.ok(index.appliedUpTo > 0)
+  assert.ok(disk.paths.length < before, 'some were removed')
+  // A restart now: the index and what the journal has beyond it are everything.
+  const keys = new Set(
+    [...index.range({ from: '\0\0\0\x01' as KeyBytes, to: '\0\0\0\x02' as KeyBytes, reverse: false })].map(
+      ([key]) => key,
+    ),
+  )
+  const options = { files: disk.moved('j', 'j'), folder: 'j', runtime: testRuntime(2), segmentBytesMax: 100 }
+  await openJournal(options, index.appliedUpTo, (frame) => {
+    for (const [key] of frame.changes) if (key.startsWith('\0\0\0\x01')) keys.add(key)
+    return Promise.resolve()
+  })
+  await Promise.all(writes)
+  assert.equal(keys.size, 8)
 })
 
 test('applying: a space is swept even while other writes go on, and they are not lost', async () => {
