@@ -155,13 +155,20 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#home.writeMeta(entries)
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else this.#entries.set(name, { record, table: tableOf(record) })
+      else this.#enforce(name, record)
     }
     for (const space of draft.dropped) this.#dropped.add(space)
     for (const space of draft.swept) this.#dropped.delete(space)
     if (draft.tables.size > 0) this.#names = undefined
     this.#wake()
     return result
+  }
+
+  /** Requests see the new shape from here on, and nodes use it for those that were validated with the old one. */
+  #enforce(name: string, record: TableRecord): void {
+    const table = tableOf(record)
+    this.#entries.set(name, { record, table })
+    for (const node of this.#nodes) node.setShape(table.shape)
   }
 
   #wake(): void {
