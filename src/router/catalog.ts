@@ -9,7 +9,8 @@
 // it has no room). A shape changes between two calls: whatever was called with the old one is decided before whatever
 // is called after the change. The backfill of a new index, and the sweep of a dropped space, are called in a later turn
 // of the event loop: the backfill meets all items written with the old shape, and nothing is added to a space whose
-// sweep has begun.
+// sweep has begun. A transaction is prepared in one turn and committed in another, and a write may queue behind it: nodes
+// are told of each new shape, and use it for whatever they decide from then on.
 //
 // Space ids are never reused, not even that of a change whose outcome is unknown. Dropped spaces are remembered with
 // the change that drops them, until they are empty on every node.
