@@ -54,6 +54,7 @@ const RECORDS_MAX = 1000
 const SEEN_MAX = 10_000
 /** Something seen and not seen again for that long is over. */
 const FORGET_AFTER_MS = 60_000
+const TAKE_OVER_ROUNDS_MAX = 1000
 const PURGE_RECORDS = 500
 const PURGE_STEPS_MAX = 40
 const ALL_PENDING = timestamp(Number.MAX_SAFE_INTEGER)
@@ -82,6 +83,7 @@ class RunningRecovery implements Recovery {
   readonly #seen = new Map<TxId, Sighting>()
   #cancelTimer: (() => void) | undefined
   #running: Promise<void> | undefined
+  #finishedInRound = 0
   #stopped = false
 
   constructor(options: RecoveryOptions) {
@@ -100,7 +102,11 @@ class RunningRecovery implements Recovery {
 
   async takeOver(): Promise<void> {
     await this.#running
-    await this.#alone(0)
+    for (let round = 0; round < TAKE_OVER_ROUNDS_MAX && !this.#stopped; round++) {
+      await this.#alone(0)
+      // What could not be finished now is left to the rounds to come.
+      if (this.#finishedInRound === 0) return
+    }
   }
 
   #alone(stalledAfterMs: number): Promise<void> {
@@ -128,6 +134,7 @@ class RunningRecovery implements Recovery {
 
   /** Nothing that goes wrong ends it: the next round sees the same again. */
   async #round(stalledAfterMs: number): Promise<void> {
+    this.#finishedInRound = 0
     const startMicros = this.#options.runtime.clock.nowMicros()
     const looked = this.#options.nodes.map((node, position) => this.#tolerate(this.#look(node, position)))
     await Promise.all(looked)
@@ -186,6 +193,7 @@ class RunningRecovery implements Recovery {
       await completeRecord(nodes, ledger, record, this.#calls)
     }
     this.#seen.delete(tx)
+    this.#finishedInRound++
   }
 
   #forget(): void {

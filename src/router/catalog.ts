@@ -9,7 +9,8 @@
 // it has no room). A shape changes between two calls: whatever was called with the old one is decided before whatever
 // is called after the change. The backfill of a new index, and the sweep of a dropped space, are called in a later turn
 // of the event loop: the backfill meets all items written with the old shape, and nothing is added to a space whose
-// sweep has begun.
+// sweep has begun. A transaction is prepared in one turn and committed in another, and a write may queue behind it: nodes
+// are told of each new shape, and use it for whatever they decide from then on.
 //
 // Space ids are never reused, not even that of a change whose outcome is unknown. Dropped spaces are remembered with
 // the change that drops them, until they are empty on every node.
@@ -86,7 +87,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#home = home
     this.#dropped = new Set(loaded.dropped)
     this.#nextSpace = loaded.nextSpace
-    for (const record of loaded.records) this.#install(record)
+    // Nodes, too: what was prepared before the last start may have been so with an older shape.
+    for (const record of loaded.records) this.#enforce(record.name, record)
     const background = { ...options, catalog: this }
     this.#maintenance = new Maintenance(background)
     this.#expiry = new ExpirySweeper(background)
@@ -155,7 +157,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#home.writeMeta(entries)
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else this.#install(record)
+      else this.#enforce(name, record)
     }
     for (const space of draft.dropped) this.#dropped.add(space)
     for (const space of draft.swept) this.#dropped.delete(space)
@@ -164,10 +166,10 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     return result
   }
 
-  /** From here on; also for transactions that were prepared with an older shape and are committed later. */
-  #install(record: TableRecord): void {
+  /** Requests see the new shape from here on, and nodes use it for those that were validated with the old one. */
+  #enforce(name: string, record: TableRecord): void {
     const table = tableOf(record)
-    this.#entries.set(record.name, { record, table })
+    this.#entries.set(name, { record, table })
     for (const node of this.#nodes) node.setShape(table.shape)
   }
 
