@@ -283,6 +283,11 @@ export class History {
     }
     assert.deepEqual(this.#image(name), image, `${name}: the image at the end`)
     const { last } = this.#node.stored(name)
+    // Two writes of one timestamp would have no order that holds for all their items, unless both are overwritten.
+    const ties = places.filter(
+      ({ at, intent }) => at === written && intent !== undefined && intent.kind !== 'check',
+    )
+    assert.ok(ties.length <= 1, `${name}: one write at ${written}`)
     if (image !== undefined) assert.equal(last.timestamp, written, `${name}: the last write at the end`)
     else assert.ok(this.#node.load(name).written >= written, `${name}: the last delete at the end`)
   }

@@ -6,7 +6,7 @@ import { allRules, noRules, type TransactionRules } from '../../src/rules/switch
 import { History, NAMES, type Command } from './history.js'
 import type { Change, Field, Guard, Intent } from './plain-model.js'
 
-const RUNS = Number(process.env['SERIATIM_PROPERTY_RUNS'] ?? 3000)
+const RUNS = Number(process.env['SERIATIM_PROPERTY_RUNS'] ?? 10_000)
 
 const field = fc.constantFrom<Field>('n', 'm')
 const small = fc.integer({ min: 0, max: 2 })
