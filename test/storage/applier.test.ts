@@ -48,7 +48,12 @@ async function nodeOn(
   const journal = await openJournal(options, 0, () => Promise.resolve())
   const clock = new HybridClock(runtime.clock)
   const line = new JournalLine({ index, journal, runtime, clock, overlayBytesMax })
-  return { node: new LocalNode(line, clock, () => Promise.resolve()), runtime, index, disk }
+  return {
+    node: new LocalNode({ line, clock, runtime, onClose: () => Promise.resolve() }),
+    runtime,
+    index,
+    disk,
+  }
 }
 
 test('applying: writers wait while the overlay is full, and are let in in the order they came', async () => {

@@ -58,8 +58,11 @@ export function storageNodeSuite(name: string, open: () => Promise<StorageNode>)
       assert.ok(second.new.lsn > first.new.lsn)
       assert.deepEqual(second.new.lastWrite, { kind: 'put', blind: true })
       const removed = await remove(node, plain, plainItem('a'))
-      assert.deepEqual(removed, { verdict: 'done', old: second.new })
-      assert.deepEqual(await remove(node, plain, plainItem('a')), { verdict: 'done' })
+      assert.ok(removed.verdict === 'done' && removed.timestamp !== undefined)
+      assert.deepEqual(removed.old, second.new)
+      assert.ok(removed.timestamp > second.new.timestamp)
+      const nothing = await remove(node, plain, plainItem('a'))
+      assert.ok(nothing.verdict === 'done' && nothing.old === undefined && nothing.new === undefined)
     },
   )
 
