@@ -1,4 +1,5 @@
 // What an operation may use, and what an operation is.
+import type { Coordinator } from '../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../model/table.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/storage-node.js'
@@ -24,6 +25,8 @@ export interface RouterContext {
   readonly nodes: readonly StorageNode[]
   /** The node that holds the items whose partition key has this hash. */
   nodeOf(hash: number): StorageNode
+  /** For what concerns several items at once (§3.1). */
+  readonly coordinator: Coordinator
 }
 
 /** Who asks, and a check to call for each table before anything of it is told. */
@@ -36,8 +39,13 @@ export interface RequestScope {
 /** Members of a request whose shape has been checked; what is deeper is checked where it is used. */
 export type Input = Readonly<Record<string, unknown>>
 
+/** Before the names of operations that are ours and not DynamoDB's. */
+export const EXTENSION_PREFIX = 'Seriatim_20261101.'
+
 export interface Operation {
   readonly name: string
+  /** What stands before the name in the target of a request; absent: as DynamoDB has it. */
+  readonly targetPrefix?: string
   readonly access: Access
   readonly shape: StructShape
   /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */

@@ -1,0 +1,52 @@
+// Why a transaction is not done, as DynamoDB tells it: a reason for each action, in the order of the request.
+import { CONFLICT, NO_REASON, reasonsOf } from '../../coordinator/reasons.js'
+import type { CancellationReason, ItemRef } from '../../ledger/ledger.js'
+import { DynamoError, transactionCancelled, validationError } from '../../model/errors.js'
+import type { Item } from '../../model/value.js'
+import type { ActionVerdict } from '../../storage/transactions.js'
+import { parseRecord } from '../reply.js'
+
+interface ShownReason extends CancellationReason {
+  readonly Item?: Item
+}
+
+/** The items that conditions failed on are shown where they were asked for. */
+export function cancelledBy(
+  verdicts: readonly ActionVerdict[],
+  showsItem: (position: number) => boolean,
+): DynamoError {
+  const reasons = reasonsOf(verdicts)
+  return transactionCancelled(
+    reasons.map((reason, position): ShownReason => {
+      const verdict = verdicts[position]
+      if (verdict?.verdict !== 'condition-failed' || verdict.current === undefined) return reason
+      return showsItem(position) ? { ...reason, Item: parseRecord<Item>(verdict.current) } : reason
+    }),
+  )
+}
+
+export const conflicted = (conflicts: readonly boolean[]): DynamoError =>
+  transactionCancelled(conflicts.map((conflict) => (conflict ? CONFLICT : NO_REASON)))
+
+/** A refusal of one element cancels the transaction, with no word about the others. */
+export function eachOrCancelled<T, Bound>(
+  elements: readonly T[],
+  bind: (element: T, position: number) => Bound,
+): readonly Bound[] {
+  return elements.map((element, position) => {
+    try {
+      return bind(element, position)
+    } catch (error) {
+      if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error
+      const reason = { Code: 'ValidationError', Message: error.message }
+      throw transactionCancelled(elements.map((_, at) => (at === position ? reason : NO_REASON)))
+    }
+  })
+}
+
+export function refuseRepeatedItems(items: readonly ItemRef[]): void {
+  const seen = new Set(items.map(({ space, key }) => `${space} ${key.bytes}`))
+  if (seen.size < items.length) {
+    throw validationError('Transaction request cannot include multiple operations on one item')
+  }
+}
