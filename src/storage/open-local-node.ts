@@ -97,22 +97,37 @@ async function openJournalledNode(
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
-    const clock = new HybridClock(runtime.clock)
-    const replay = new Replay(index)
-    const journal = await openJournal(
-      { ...tuning, files, runtime, folder: join(path, 'journal') },
-      index.appliedUpTo,
-      (frame) => replay.add(frame),
-    )
-    await replay.finish()
-    await journal.trim(index.appliedUpTo)
-    const seen = index.get(CLOCK_KEY)
-    if (seen !== undefined) clock.raise(decodeClock(seen))
-    return new LocalNode(new JournalLine({ ...tuning, index, journal, runtime, clock }), clock, onClose)
+    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
   } catch (error) {
     await index.close()
     throw error
   }
+}
+
+export interface NodeParts {
+  readonly runtime: Runtime
+  readonly index: OrderedIndex
+  /** Where the journal is kept. */
+  readonly files: FileLayer
+  readonly folder: string
+  readonly tuning?: LocalNodeTuning
+}
+
+/** Opens a node over an index and the files of its journal, whatever they are kept in. */
+export async function openNodeOver(
+  { runtime, index, files, folder, tuning = {} }: NodeParts,
+  onClose: () => Promise<void>,
+): Promise<StorageNode> {
+  const clock = new HybridClock(runtime.clock)
+  const replay = new Replay(index)
+  const journal = await openJournal({ ...tuning, files, runtime, folder }, index.appliedUpTo, (frame) =>
+    replay.add(frame),
+  )
+  await replay.finish()
+  await journal.trim(index.appliedUpTo)
+  const seen = index.get(CLOCK_KEY)
+  if (seen !== undefined) clock.raise(decodeClock(seen))
+  return new LocalNode(new JournalLine({ ...tuning, index, journal, runtime, clock }), clock, onClose)
 }
 
 /** Brings the index up, many frames a commit. */
