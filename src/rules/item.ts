@@ -45,4 +45,6 @@ export interface WriteRequest {
   readonly keyAttributes: Item
   readonly mutation: Mutation
   readonly condition?: BoundCondition
+  /** The caller is told an image of the item, so that even a put or delete without condition has observed it. */
+  readonly answersImage?: boolean
 }

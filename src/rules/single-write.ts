@@ -66,9 +66,9 @@ function image(
   return { verdict: 'done', next: { item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
 }
 
-function lastWriteOf({ mutation, condition }: WriteRequest): LastWrite {
+function lastWriteOf({ mutation, condition, answersImage }: WriteRequest): LastWrite {
   return {
     kind: mutation.kind === 'put' ? 'put' : 'update',
-    blind: mutation.kind === 'put' && condition === undefined,
+    blind: mutation.kind === 'put' && condition === undefined && answersImage !== true,
   }
 }

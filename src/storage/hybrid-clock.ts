@@ -20,6 +20,11 @@ export class HybridClock {
     return this.#lsn
   }
 
+  /** The time, without giving it out: never behind what was given out or witnessed. */
+  now(): Timestamp {
+    return Math.max(this.#clock.nowMicros(), this.#timestamp) as Timestamp
+  }
+
   nextTimestamp(): Timestamp {
     this.#timestamp = Math.max(this.#clock.nowMicros(), this.#timestamp + 1) as Timestamp
     return this.#timestamp
@@ -28,6 +33,11 @@ export class HybridClock {
   nextLsn(): Lsn {
     this.#lsn = (this.#lsn + 1) as Lsn
     return this.#lsn
+  }
+
+  /** A timestamp that came from elsewhere: what is given out from here on is above it. */
+  witness(timestamp: Timestamp): void {
+    if (timestamp > this.#timestamp) this.#timestamp = timestamp
   }
 
   /** From here on everything is above these. */

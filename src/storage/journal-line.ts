@@ -60,6 +60,7 @@ export class JournalLine implements Line {
   #bytes = 0
   #waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
   #closing = false
+  readonly #rollbackCallbacks: (() => void)[] = []
 
   constructor(options: JournalLineOptions) {
     this.#options = options
@@ -89,8 +90,21 @@ export class JournalLine implements Line {
   }
 
   put(key: KeyBytes, value: Uint8Array | undefined): void {
+    this.#overlay.put(key, value, this.#open.number)
+    this.#change(key, value)
+  }
+
+  putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
+    this.#overlay.putVisible(key, value, this.#open.number)
+    this.#change(key, value)
+  }
+
+  onRollback(callback: () => void): void {
+    this.#rollbackCallbacks.push(callback)
+  }
+
+  #change(key: KeyBytes, value: Uint8Array | undefined): void {
     const batch = this.#open
-    this.#overlay.put(key, value, batch.number)
     batch.changes.set(key, value)
     this.#addBytes(batch, CHANGE_OVERHEAD_BYTES + key.length + (value?.byteLength ?? 0))
     this.#flushSoon()
@@ -110,9 +124,9 @@ export class JournalLine implements Line {
 
   settledAt(key: KeyBytes): Promise<void> | undefined {
     this.#admitNext()
-    const batch = this.#overlay.decided(key)?.batch
-    if (batch === undefined || batch <= this.#overlay.durableBatch) return undefined
-    return batch === this.#open.number ? this.#open.durable : this.#flying?.durable
+    const version = this.#overlay.decided(key)
+    if (version === undefined || this.#overlay.isVisible(version)) return undefined
+    return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable
   }
 
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
@@ -194,9 +208,16 @@ export class JournalLine implements Line {
   #fail(batch: Batch, error: Error): void {
     const open = this.#open
     this.#open = newBatch(open.number + 1)
-    this.#overlay.rollBack([...batch.changes.keys(), ...open.changes.keys()])
+    const keys = new Set([...batch.changes.keys(), ...open.changes.keys()])
+    this.#overlay.rollBack(keys)
     for (const [space, count] of [...open.countsBefore, ...batch.countsBefore]) this.#counts.set(space, count)
     this.#bytes -= batch.bytes + open.bytes
+    // What readers have seen stays; the next batch takes it along.
+    for (const key of keys) {
+      const version = this.#overlay.decided(key)
+      if (version?.visible === true) this.#change(key, version.value)
+    }
+    for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
     const unsure = error instanceof AppendUnsure
     batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)

@@ -19,11 +19,19 @@ export interface Line {
   /** Undefined if a step may be decided now. Rejects if none may before the next start. */
   admission(): Promise<void> | undefined
   put(key: KeyBytes, value: Uint8Array | undefined): void
+  /**
+   * A change that readers see at once, though it is not durable yet: after a crash other durable records bring it back.
+   * Only for a key whose decided value readers see already.
+   */
+  putVisible(key: KeyBytes, value: Uint8Array | undefined): void
   addCount(space: SpaceId, items: number, bytes: number): void
   /** Undefined if all changes of the step that was just decided are durable already. */
   settled(): Promise<void> | undefined
   /** Undefined if what `decided` says of this key is durable already. */
   settledAt(key: KeyBytes): Promise<void> | undefined
+
+  /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
+  onRollback(callback: () => void): void
 
   /** Removes up to that many entries of a space nothing refers to; true when none is left. */
   sweep(space: SpaceId, entriesMax: number): Promise<boolean>
@@ -58,6 +66,12 @@ export class MemoryLine implements Line {
     // A memory index has changed when `apply` returns; there is nothing to wait for.
     void this.#index.apply([[key, value]], 0)
   }
+
+  putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
+    this.put(key, value)
+  }
+
+  onRollback(): void {}
 
   addCount(space: SpaceId, items: number, bytes: number): void {
     const count = added(this.#counts.of(space), items, bytes)

@@ -1,16 +1,24 @@
 // A storage node in this process: with a journal and LMDB, or in memory. See storage-node.ts for what it promises.
 //
 // It carries state to the rules and their answer back; it decides nothing about items itself.
-import type { KeyBytes, SpaceId } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+import { DynamoError } from '../model/errors.js'
 import { expiryPrefix } from '../model/key-bytes.js'
 import { keyAfter } from '../model/key-range.js'
-import type { ItemKey } from '../model/table.js'
-import { decideWrite, type NextImage } from '../rules/single-write.js'
-import type { ItemState } from '../rules/item.js'
-import { entryKey, expiryKey, forEachEntry, hasEntries } from './entries.js'
+import type { ItemKey, TableShape } from '../model/table.js'
+import { LocalLedger } from '../ledger/local-ledger.js'
+import { decideWrite } from '../rules/single-write.js'
+import { allRules, type TransactionRules } from '../rules/switches.js'
+import type { Runtime } from '../runtime/runtime.js'
+import { storedCeiling } from './ceiling.js'
+import { entryKey, expiryKey } from './entries.js'
 import type { HybridClock } from './hybrid-clock.js'
+import { ItemSteps } from './item-steps.js'
 import type { Line } from './line.js'
-import { asBuffer, decodeRecord, encodeRecord, itemState, parseRecord, recordItemBytes } from './record.js'
+import { Partitions } from './partitions.js'
+import { PendingItems } from './pending-items.js'
+import { ReadMarks } from './read-marks.js'
+import { asBuffer, decodeRecord, itemState, parseRecord, recordItemBytes } from './record.js'
 import { boundsOf, inSpace, metaBounds, metaKey, metaName, withoutSpace } from './spaces.js'
 import type {
   ItemRecord,
@@ -23,34 +31,145 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from './storage-node.js'
+import { TransactionPart, type RuleFunctions, type TransactionPartOptions } from './transaction-part.js'
+import type {
+  FinishRequest,
+  PrepareReply,
+  PrepareRequest,
+  ReadAtReply,
+  ReadAtRequest,
+  ReadLatestReply,
+  ReadLatestRequest,
+  TransactReply,
+  TransactRequest,
+} from './transactions.js'
+
+export interface LocalNodeParts {
+  readonly line: Line
+  readonly clock: HybridClock
+  readonly runtime: Runtime
+  readonly rules?: TransactionRules
+  readonly functions?: RuleFunctions
+  readonly transactions?: Pick<TransactionPartOptions, 'waitMs' | 'stalledMs'>
+  readonly onClose: () => Promise<void>
+}
 
 export class LocalNode implements StorageNode {
+  readonly ledger: LocalLedger
   readonly #line: Line
   readonly #clock: HybridClock
+  readonly #rules: TransactionRules
+  readonly #steps: ItemSteps
+  readonly #pendings: PendingItems
+  readonly #transactions: TransactionPart
   readonly #onClose: () => Promise<void>
+  #onStalled: (tx: TxId) => void = () => undefined
   #closed: Promise<void> | undefined
 
-  constructor(line: Line, clock: HybridClock, onClose: () => Promise<void>) {
+  constructor({ line, clock, runtime, rules = allRules, functions, transactions, onClose }: LocalNodeParts) {
     this.#line = line
     this.#clock = clock
+    this.#rules = rules
     this.#onClose = onClose
+    // Whatever was read or deleted before the node was opened was so below these.
+    clock.witness(storedCeiling(line))
+    const start = { timestamp: clock.timestamp, lsn: clock.lsn }
+    const partitions = new Partitions(start)
+    const marks = new ReadMarks(start.timestamp)
+    this.#steps = new ItemSteps(line, clock, partitions, marks)
+    this.#pendings = new PendingItems(line)
+    this.ledger = new LocalLedger({ line, now: () => clock.now() })
+    this.#transactions = new TransactionPart({
+      ...transactions,
+      line,
+      clock,
+      runtime,
+      rules,
+      partitions,
+      marks,
+      steps: this.#steps,
+      pendings: this.#pendings,
+      tokens: this.ledger,
+      onStalled: (tx) => this.#onStalled(tx),
+      ...(functions && { functions }),
+    })
+  }
+
+  /** Calls back with transactions that requests meet and that look stalled (§3.5). */
+  onStalled(callback: (tx: TxId) => void): void {
+    this.#onStalled = callback
+  }
+
+  prepare(request: PrepareRequest): Promise<PrepareReply> {
+    return this.#transactions.prepare(request)
+  }
+
+  commit(request: FinishRequest & { readonly timestamp: Timestamp }): Promise<{ readonly clock: Timestamp }> {
+    return this.#transactions.commit(request)
+  }
+
+  cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
+    return this.#transactions.cancel(request)
+  }
+
+  finished(request: FinishRequest): Promise<void> {
+    return this.#transactions.finished(request)
+  }
+
+  async transact(request: TransactRequest): Promise<TransactReply> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    return this.#transactions.transact(request)
+  }
+
+  async readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    return this.#transactions.readAt(request)
+  }
+
+  async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    return this.#transactions.readLatest(request)
+  }
+
+  stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]> {
+    return this.#transactions.stalled(olderThan, entriesMax)
+  }
+
+  setShape(table: TableShape): void {
+    this.#steps.setShape(table)
   }
 
   // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
-    return this.#record(inSpace(space, key.bytes))
+    const address = inSpace(space, key.bytes)
+    const doubt = this.#transactions.doubt(address)
+    if (doubt !== undefined) await doubt
+    if (!this.#rules.readsPassPrepared && this.#pendings.has(address)) {
+      throw new DynamoError('TransactionConflictException', 'Transaction is ongoing for the item')
+    }
+    return this.#record(address)
   }
 
   async write(request: WriteRequest): Promise<WriteOutcome> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
-    const { outcome, settled } = this.#decide(request)
+    const address = inSpace(request.table.space, request.key.bytes)
+    if (this.#pendings.size > 0 && this.#pendings.has(address)) {
+      const doubt = this.#transactions.doubt(address)
+      if (doubt !== undefined) await doubt
+      return this.#transactions.writeBeside(request)
+    }
+    const { outcome, settled } = this.#decide(address, request)
     if (settled !== undefined) await settled
     return outcome
   }
 
-  // eslint-disable-next-line typescript/require-await
   async range(request: RangeRequest): Promise<RangePage> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
     const { itemSpace, reverse, entriesMax, bytesMax } = request
     const bounds = boundsOf(request.space, request.from, request.to)
     const entries: RangeEntry[] = []
@@ -123,65 +242,35 @@ export class LocalNode implements StorageNode {
   }
 
   /** One step: everything from the first look at the item to the last change happens in this turn. */
-  #decide(request: WriteRequest): {
-    readonly outcome: WriteOutcome
-    readonly settled: Promise<void> | undefined
-  } {
-    const key = inSpace(request.table.space, request.key.bytes)
-    const stored = this.#line.decided.get(key)
-    const state = itemState(stored)
+  #decide(
+    address: KeyBytes,
+    given: WriteRequest,
+  ): { readonly outcome: WriteOutcome; readonly settled: Promise<void> | undefined } {
+    const table = this.#steps.shapeOf(given.table)
+    const request = table === given.table ? given : { ...given, table }
+    const state = itemState(this.#line.decided.get(address))
     const verdict = decideWrite(state, request)
     const { record } = state
     switch (verdict.verdict) {
       case 'condition-failed':
         return {
           outcome: { verdict: 'condition-failed', ...(record && { current: record }) },
-          settled: this.#line.settledAt(key),
+          settled: this.#line.settledAt(address),
         }
       case 'invalid':
-        return { outcome: verdict, settled: this.#line.settledAt(key) }
+        return { outcome: verdict, settled: this.#line.settledAt(address) }
       case 'done': {
-        const { next } = verdict
-        if (next === undefined && record === undefined) {
-          return { outcome: { verdict: 'done' }, settled: this.#line.settledAt(key) }
-        }
-        const written = next && encodeRecord(next, this.#clock.nextTimestamp(), this.#clock.nextLsn())
-        this.#line.put(key, written)
-        this.#line.addCount(request.table.space, ...difference(record, next))
-        if (hasEntries(request.table)) this.#moveEntries(request, state, next)
+        // Above everything this node has seen, marks included, for the clock witnesses every timestamp.
+        const timestamp = this.#clock.nextTimestamp()
+        const { key } = request
+        const next = this.#steps.apply({ table, key, state, next: verdict.next, timestamp, put: 'put' })
+        const nothing = next === undefined && record === undefined
         return {
-          outcome: {
-            verdict: 'done',
-            ...(record && { old: record }),
-            ...(written && { new: decodeRecord(written) }),
-          },
-          settled: this.#line.settled(),
+          outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },
+          settled: nothing ? this.#line.settledAt(address) : this.#line.settled(),
         }
       }
     }
-  }
-
-  #moveEntries(request: WriteRequest, state: ItemState, next: NextImage | undefined): void {
-    const { table, key } = request
-    const oldBytes = state.record?.itemBytes ?? 0
-    const newBytes = next?.itemBytes ?? 0
-    forEachEntry(table, key, { old: state.item(), new: next?.item }, (space, before, after) => {
-      if (before === undefined && after === undefined) return
-      if (before === after) {
-        // An index that is still being filled may not have the entry yet, and then does not count it either.
-        if (oldBytes !== newBytes && this.#has(space, before))
-          this.#line.addCount(space, 0, newBytes - oldBytes)
-        return
-      }
-      if (this.#has(space, before)) {
-        this.#line.put(inSpace(space, before as KeyBytes), undefined)
-        this.#line.addCount(space, -1, -oldBytes)
-      }
-      if (after !== undefined) {
-        this.#line.put(inSpace(space, after), Buffer.from(key.bytes, 'latin1'))
-        this.#line.addCount(space, 1, newBytes)
-      }
-    })
   }
 
   #backfill(request: Parameters<StorageNode['backfill']>[0]): KeyBytes | undefined {
@@ -200,16 +289,12 @@ export class LocalNode implements StorageNode {
         index === 'expiry'
           ? [table.expiry?.space, table.expiry && expiryKey(table.expiry.attribute, item, base)]
           : [index.space, entryKey(index, item, base)]
-      if (space === undefined || entry === undefined || this.#has(space, entry)) continue
+      if (space === undefined || entry === undefined || this.#steps.has(space, entry)) continue
       this.#line.put(inSpace(space, entry), Buffer.from(base.bytes, 'latin1'))
       this.#line.addCount(space, 1, recordItemBytes(stored))
     }
     const last = items.at(-1)
     return more && last !== undefined ? keyAfter(withoutSpace(last[0])) : undefined
-  }
-
-  #has(space: SpaceId, key: KeyBytes | undefined): boolean {
-    return key !== undefined && this.#line.decided.get(inSpace(space, key)) !== undefined
   }
 
   #pointedTo(itemSpace: SpaceId, entry: Uint8Array): ItemRecord | undefined {
@@ -220,13 +305,4 @@ export class LocalNode implements StorageNode {
     const stored = this.#line.durable.get(key)
     return stored === undefined ? undefined : decodeRecord(stored)
   }
-}
-
-/** By how many items and bytes a write changes its table. */
-function difference(
-  old: ItemRecord | undefined,
-  next: NextImage | undefined,
-): [items: number, bytes: number] {
-  const items = (next === undefined ? 0 : 1) - (old === undefined ? 0 : 1)
-  return [items, (next?.itemBytes ?? 0) - (old?.itemBytes ?? 0)]
 }

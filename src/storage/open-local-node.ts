@@ -5,7 +5,7 @@ import { memoryIndex } from '../index/memory-index.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
 import type { Frame } from '../journal/frame.js'
 import { openJournal } from '../journal/journal.js'
-import type { KeyBytes } from '../model/brand.js'
+import { lsn, type KeyBytes } from '../model/brand.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -13,7 +13,7 @@ import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine } from './journal-line.js'
 import { MemoryLine } from './line.js'
-import { LocalNode } from './local-node.js'
+import { LocalNode, type LocalNodeParts } from './local-node.js'
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
@@ -80,7 +80,12 @@ export async function openLocalNodes(
 }
 
 function openMemoryNode(runtime: Runtime): StorageNode {
-  return new LocalNode(new MemoryLine(memoryIndex()), new HybridClock(runtime.clock), () => Promise.resolve())
+  return new LocalNode({
+    line: new MemoryLine(memoryIndex()),
+    clock: new HybridClock(runtime.clock),
+    runtime,
+    onClose: () => Promise.resolve(),
+  })
 }
 
 interface JournalledNodeOptions {
@@ -104,7 +109,7 @@ async function openJournalledNode(
   }
 }
 
-export interface NodeParts {
+export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions'> {
   readonly runtime: Runtime
   readonly index: OrderedIndex
   /** Where the journal is kept. */
@@ -115,9 +120,9 @@ export interface NodeParts {
 
 /** Opens a node over an index and the files of its journal, whatever they are kept in. */
 export async function openNodeOver(
-  { runtime, index, files, folder, tuning = {} }: NodeParts,
+  { runtime, index, files, folder, tuning = {}, ...node }: NodeParts,
   onClose: () => Promise<void>,
-): Promise<StorageNode> {
+): Promise<LocalNode> {
   const clock = new HybridClock(runtime.clock)
   const replay = new Replay(index)
   const journal = await openJournal({ ...tuning, files, runtime, folder }, index.appliedUpTo, (frame) =>
@@ -126,8 +131,24 @@ export async function openNodeOver(
   await replay.finish()
   await journal.trim(index.appliedUpTo)
   const seen = index.get(CLOCK_KEY)
-  if (seen !== undefined) clock.raise(decodeClock(seen))
-  return new LocalNode(new JournalLine({ ...tuning, index, journal, runtime, clock }), clock, onClose)
+  if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+  return new LocalNode({
+    ...node,
+    line: new JournalLine({ ...tuning, index, journal, runtime, clock }),
+    clock,
+    runtime,
+    onClose,
+  })
+}
+
+/** Readers may have seen LSNs of commits that were not in the journal yet; none of them is given out again. */
+const UNSYNCED_LSNS_MAX = 2 ** 20
+
+function pastUnsynced({
+  timestamp,
+  lsn: last,
+}: ReturnType<typeof decodeClock>): ReturnType<typeof decodeClock> {
+  return { timestamp, lsn: lsn(last + UNSYNCED_LSNS_MAX) }
 }
 
 /** Brings the index up, many frames a commit. */

@@ -14,6 +14,8 @@ export interface Version {
   readonly batch: number
   readonly value: Uint8Array | undefined
   readonly older: Version | undefined
+  /** Readers see it before its batch is durable: intent and decision are durable already, and would bring it back. */
+  readonly visible: boolean
 }
 
 export class Overlay {
@@ -38,10 +40,24 @@ export class Overlay {
   }
 
   put(key: KeyBytes, value: Uint8Array | undefined, batch: number): void {
+    this.#put(key, value, batch, false)
+  }
+
+  /** Only upon a version that readers see. */
+  putVisible(key: KeyBytes, value: Uint8Array | undefined, batch: number): void {
+    this.#put(key, value, batch, true)
+  }
+
+  #put(key: KeyBytes, value: Uint8Array | undefined, batch: number, visible: boolean): void {
     const newest = this.#newest.get(key)
-    // Within one batch the last value counts; below the newest durable version nobody looks.
-    const older = newest?.batch === batch ? newest.older : newest
-    this.#newest.set(key, { batch, value, older: this.#trimmed(older) })
+    // Within one batch the last value counts; below the newest version that readers see nobody looks.
+    const older = newest?.batch === batch && !newest.visible ? newest.older : newest
+    this.#newest.set(key, { batch, value, older: visible ? undefined : this.#trimmed(older), visible })
+  }
+
+  /** Whether readers see this version. */
+  isVisible(version: Version): boolean {
+    return version.visible || version.batch <= this.#durableBatch
   }
 
   promote(batch: number): void {
@@ -83,14 +99,14 @@ export class Overlay {
 
   #durableOf(newest: Version | undefined): Version | undefined {
     let version = newest
-    while (version !== undefined && version.batch > this.#durableBatch) version = version.older
+    while (version !== undefined && !this.isVisible(version)) version = version.older
     return version
   }
 
   /** At most three versions of a key matter: open, in flight and durable. */
   #trimmed(version: Version | undefined): Version | undefined {
     if (version === undefined) return undefined
-    if (version.batch <= this.#durableBatch) {
+    if (this.isVisible(version)) {
       return version.older === undefined ? version : { ...version, older: undefined }
     }
     return { ...version, older: this.#trimmed(version.older) }

@@ -60,3 +60,18 @@ function twoNumbers(first: number, second: number): Buffer {
   bytes.writeDoubleBE(second, 8)
   return bytes
 }
+
+/** Transactions pending on an item, under the item's own key with its space. */
+export const pendingKey = (item: KeyBytes): KeyBytes => (`${SYSTEM}p` + item) as KeyBytes
+export const pendingBounds: Bounds = { from: `${SYSTEM}p` as KeyBytes, to: `${SYSTEM}q` as KeyBytes }
+export const pendingItem = (key: KeyBytes): KeyBytes => key.slice(5) as KeyBytes
+
+/** Transactions that have ended here, by the epoch in which they did: a late prepare finds them. */
+export const endedKey = (epoch: number, tx: string): KeyBytes => (`${SYSTEM}e` + u32(epoch) + tx) as KeyBytes
+export const endedBounds = (epochBefore: number): Bounds => ({
+  from: `${SYSTEM}e` as KeyBytes,
+  to: `${SYSTEM}e${u32(epochBefore)}` as KeyBytes,
+})
+
+/** No timestamp above this one has been observed: reads and marks stay below it until it is raised. */
+export const CEILING_KEY = `${SYSTEM}r` as KeyBytes

@@ -7,21 +7,27 @@
 // The interface is asynchronous and carries plain data only, so that a node can live in this thread, in a worker, on a
 // compare-and-set engine or in the simulator. The router owns validation and the catalogue; a node owns the state of
 // items, and decides one step at a time.
-import type { KeyBytes, SpaceId } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+import type { Ledger } from '../ledger/ledger.js'
 import type { IndexShape, ItemKey, TableShape } from '../model/table.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
+import type { TransactionNode } from './transactions.js'
 
 export type { ItemRecord, LastWrite, Mutation, WriteRequest } from '../rules/item.js'
 
 export type WriteOutcome =
   | {
       readonly verdict: 'done'
+      /** Its place in the serial order; absent if nothing was there to delete. */
+      readonly timestamp?: Timestamp
       /** The image before, where there was one. */
       readonly old?: ItemRecord
       /** The image after, where there is one. */
       readonly new?: ItemRecord
     }
   | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
+  /** Transactions are pending on the item, and still were after the longest wait. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
   /** The write itself is impossible on this item (wrong operand type, too large, wrong index key type). */
   | { readonly verdict: 'invalid'; readonly message: string }
 
@@ -64,7 +70,7 @@ export interface MetaEntry {
 }
 
 /** Writes, meta writes and backfills are decided in the order in which they were called. */
-export interface StorageNode {
+export interface StorageNode extends TransactionNode {
   /** The durable state of one item. */
   get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>
   /**
@@ -73,6 +79,12 @@ export interface StorageNode {
    */
   write(request: WriteRequest): Promise<WriteOutcome>
   range(request: RangeRequest): Promise<RangePage>
+
+  /** This node's part of the transaction ledger. */
+  readonly ledger: Ledger
+
+  /** The table has got this shape: writes that were validated with an older one follow it from now on. */
+  setShape(table: TableShape): void
 
   /** Small named records beside the items: the catalogue of tables. All entries in one atomic step. */
   writeMeta(entries: readonly MetaEntry[]): Promise<void>

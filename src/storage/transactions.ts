@@ -8,21 +8,12 @@
 //               --readAt / readLatest-> node
 //
 // Each answer carries the node's clock, so that coordinators whose clock is behind catch up.
-import type { BoundCondition } from '../expression/types.js'
 import type { Timestamp, TxId } from '../model/brand.js'
-import type { ItemKey, TableShape } from '../model/table.js'
-import type { Item } from '../model/value.js'
 import type { ItemRef } from '../ledger/ledger.js'
-import type { ItemRecord, Mutation } from '../rules/item.js'
+import type { ItemRecord } from '../rules/item.js'
+import type { Action } from '../rules/pending.js'
 
-/** What a transaction intends for one item. */
-export interface Action {
-  readonly table: TableShape
-  readonly key: ItemKey
-  readonly keyAttributes: Item
-  readonly mutation: Mutation | { readonly kind: 'check' }
-  readonly condition?: BoundCondition
-}
+export type { Action }
 
 export interface PrepareRequest {
   readonly tx: TxId

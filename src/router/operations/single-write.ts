@@ -77,6 +77,8 @@ export async function runWrite(
   switch (outcome.verdict) {
     case 'invalid':
       throw validationError(outcome.message)
+    case 'conflict':
+      throw new DynamoError('TransactionConflictException', 'Transaction is ongoing for the item')
     case 'condition-failed':
       throw conditionFailed(input, outcome.current)
     case 'done': {

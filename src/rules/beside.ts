@@ -1,0 +1,116 @@
+// One step of writes outside the two phases, on items that may have transactions pending: a single write, or all the
+// writes of a transaction whose items are on one node (§4).
+//
+//   nothing pending:   after everything so far
+//   before:            ahead of all pending transactions, if they would all be accepted on the result too
+//   behind, at once:   later than all pending transactions, if nothing of what it does depends on them (blind)
+//   behind, queued:    once they are decided
+//
+// All writes of the step share one timestamp.
+import type { Timestamp, TxId } from '../model/brand.js'
+import { observes, writes, type Action, type ContendedItem } from './pending.js'
+import { transactions } from './prepare.js'
+import type { NextImage } from './single-write.js'
+import type { TransactionRules } from './switches.js'
+import { pendingHolds, resultOf } from './worlds.js'
+
+export interface StepAction {
+  readonly item: ContendedItem
+  readonly action: Action
+  /** The caller is told the old image: then the write is not blind. */
+  readonly answersImage: boolean
+}
+
+export type StepVerdict =
+  | {
+      readonly verdict: 'done'
+      readonly timestamp: Timestamp
+      readonly next: readonly (NextImage | undefined)[]
+    }
+  | { readonly verdict: 'refused'; readonly results: readonly StepResult[] }
+  | { readonly verdict: 'wait' | 'conflict'; readonly others: readonly (readonly TxId[])[] }
+
+export type StepResult =
+  | { readonly verdict: 'fine' }
+  | { readonly verdict: 'condition-failed' }
+  | { readonly verdict: 'invalid'; readonly message: string }
+
+/** Timestamps left free below the first pending one for others that may want to go before it too. */
+const SPARE_MICROS = 64
+
+export function decideStep(
+  steps: readonly StepAction[],
+  now: Timestamp,
+  rules: TransactionRules,
+): StepVerdict {
+  const contended = steps.some(({ item }) => item.pending.length > 0)
+  if (contended && rules.writesBehindPrepared && steps.every(isFree)) {
+    return done(steps, highestOf(steps, now))
+  }
+  if (contended && !rules.writesBeforePrepared) return blocked(steps, rules)
+  const results = steps.map(({ item, action }) => resultOf(action, item.item()))
+  if (results.some((result) => result.verdict !== 'fine'))
+    return { verdict: 'refused', results: results.map(plain) }
+  const timestamp = contended ? timestampBefore(steps) : highestOf(steps, now)
+  const holds = steps.every(({ item }, at) => {
+    const result = results[at]
+    return item.pending.length === 0 || (result?.verdict === 'fine' && pendingHolds(item, result.image))
+  })
+  if (timestamp === undefined || !holds) return blocked(steps, rules)
+  return {
+    verdict: 'done',
+    timestamp,
+    next: results.map((result) => ('next' in result ? result.next : undefined)),
+  }
+}
+
+/** Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. */
+function isFree({ item, action, answersImage }: StepAction): boolean {
+  return item.pending.length === 0 || (writes(action) && !observes(action) && !answersImage)
+}
+
+function done(steps: readonly StepAction[], timestamp: Timestamp): StepVerdict {
+  const results = steps.map(({ item, action }) => resultOf(action, item.item()))
+  if (results.some((result) => result.verdict !== 'fine'))
+    return { verdict: 'refused', results: results.map(plain) }
+  return {
+    verdict: 'done',
+    timestamp,
+    next: results.map((result) => ('next' in result ? result.next : undefined)),
+  }
+}
+
+const plain = (result: ReturnType<typeof resultOf>): StepResult =>
+  result.verdict === 'fine' ? { verdict: 'fine' } : result
+
+function highestOf(steps: readonly StepAction[], now: Timestamp): Timestamp {
+  let highest: number = now
+  for (const { item, action } of steps) {
+    const pending = item.pending.at(-1)?.timestamp ?? 0
+    highest = Math.max(highest, lowestOf(item, action), pending + 1)
+  }
+  return highest as Timestamp
+}
+
+/** The lowest timestamp that this action may have on what is committed. */
+const lowestOf = (item: ContendedItem, action: Action): number =>
+  1 + (writes(action) ? Math.max(item.written, item.read) : item.written)
+
+/** A free timestamp below everything pending on these items and above what is committed. */
+function timestampBefore(steps: readonly StepAction[]): Timestamp | undefined {
+  let lowest = 0
+  let first = Infinity
+  for (const { item, action } of steps) {
+    lowest = Math.max(lowest, lowestOf(item, action))
+    // What lies below the last write was overwritten by it, and is no bound.
+    for (const { timestamp } of item.pending) if (timestamp > item.written) first = Math.min(first, timestamp)
+  }
+  if (first === Infinity) return undefined
+  const timestamp = Math.max(lowest, first - SPARE_MICROS)
+  return timestamp < first ? (timestamp as Timestamp) : undefined
+}
+
+const blocked = (steps: readonly StepAction[], rules: TransactionRules): StepVerdict => ({
+  verdict: rules.writesBehindPrepared ? 'wait' : 'conflict',
+  others: steps.map(({ item }) => transactions(item.pending)),
+})

@@ -1,0 +1,97 @@
+// Committing and cancelling on one item (§3.3, Listing 4, and §4).
+//
+//   commit, put or delete:  done at once; a write below the last one has no effect
+//   commit, update:         waits until every write pending before it is finished, then is done on what they left
+//   commit, check:          leaves its timestamp as a read mark
+//   cancel:                 vanishes, and may let updates behind it go
+//
+// Finishing what is not pending changes nothing: it was finished before, by this coordinator or another.
+import type { Timestamp, TxId } from '../model/brand.js'
+import { observes, writes, type ContendedItem, type Image, type Pending } from './pending.js'
+import type { NextImage } from './single-write.js'
+import { resultOf } from './worlds.js'
+
+/** A committed write on its way to the store. */
+export interface CommittedWrite {
+  readonly tx: TxId
+  readonly timestamp: Timestamp
+  /** Absent: deleted. */
+  readonly next?: NextImage
+  /** It observed nothing of what was there before. */
+  readonly blind: boolean
+}
+
+export type FinishVerdict =
+  | { readonly verdict: 'unknown' }
+  | {
+      readonly verdict: 'finished'
+      readonly pending: readonly Pending[]
+      /** In timestamp order; all but the last are overwritten. */
+      readonly written: readonly CommittedWrite[]
+      readonly read: Timestamp
+    }
+
+export function decideFinish(item: ContendedItem, tx: TxId, decision: 'commit' | 'cancel'): FinishVerdict {
+  const mine = item.pending.find((pending) => pending.tx === tx)
+  if (mine === undefined) return { verdict: 'unknown' }
+  const progress = new Progress(item)
+  if (decision === 'cancel') progress.remove(mine)
+  else progress.commit(mine)
+  progress.drain()
+  return { verdict: 'finished', pending: progress.pending, written: progress.done, read: progress.read }
+}
+
+/** The item while several steps are taken on it. */
+class Progress {
+  pending: readonly Pending[]
+  readonly done: CommittedWrite[] = []
+  read: Timestamp
+  #written: Timestamp
+  #image: () => Image
+
+  constructor(item: ContendedItem) {
+    this.pending = item.pending
+    this.read = item.read
+    this.#written = item.written
+    this.#image = () => item.item()
+  }
+
+  remove(pending: Pending): void {
+    this.pending = this.pending.filter((each) => each !== pending)
+  }
+
+  commit(pending: Pending): void {
+    if (this.#mustWait(pending)) {
+      this.pending = this.pending.map((each) => (each === pending ? { ...each, decided: true } : each))
+      return
+    }
+    this.remove(pending)
+    if (observes(pending.action)) this.read = Math.max(this.read, pending.timestamp) as Timestamp
+    if (writes(pending.action) && pending.timestamp > this.#written) this.#write(pending)
+  }
+
+  /** Decided updates whose predecessors are finished. */
+  drain(): void {
+    for (;;) {
+      const ready = this.pending.find((each) => each.decided && !this.#mustWait(each))
+      if (ready === undefined) return
+      this.commit(ready)
+    }
+  }
+
+  #mustWait({ action, timestamp }: Pending): boolean {
+    if (action.mutation.kind !== 'update' || timestamp <= this.#written) return false
+    return this.pending.some(
+      (each) => each.timestamp < timestamp && each.timestamp > this.#written && writes(each.action),
+    )
+  }
+
+  #write({ tx, timestamp, action }: Pending): void {
+    const result = resultOf(action, this.#image())
+    if (result.verdict !== 'fine')
+      throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)
+    this.done.push({ tx, timestamp, ...(result.next && { next: result.next }), blind: !observes(action) })
+    this.#written = timestamp
+    this.#image = () => result.image
+  }
+}

@@ -1,0 +1,56 @@
+// The state of one item among transactions (§3.3, §4), as the rules see it.
+//
+//   timestamps:  read ........ written ........ pending[0] ........ pending[1] ...    --> serial order
+//                                 |                 \-- intended writes and checks, in timestamp order
+//                                 \-- the committed image, and whether it was written blindly
+//
+// No two of these share a timestamp on one item, so on an item the timestamp alone is the order; between transactions
+// that share no item ties do not matter.
+import type { BoundCondition } from '../expression/types.js'
+import type { Timestamp, TxId } from '../model/brand.js'
+import type { ItemKey, TableShape } from '../model/table.js'
+import type { Item } from '../model/value.js'
+import type { Mutation } from './item.js'
+
+/** What a transaction intends for one item. */
+export interface Action {
+  readonly table: TableShape
+  readonly key: ItemKey
+  readonly keyAttributes: Item
+  readonly mutation: Mutation | { readonly kind: 'check' }
+  readonly condition?: BoundCondition
+}
+
+/** An accepted action of a transaction that has not been finished here. */
+export interface Pending {
+  readonly tx: TxId
+  readonly timestamp: Timestamp
+  readonly action: Action
+  /** Committed, but an update: it waits for the writes before it (§4: updates in timestamp order). */
+  readonly decided: boolean
+}
+
+/** An image of the item; undefined if there is none. */
+export type Image = Item | undefined
+
+export interface ContendedItem {
+  /** The committed image, parsed on the first call. */
+  item(): Image
+  /**
+   * When it was last written. For an absent item: when it was deleted, as its own tombstone or else the partition's
+   * max-delete timestamp says.
+   */
+  readonly written: Timestamp
+  /** The last write was a put or delete that observed nothing; false where only the partition remembers. */
+  readonly writtenBlindly: boolean
+  /** The highest timestamp at which it was observed. */
+  readonly read: Timestamp
+  /** In timestamp order. */
+  readonly pending: readonly Pending[]
+}
+
+export const writes = (action: Action): boolean => action.mutation.kind !== 'check'
+
+/** Whether what becomes of the action depends on what it meets. */
+export const observes = ({ mutation, condition }: Action): boolean =>
+  condition !== undefined || mutation.kind === 'check' || mutation.kind === 'update'

@@ -1,0 +1,84 @@
+// Whether a storage node accepts an action of a transaction (§3.3, Listing 3, and §4).
+//
+// An action at timestamp T is accepted if it can take its place in the serial order for good:
+//   - it was not observed above T, and (unless both are blind) not written above T
+//   - nobody pending above T has observed the item without it
+//   - what it observes itself is the same whatever becomes of the transactions pending below T
+//
+// Departures from Listing 3: preparing the same transaction once more succeeds, because two coordinators may be
+// finishing it (§3.5); and a timestamp that cannot be used is told apart from a conflict, so that it can be renewed.
+import type { Timestamp, TxId } from '../model/brand.js'
+import { observes, writes, type Action, type ContendedItem, type Pending } from './pending.js'
+import type { TransactionRules } from './switches.js'
+import { imagesBefore, resultOf, resultOfAll } from './worlds.js'
+
+export type PrepareVerdict =
+  | { readonly verdict: 'accepted'; readonly pending: readonly Pending[] }
+  | { readonly verdict: 'condition-failed' }
+  | { readonly verdict: 'invalid'; readonly message: string }
+  /** A timestamp above this one might do. */
+  | { readonly verdict: 'too-old'; readonly above: Timestamp }
+  /** Which transactions stand in the way for good. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
+  /** Once these are decided it can be said. */
+  | { readonly verdict: 'wait'; readonly others: readonly TxId[] }
+
+export function decidePrepare(
+  item: ContendedItem,
+  action: Action,
+  { tx, timestamp }: { readonly tx: TxId; readonly timestamp: Timestamp },
+  rules: TransactionRules,
+): PrepareVerdict {
+  if (item.pending.some((pending) => pending.tx === tx)) return { verdict: 'accepted', pending: item.pending }
+  if (!rules.severalPrepared && item.pending.length > 0)
+    return { verdict: 'conflict', others: transactions(item.pending) }
+  const above = refusedBelow(item, action, timestamp, rules)
+  if (above !== undefined) return { verdict: 'too-old', above }
+  const result = outcomeOf(item, action, timestamp)
+  if (result.verdict === 'unsure') {
+    return { verdict: 'wait', others: transactions(undecidedBefore(item, timestamp)) }
+  }
+  if (result.verdict !== 'fine') return result
+  const pending = [...item.pending, { tx, timestamp, action, decided: false }]
+  return { verdict: 'accepted', pending: pending.toSorted((a, b) => a.timestamp - b.timestamp) }
+}
+
+/** The timestamp that stands against this one, if one does. */
+function refusedBelow(
+  item: ContendedItem,
+  action: Action,
+  timestamp: Timestamp,
+  rules: TransactionRules,
+): Timestamp | undefined {
+  if (writes(action) && timestamp <= item.read) return item.read
+  if (timestamp <= item.written) {
+    // Two blind writes may come in either order: the lower one has no effect (§4).
+    const obsolete =
+      rules.oldTimestamps && item.writtenBlindly && !observes(action) && timestamp !== item.written
+    if (!obsolete) return item.written
+  }
+  for (const pending of item.pending) {
+    if (pending.timestamp === timestamp) return pending.timestamp
+    // Someone above has looked at the item without this write. Behind a blind write it would not have seen it anyway.
+    const hidden = timestamp < item.written && pending.timestamp > item.written
+    if (pending.timestamp > timestamp && writes(action) && observes(pending.action) && !hidden)
+      return highest(item)
+  }
+  return undefined
+}
+
+const highest = (item: ContendedItem): Timestamp => (item.pending.at(-1) as Pending).timestamp
+
+function outcomeOf(item: ContendedItem, action: Action, timestamp: Timestamp) {
+  // A blind write is the same on every image; only its own size and keys matter.
+  if (!observes(action)) return resultOf(action, undefined)
+  const images = imagesBefore(item, timestamp)
+  return images === undefined ? ({ verdict: 'unsure' } as const) : resultOfAll(action, images)
+}
+
+const undecidedBefore = (item: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
+  item.pending.filter(
+    (pending) => pending.timestamp < timestamp && !pending.decided && writes(pending.action),
+  )
+
+export const transactions = (pending: readonly Pending[]): readonly TxId[] => pending.map((each) => each.tx)

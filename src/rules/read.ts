@@ -1,0 +1,46 @@
+// Reads of transactions on one item (§3.4 and §4).
+import type { Timestamp, TxId } from '../model/brand.js'
+import { writes, type ContendedItem, type Pending } from './pending.js'
+
+export type ReadAtVerdict =
+  /** The committed image is what a reader at that timestamp sees, now and for good once the mark is left. */
+  | { readonly verdict: 'value' }
+  | { readonly verdict: 'too-old'; readonly above: Timestamp }
+  /** Whether this transaction's write is to be seen is not decided. */
+  | { readonly verdict: 'pending'; readonly tx: TxId; readonly at: Timestamp }
+
+/** GetItemWithTimestamp of §4. */
+export function decideReadAt(item: ContendedItem, timestamp: Timestamp): ReadAtVerdict {
+  if (timestamp <= item.written) return { verdict: 'too-old', above: item.written }
+  const pending = pendingWrites(item).find((each) => each.timestamp <= timestamp)
+  return pending === undefined ? VALUE : { verdict: 'pending', tx: pending.tx, at: pending.timestamp }
+}
+
+const VALUE = { verdict: 'value' } as const
+
+/** The first phase of §3.4, and the second: rejected while a write is prepared. */
+export function decideReadLatest(
+  item: ContendedItem,
+): { readonly verdict: 'value' } | { readonly verdict: 'pending'; readonly tx: TxId } {
+  const [pending] = pendingWrites(item)
+  return pending === undefined ? VALUE : { verdict: 'pending', tx: pending.tx }
+}
+
+/**
+ * A timestamp at which all these items can be read as they are, above all their writes and below all that is pending;
+ * `now` if nothing is. Undefined if there is none.
+ */
+export function commonReadTimestamp(items: readonly ContendedItem[], now: Timestamp): Timestamp | undefined {
+  let lowest = 0
+  let below = Infinity
+  for (const item of items) {
+    lowest = Math.max(lowest, item.written + 1)
+    for (const { timestamp } of pendingWrites(item)) below = Math.min(below, timestamp)
+  }
+  const timestamp = Math.max(lowest, Math.min(now, below - 1))
+  return timestamp < below ? (timestamp as Timestamp) : undefined
+}
+
+/** Writes that may still show: what lies below the last write was overwritten. */
+const pendingWrites = (item: ContendedItem): readonly Pending[] =>
+  item.pending.filter((each) => writes(each.action) && each.timestamp > item.written)

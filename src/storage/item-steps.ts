@@ -1,0 +1,106 @@
+// One change of one item, with everything that follows it in the same step: its index entries, its expiry and the
+// counters of its table.
+import type { KeyBytes, SpaceId, Timestamp } from '../model/brand.js'
+import type { ItemKey, TableShape } from '../model/table.js'
+import type { ItemRecord, ItemState } from '../rules/item.js'
+import type { NextImage } from '../rules/single-write.js'
+import { forEachEntry, hasEntries } from './entries.js'
+import type { HybridClock } from './hybrid-clock.js'
+import type { Line } from './line.js'
+import type { Partitions } from './partitions.js'
+import type { ReadMarks } from './read-marks.js'
+import { decodeRecord, encodeRecord } from './record.js'
+import { inSpace } from './spaces.js'
+
+export interface ItemChange {
+  readonly table: TableShape
+  readonly key: ItemKey
+  readonly state: ItemState
+  /** Absent: deleted. */
+  readonly next: NextImage | undefined
+  readonly timestamp: Timestamp
+  /** `putVisible` for a commit that readers may see before its batch is durable. */
+  readonly put: 'put' | 'putVisible'
+}
+
+export class ItemSteps {
+  readonly #line: Line
+  readonly #clock: HybridClock
+  readonly #partitions: Partitions
+  readonly #marks: ReadMarks
+  /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
+  readonly #shapes = new Map<SpaceId, TableShape>()
+
+  constructor(line: Line, clock: HybridClock, partitions: Partitions, marks: ReadMarks) {
+    this.#line = line
+    this.#clock = clock
+    this.#partitions = partitions
+    this.#marks = marks
+  }
+
+  setShape(table: TableShape): void {
+    this.#shapes.set(table.space, table)
+  }
+
+  /** The shape in force, whatever the request was validated with. */
+  shapeOf(table: TableShape): TableShape {
+    return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
+  }
+
+  /** The record as it now is; undefined if there is no item. */
+  apply({ table, key, state, next, timestamp, put }: ItemChange): ItemRecord | undefined {
+    const { record } = state
+    const lsn = this.#clock.nextLsn()
+    if (next === undefined) this.#partitions.deleted(key.hash, timestamp, lsn)
+    if (next === undefined && record === undefined) return undefined
+    const address = inSpace(table.space, key.bytes)
+    // A write that observed the item is its own read mark, until a blind one takes its place.
+    if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
+    const written = next && encodeRecord(next, timestamp, lsn)
+    this.#line[put](address, written)
+    this.#line.addCount(table.space, ...difference(record, next))
+    if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
+    return written && decodeRecord(written)
+  }
+
+  has(space: SpaceId, key: KeyBytes | undefined): boolean {
+    return key !== undefined && this.#line.decided.get(inSpace(space, key)) !== undefined
+  }
+
+  #moveEntries(
+    table: TableShape,
+    key: ItemKey,
+    state: ItemState,
+    next: NextImage | undefined,
+    put: ItemChange['put'],
+  ): void {
+    const oldBytes = state.record?.itemBytes ?? 0
+    const newBytes = next?.itemBytes ?? 0
+    forEachEntry(table, key, { old: state.item(), new: next?.item }, (space, before, after) => {
+      if (before === undefined && after === undefined) return
+      if (before === after) {
+        // An index that is still being filled may not have the entry yet, and then does not count it either.
+        if (oldBytes !== newBytes && this.has(space, before))
+          this.#line.addCount(space, 0, newBytes - oldBytes)
+        return
+      }
+      if (this.has(space, before)) {
+        this.#line[put](inSpace(space, before as KeyBytes), undefined)
+        this.#line.addCount(space, -1, -oldBytes)
+      }
+      if (after !== undefined) {
+        this.#line[put](inSpace(space, after), Buffer.from(key.bytes, 'latin1'))
+        this.#line.addCount(space, 1, newBytes)
+      }
+    })
+  }
+}
+
+/** By how many items and bytes a write changes its table. */
+function difference(
+  old: ItemRecord | undefined,
+  next: NextImage | undefined,
+): [items: number, bytes: number] {
+  const items = (next === undefined ? 0 : 1) - (old === undefined ? 0 : 1)
+  return [items, (next?.itemBytes ?? 0) - (old?.itemBytes ?? 0)]
+}
