@@ -4,9 +4,18 @@
 //            begin                 decide                complete
 //   (absent) -----> preparing -----------> committing ----------> completed --10 minutes--> purged
 //      |                \-------------->   cancelling ----------> completed
-//      \---- decide(cancel): a tombstone, so that a begin or commit that was delayed finds it ----/
+//      \---- decide: a tombstone (completed, cancelled), so that a begin or commit that was delayed finds it ----/
 //
 // Only these transitions are legal. The decision is a compare-and-set: whoever comes second learns what was decided.
+// Only the coordinator that began a transaction ever asks for `commit`; everybody may ask for `cancel`.
+//
+// A completed record means that no node has anything left to do: whatever a node still holds of that transaction came
+// late or twice, and is cancelled.
+//
+// A client token holds its slot while a transaction of it is undecided or being committed, and for ten minutes after
+// it was committed. A cancelled one gives the token back: the same request may run again under the same token, which is
+// what a client does that tries again after TransactionCanceledException. (DynamoDB's documentation promises
+// idempotency only for what succeeded.)
 import type { LedgerSlot, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { ItemKey } from '../model/table.js'
 
@@ -50,6 +59,8 @@ export interface LedgerEntry {
   readonly timestamp: Timestamp
   readonly participants: readonly Participant[]
   readonly payloadHash?: string
+  /** An earlier attempt at the same request, in the same slot, that is given up: cancelled in the same step. */
+  readonly replaces?: TxId
 }
 
 export type BeginOutcome =
@@ -62,21 +73,25 @@ export interface Ledger {
   /** Begins a transaction. Repeating the same begin answers `begun` as long as nothing was decided. */
   begin(entry: LedgerEntry): Promise<BeginOutcome>
   /**
-   * Decides, at this timestamp, unless it is decided; answers the record in force afterwards. Deciding `cancel` for an
-   * absent transaction writes a tombstone; deciding `commit` for one does so too, and answers `cancelling`.
+   * Decides, at this timestamp, unless it is decided; answers the record in force afterwards: its `decision` counts.
+   * Deciding for an absent transaction, `cancel` or `commit`, writes a tombstone and answers that.
    */
   decide(
     tx: TxId,
     decision: Decision,
     at: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
   ): Promise<LedgerRecord>
-  /** Every node has finished its items. Needs no wait: whoever reads the ledger before finishes once more. */
+  /**
+   * Every node has finished its items. Needs no wait: whoever reads the ledger before finishes once more. Repeating it
+   * changes nothing; completing what is not decided is a defect of the caller, and throws.
+   */
   complete(tx: TxId): Promise<void>
+  /** What stands in a slot: what is in flight, else what was committed of late, else what was cancelled of late. */
   read(slot: LedgerSlot): Promise<LedgerRecord | undefined>
   /** Transactions that are not completed, from a slot on, in slot order. */
   unfinished(from: LedgerSlot, recordsMax: number): Promise<readonly LedgerRecord[]>
   /** Completed ones of late, newest first, for people who look. */
   recent(recordsMax: number): Promise<readonly LedgerRecord[]>
-  /** Forgets completed records older than ten minutes; bounded, to be called now and then. */
-  purge(recordsMax: number): Promise<void>
+  /** Forgets completed records older than ten minutes, up to that many; true when no such record is left. */
+  purge(recordsMax: number): Promise<boolean>
 }

@@ -46,6 +46,9 @@ export function decodeCount(stored: Uint8Array): SpaceCount {
   return { items: buffer.readDoubleBE(0), bytes: buffer.readDoubleBE(8) }
 }
 
+/** The node's part of the transaction ledger; what stands where in it is the ledger's own business. */
+export const ledgerKey = (rest: string): KeyBytes => `${SYSTEM}l${rest}` as KeyBytes
+
 /** The highest timestamp and LSN that the index has seen. */
 export const CLOCK_KEY = `${SYSTEM}t` as KeyBytes
 export const encodeClock = (timestamp: Timestamp, lsn: Lsn): Buffer => twoNumbers(timestamp, lsn)

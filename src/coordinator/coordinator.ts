@@ -1,0 +1,155 @@
+// The transaction coordinator (§3.2 to §3.4): takes a transaction apart by node, runs the protocol, and answers.
+//
+//   write, one node         --transact-------------------------------------------------------> answer
+//
+//   write, several nodes    --begin--> ledger   \                    all accepted
+//                           --prepare-> nodes   / one wave, in parallel -----------> decide(commit) --> ledger
+//                                                                  |                     |
+//                              refused: decide(cancel) + cancel <--/                     v
+//                              too old: cancel, new attempt with a higher timestamp    commit --> nodes --> answer
+//                                                                                        |
+//                                                             behind the answer: finished --> complete --> ledger
+//
+//   read                    --readAt (one round) or readLatest twice (§3.4)--> nodes --> answer
+//
+// Any number of coordinators work on the same nodes; they share nothing but nodes and ledger. A coordinator may vanish at
+// any point: recovery finishes what it left. May import: model, rules, ledger, storage (its interfaces), runtime.
+import type { Ledger } from '../ledger/ledger.js'
+import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
+import type { ItemRecord } from '../rules/item.js'
+import type { TransactionRules } from '../rules/switches.js'
+import type { Runtime } from '../runtime/runtime.js'
+import { HybridClock } from '../storage/hybrid-clock.js'
+import type { Action, ActionVerdict, TransactionNode } from '../storage/transactions.js'
+import type { ItemRef } from '../ledger/ledger.js'
+import { type Calls, type CallTuning, openCalls } from './calls.js'
+import { readOneRound, readTwoPhases } from './read-transaction.js'
+import { writeTransaction } from './write-transaction.js'
+
+/** A node as transactions see it. */
+export type CoordinatedNode = TransactionNode & { readonly ledger: Ledger }
+
+export interface CoordinatorTuning extends CallTuning {
+  /** How often a write transaction is tried with a new timestamp before it counts as a conflict. */
+  readonly attemptsMax?: number
+  /** How often a read transaction is driven again. */
+  readonly readRoundsMax?: number
+  /** A transaction is not committed after that; far shorter than the ledger keeps tombstones. */
+  readonly deadlineMs?: number
+}
+
+export interface CoordinatorOptions {
+  readonly runtime: Runtime
+  readonly nodes: readonly CoordinatedNode[]
+  /** Position of the node that has the items whose partition key has this hash. */
+  readonly nodeOf: (hash: number) => number
+  /** Position of the node whose part of the ledger has this slot. */
+  readonly ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly rules: TransactionRules
+  readonly tuning?: CoordinatorTuning
+}
+
+export interface ClientToken {
+  readonly text: string
+  /** A digest of the request, to recognise another one under the same token. */
+  readonly payloadHash: string
+}
+
+export interface WriteTransaction {
+  /** In the order of the request; no item twice. */
+  readonly actions: readonly Action[]
+  readonly token?: ClientToken
+}
+
+export type WriteTransactionOutcome =
+  /** Verdicts may tell more of what was written; the timestamp is absent if the first answer was lost. */
+  | {
+      readonly outcome: 'committed'
+      readonly timestamp?: Timestamp
+      readonly verdicts?: readonly ActionVerdict[]
+    }
+  /** Nothing was done; one verdict for each action, in order. */
+  | { readonly outcome: 'cancelled'; readonly verdicts: readonly ActionVerdict[] }
+  /** The same request was committed under this token before. */
+  | { readonly outcome: 'repeated' }
+  | { readonly outcome: 'token-mismatch' }
+  | { readonly outcome: 'token-in-progress' }
+  /** Nothing was done: a table's indexes have changed since the actions were validated. */
+  | { readonly outcome: 'stale-shape' }
+  /** Nothing was done and nothing will be: a node did not answer. */
+  | { readonly outcome: 'unavailable'; readonly message: string }
+  /** It is or will be either committed or cancelled, and nobody can say yet. */
+  | { readonly outcome: 'unknown'; readonly message: string }
+
+export interface ReadTransaction {
+  readonly items: readonly ItemRef[]
+}
+
+export type ReadTransactionOutcome =
+  /** One for each item, in order; undefined where there is none. `timestamp` is where the snapshot stands. */
+  | {
+      readonly outcome: 'read'
+      readonly timestamp?: Timestamp
+      readonly records: readonly (ItemRecord | undefined)[]
+    }
+  /** Transactions that were in the way of an item, and still are. */
+  | { readonly outcome: 'conflict'; readonly conflicts: readonly (TxId | undefined)[] }
+
+export interface Coordinator {
+  write(transaction: WriteTransaction): Promise<WriteTransactionOutcome>
+  read(transaction: ReadTransaction): Promise<ReadTransactionOutcome>
+  /** Resolves once nothing is left to do behind the answers given so far. */
+  idle(): Promise<void>
+}
+
+/** What the parts of a coordinator share. */
+export interface Parts {
+  readonly runtime: Runtime
+  readonly nodes: readonly CoordinatedNode[]
+  readonly nodeOf: (hash: number) => number
+  readonly ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly rules: TransactionRules
+  readonly clock: HybridClock
+  readonly calls: Calls
+  readonly attemptsMax: number
+  readonly readRoundsMax: number
+  readonly deadlineMs: number
+  /** Work behind an answer; recovery does it if it fails. */
+  readonly behind: (work: Promise<unknown>) => void
+}
+
+const ATTEMPTS_MAX = 8
+const READ_ROUNDS_MAX = 5
+const DEADLINE_MS = 10_000
+
+/**
+ * A coordinator on these nodes.
+ *
+ * @example
+ * const coordinator = openCoordinator({ runtime, nodes, nodeOf, ledgerNodeOf, rules: allRules })
+ * const { outcome } = await coordinator.write({ actions })
+ */
+export function openCoordinator(options: CoordinatorOptions): Coordinator {
+  const { tuning = {}, runtime } = options
+  const behind = new Set<Promise<unknown>>()
+  const parts: Parts = {
+    ...options,
+    clock: new HybridClock(runtime.clock),
+    calls: openCalls(runtime.clock, tuning),
+    attemptsMax: tuning.attemptsMax ?? ATTEMPTS_MAX,
+    readRoundsMax: tuning.readRoundsMax ?? READ_ROUNDS_MAX,
+    deadlineMs: tuning.deadlineMs ?? DEADLINE_MS,
+    behind: (work) => {
+      const done: Promise<unknown> = work.catch(() => undefined).finally(() => behind.delete(done))
+      behind.add(done)
+    },
+  }
+  return {
+    write: (transaction) => writeTransaction(parts, transaction),
+    read: (transaction) =>
+      options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
+    idle: async () => {
+      while (behind.size > 0) await Promise.all(behind)
+    },
+  }
+}

@@ -1,0 +1,41 @@
+// Why a transaction was cancelled, in DynamoDB's words.
+import type { CancellationReason } from '../ledger/ledger.js'
+import type { ActionVerdict } from '../storage/transactions.js'
+
+export const TRANSACTION_ONGOING = 'Transaction is ongoing for the item'
+
+export const NO_REASON: CancellationReason = { Code: 'None' }
+export const CONFLICT: CancellationReason = { Code: 'TransactionConflict', Message: TRANSACTION_ONGOING }
+const CONDITION_FAILED: CancellationReason = {
+  Code: 'ConditionalCheckFailed',
+  Message: 'The conditional request failed',
+}
+
+/**
+ * One reason for each action. An action that could only not be ordered is a conflict if nothing else was wrong, and
+ * otherwise has no say.
+ */
+export function reasonsOf(verdicts: readonly ActionVerdict[]): readonly CancellationReason[] {
+  const refused = verdicts.some(isRefusal)
+  return verdicts.map((verdict): CancellationReason => {
+    switch (verdict.verdict) {
+      case 'condition-failed':
+        return CONDITION_FAILED
+      case 'invalid':
+        return { Code: 'ValidationError', Message: verdict.message }
+      case 'conflict':
+        return CONFLICT
+      case 'too-old':
+      case 'ended':
+      case 'stale-shape':
+        return refused ? NO_REASON : CONFLICT
+      case 'accepted':
+        return NO_REASON
+    }
+  })
+}
+
+/** Another timestamp would not change it. */
+export function isRefusal({ verdict }: ActionVerdict): boolean {
+  return verdict === 'condition-failed' || verdict === 'invalid' || verdict === 'conflict'
+}

@@ -1,0 +1,276 @@
+// TransactWriteItems: one round where one node has everything (§4), otherwise two phases (§3.3, Listing 2).
+//
+// An attempt whose timestamp was too old is given up, and the next one is another transaction: same slot of the ledger,
+// new nonce, higher timestamp. With the same id, a delayed prepare of the first attempt could not be told from one of
+// the second, and might be accepted with the old timestamp after the new one was refused. With an id of its own it meets
+// the fence that the cancel of the first attempt left at the node, or, where there is none any more, becomes a pending
+// entry of a transaction that the ledger knows to be cancelled.
+import type { BeginOutcome, LedgerRecord } from '../ledger/ledger.js'
+import type { LedgerSlot, Lsn, Timestamp, TxId } from '../model/brand.js'
+import { WriteFailed } from '../storage/errors.js'
+import type { Action, ActionVerdict, PrepareReply } from '../storage/transactions.js'
+import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
+import { completeRecord, nodeAt, tellParticipants } from './finish.js'
+import { type Group, groupsOf, inOrder, newAttempt, participantOf, randomSlot, tokenSlot } from './groups.js'
+import { isRefusal, reasonsOf } from './reasons.js'
+
+export async function writeTransaction(
+  parts: Parts,
+  { actions, token }: WriteTransaction,
+): Promise<WriteTransactionOutcome> {
+  const groups = groupsOf(actions, (action) => parts.nodeOf(action.key.hash))
+  const slot = token === undefined ? undefined : tokenSlot(token.text)
+  const [only] = groups
+  if (only !== undefined && groups.length === 1 && parts.rules.oneRoundWrites) {
+    // The token must be claimed in the same step as the effect, so the node must have its slot, too.
+    if (slot === undefined || parts.ledgerNodeOf(slot) === only.node) {
+      return oneRound(parts, only, slot, token)
+    }
+  }
+  return twoPhases(parts, groups, slot ?? randomSlot(parts.runtime), token)
+}
+
+async function oneRound(
+  parts: Parts,
+  { node, parts: actions }: Group<Action>,
+  tokenSlotOrNone: LedgerSlot | undefined,
+  token: ClientToken | undefined,
+): Promise<WriteTransactionOutcome> {
+  const { calls, runtime } = parts
+  // Where an answer can be lost the call is repeated, and a claim of its own makes that harmless.
+  const slot = tokenSlotOrNone ?? (calls.lossy ? slotOn(parts, node) : randomSlot(runtime))
+  const claim = token ?? (calls.lossy ? { payloadHash: slot } : undefined)
+  const tx = newAttempt(runtime, slot)
+  try {
+    const reply = await calls(() =>
+      nodeAt(parts.nodes, node).transact({
+        tx,
+        actions,
+        ...(claim && { token: { payloadHash: claim.payloadHash } }),
+      }),
+    )
+    raise(parts, reply.clock)
+    switch (reply.outcome) {
+      case 'committed':
+        return { outcome: 'committed', timestamp: reply.timestamp }
+      case 'refused':
+        return reply.verdicts.some(({ verdict }) => verdict === 'stale-shape')
+          ? { outcome: 'stale-shape' }
+          : { outcome: 'cancelled', verdicts: reply.verdicts }
+      case 'repeated':
+        return token === undefined ? { outcome: 'committed' } : reply
+      case 'token-mismatch':
+      case 'token-in-progress':
+        return { outcome: reply.outcome }
+    }
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** A random slot of which this node has the ledger. */
+function slotOn({ runtime, ledgerNodeOf, nodes }: Parts, node: number): LedgerSlot {
+  for (let tries = 0; tries < nodes.length * 100; tries++) {
+    const slot = randomSlot(runtime)
+    if (ledgerNodeOf(slot) === node) return slot
+  }
+  throw new Error(`node ${node} has no part of the ledger`)
+}
+
+type Attempt =
+  | { readonly done: WriteTransactionOutcome }
+  /** Given up because of its timestamp, or cancelled by somebody who took this coordinator for dead. */
+  | { readonly done?: never; readonly verdicts: readonly ActionVerdict[]; readonly above: Timestamp }
+
+async function twoPhases(
+  parts: Parts,
+  groups: readonly Group<Action>[],
+  slot: LedgerSlot,
+  token: ClientToken | undefined,
+): Promise<WriteTransactionOutcome> {
+  const deadline = parts.runtime.clock.nowMicros() + parts.deadlineMs * 1000
+  let replaces: TxId | undefined
+  for (let attempt = 1; ; attempt++) {
+    const tx = newAttempt(parts.runtime, slot)
+    const run = new TwoPhases(parts, groups, tx, deadline)
+    const result = await run.attempt(token, replaces)
+    if (result.done !== undefined) return result.done
+    raise(parts, result.above)
+    if (attempt >= parts.attemptsMax || parts.runtime.clock.nowMicros() > deadline) {
+      return run.cancel(result.verdicts)
+    }
+    // Before the next attempt asks for the same items.
+    await run.release()
+    replaces = tx
+  }
+}
+
+class TwoPhases {
+  readonly #parts: Parts
+  readonly #groups: readonly Group<Action>[]
+  readonly #tx: TxId
+  readonly #deadline: number
+  readonly #timestamp: Timestamp
+  readonly #ledger: Parts['nodes'][number]['ledger']
+  /** Nodes that may hold something of this attempt. */
+  #holding: readonly Group<Action>[]
+
+  constructor(parts: Parts, groups: readonly Group<Action>[], tx: TxId, deadline: number) {
+    this.#parts = parts
+    this.#groups = groups
+    this.#holding = groups
+    this.#tx = tx
+    this.#deadline = deadline
+    this.#timestamp = parts.clock.nextTimestamp()
+    this.#ledger = nodeAt(parts.nodes, parts.ledgerNodeOf(tx.slice(0, 32) as LedgerSlot)).ledger
+  }
+
+  async attempt(token: ClientToken | undefined, replaces: TxId | undefined): Promise<Attempt> {
+    const [begun, prepared] = await this.#prepare(token, replaces)
+    const replies = prepared.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
+    for (const reply of replies) if (reply !== undefined) raise(this.#parts, reply.clock)
+    this.#noteHolding(replies)
+
+    if (begun.status === 'fulfilled' && begun.value.verdict === 'exists') {
+      const { record } = begun.value
+      if (record.tx !== this.#tx) {
+        await this.release()
+        return { done: tokenOutcome(record, token) }
+      }
+      raise(this.#parts, record.begunAt)
+      return { verdicts: this.#ended(), above: record.timestamp }
+    }
+    const failure = [begun, ...prepared].find((answer) => answer.status === 'rejected')
+    if (failure !== undefined) {
+      await this.cancel([])
+      return { done: { outcome: 'unavailable', message: messageOf(failure.reason) } }
+    }
+    const verdicts = inOrder(
+      this.#groups,
+      replies.map((reply) => reply?.verdicts ?? []),
+    )
+    if (verdicts.every(({ verdict }) => verdict === 'accepted')) return this.#commit(verdicts)
+    if (verdicts.some(({ verdict }) => verdict === 'stale-shape')) {
+      await this.cancel(verdicts)
+      return { done: { outcome: 'stale-shape' } }
+    }
+    if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
+    return { verdicts, above: highest(verdicts) }
+  }
+
+  /** The first wave: the ledger and all nodes at once. A node that answers before the ledger knows is no harm. */
+  #prepare(
+    token: ClientToken | undefined,
+    replaces: TxId | undefined,
+  ): Promise<readonly [PromiseSettledResult<BeginOutcome>, readonly PromiseSettledResult<PrepareReply>[]]> {
+    const { calls, nodes } = this.#parts
+    const [tx, timestamp] = [this.#tx, this.#timestamp]
+    const begun = calls(() =>
+      this.#ledger.begin({
+        tx,
+        timestamp,
+        participants: this.#groups.map(participantOf),
+        ...(token && { payloadHash: token.payloadHash }),
+        ...(replaces && { replaces }),
+      }),
+    )
+    const prepared = this.#groups.map(({ node, parts: actions }) =>
+      calls(() => nodeAt(nodes, node).prepare({ tx, timestamp, actions })),
+    )
+    return Promise.all([Promise.allSettled([begun]).then(([only]) => only), Promise.allSettled(prepared)])
+  }
+
+  /** Where nothing is lost or repeated, a node that refused has nothing to cancel. */
+  #noteHolding(replies: readonly (PrepareReply | undefined)[]): void {
+    if (this.#parts.calls.lossy) return
+    this.#holding = this.#groups.filter((_, at) => {
+      const verdicts = replies[at]?.verdicts
+      return verdicts === undefined || verdicts.every(({ verdict }) => verdict === 'accepted')
+    })
+  }
+
+  async #commit(verdicts: readonly ActionVerdict[]): Promise<Attempt> {
+    const { calls, nodes, runtime } = this.#parts
+    if (runtime.clock.nowMicros() > this.#deadline) return { verdicts: this.#ended(), above: this.#timestamp }
+    let record: LedgerRecord
+    try {
+      // A lost answer is repeated: whoever decides second learns what was decided.
+      record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp }))
+    } catch (error) {
+      const outcome = failed(error)
+      if (outcome.outcome === 'unavailable') await this.cancel([])
+      return { done: outcome }
+    }
+    if (record.decision !== 'commit') return { verdicts: this.#ended(), above: record.timestamp }
+    const decided = {
+      tx: this.#tx,
+      decision: 'commit',
+      timestamp: record.timestamp,
+      participants: this.#groups.map(participantOf),
+    } as const
+    try {
+      raise(this.#parts, await tellParticipants(nodes, decided, calls))
+    } catch (error) {
+      // It is committed, but not everybody would see it yet: recovery goes on with it.
+      return { done: { outcome: 'unknown', message: messageOf(error) } }
+    }
+    this.#parts.behind(completeRecord(nodes, this.#ledger, decided, calls))
+    return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }
+  }
+
+  /**
+   * Cancels for good. The nodes are told while the ledger is: nobody but this coordinator asks for a commit of this
+   * transaction, and it will not.
+   */
+  async cancel(verdicts: readonly ActionVerdict[]): Promise<WriteTransactionOutcome> {
+    const { calls, nodes, behind } = this.#parts
+    const reasons = reasonsOf(verdicts)
+    const [decided] = await Promise.allSettled([
+      calls(() => this.#ledger.decide(this.#tx, 'cancel', { timestamp: this.#timestamp, reasons })),
+      this.release(),
+    ])
+    if (decided.status === 'fulfilled') {
+      const participants = this.#holding.map(participantOf)
+      behind(completeRecord(nodes, this.#ledger, { tx: this.#tx, participants }, calls))
+    }
+    return { outcome: 'cancelled', verdicts }
+  }
+
+  /** Takes back what the nodes hold of this attempt. Whoever does not answer will ask recovery. */
+  async release(): Promise<void> {
+    const { calls, nodes } = this.#parts
+    const participants = this.#holding.map(participantOf)
+    await tellParticipants(
+      nodes,
+      { tx: this.#tx, decision: 'cancel', timestamp: this.#timestamp, participants },
+      calls,
+    ).catch(() => undefined)
+  }
+
+  #ended(): readonly ActionVerdict[] {
+    return this.#groups.flatMap(({ parts: actions }) => actions.map(() => ({ verdict: 'ended' }) as const))
+  }
+}
+
+function tokenOutcome(record: LedgerRecord, token: ClientToken | undefined): WriteTransactionOutcome {
+  if (record.payloadHash !== token?.payloadHash) return { outcome: 'token-mismatch' }
+  return { outcome: record.state === 'completed' ? 'repeated' : 'token-in-progress' }
+}
+
+function highest(verdicts: readonly ActionVerdict[]): Timestamp {
+  let above = 0
+  for (const verdict of verdicts) if (verdict.verdict === 'too-old') above = Math.max(above, verdict.above)
+  return above as Timestamp
+}
+
+function raise({ clock }: Parts, timestamp: Timestamp): void {
+  clock.raise({ timestamp, lsn: 0 as Lsn })
+}
+
+/** Only a node that says that it kept nothing, and to which nothing else was sent, leaves no doubt. */
+const failed = (error: unknown): WriteTransactionOutcome & { readonly message: string } => ({
+  outcome: error instanceof WriteFailed ? 'unavailable' : 'unknown',
+  message: messageOf(error),
+})
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

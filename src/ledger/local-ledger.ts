@@ -1,0 +1,325 @@
+// A node's part of the ledger, kept in the node's own line: a step of the ledger and a step on items that are decided in
+// one turn share a batch of the journal, and with it one sync.
+//
+// Time is the node's hybrid clock, which never runs back, not even over a restart: a record that was looked up once is
+// not lost because an operator set the clock. Whoever sets it ten minutes ahead makes tokens expire early.
+//
+// May import: model, storage (line and spaces).
+import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf } from '../model/brand.js'
+import type { Line } from '../storage/line.js'
+import type { Bounds } from '../storage/spaces.js'
+import type {
+  BeginOutcome,
+  CancellationReason,
+  Decision,
+  Ledger,
+  LedgerEntry,
+  LedgerRecord,
+} from './ledger.js'
+import {
+  EPOCH_MICROS,
+  cancelledKey,
+  cancellingKey,
+  committedKey,
+  completedBefore,
+  completedIn,
+  completedOf,
+  decodeLedgerRecord,
+  encodeLedgerRecord,
+  epochOf,
+  holdingKey,
+  unfinishedFrom,
+  unfinishedOf,
+} from './record-bytes.js'
+
+export interface LocalLedgerOptions {
+  readonly line: Line
+  /** The time of the node's hybrid clock, without advancing it. */
+  readonly now: () => Timestamp
+}
+
+/** What a client token is to a request that comes with it. */
+export interface TokenVerdict {
+  readonly verdict: 'free' | 'repeated' | 'mismatch' | 'in-progress'
+  /** What to wait for before the verdict is told to anybody. */
+  readonly settled: Promise<void> | undefined
+}
+
+interface Found {
+  readonly key: KeyBytes
+  readonly record: LedgerRecord
+}
+
+/**
+ * One node's part of the ledger.
+ *
+ * @example
+ * const ledger = new LocalLedger({ line, now: () => clock.now() })
+ * await ledger.begin({ tx, timestamp, participants: [{ node: 0, items }] })
+ * const { decision } = await ledger.decide(tx, 'commit', { timestamp })
+ */
+export class LocalLedger implements Ledger {
+  readonly #line: Line
+  readonly #now: () => Timestamp
+
+  constructor({ line, now }: LocalLedgerOptions) {
+    this.#line = line
+    this.#now = now
+  }
+
+  async begin(entry: LedgerEntry): Promise<BeginOutcome> {
+    await this.#line.admission()
+    const standing = this.#begin(entry)
+    if (standing === undefined) {
+      await this.#line.settled()
+      return { verdict: 'begun' }
+    }
+    await this.#line.settledAt(standing.key)
+    const { record } = standing
+    return record.tx === entry.tx && record.state === 'preparing'
+      ? { verdict: 'begun' }
+      : { verdict: 'exists', record }
+  }
+
+  async decide(
+    tx: TxId,
+    decision: Decision,
+    at: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
+  ): Promise<LedgerRecord> {
+    await this.#line.admission()
+    const standing = this.#find(tx)
+    if (standing !== undefined && standing.record.state !== 'preparing') {
+      await this.#line.settledAt(standing.key)
+      return standing.record
+    }
+    const record =
+      standing === undefined
+        ? this.#bury(tx, at.timestamp, at.reasons)
+        : this.#decide(standing.record, decision, at)
+    await this.#line.settled()
+    return record
+  }
+
+  async complete(tx: TxId): Promise<void> {
+    await this.#line.admission()
+    const standing = this.#find(tx)
+    if (standing === undefined || standing.record.state === 'completed') return
+    if (standing.record.state === 'preparing') {
+      throw new Error(`transaction ${tx} cannot be completed: it is not decided`)
+    }
+    this.#moveToCompleted(standing)
+  }
+
+  // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
+  async read(slot: LedgerSlot): Promise<LedgerRecord | undefined> {
+    const records = this.#ofSlot(slot).map((found) => found.record)
+    return (
+      records.find(({ state, decision }) => state !== 'completed' && decision !== 'cancel') ??
+      records.find(({ decision }) => decision === 'commit') ??
+      records[0]
+    )
+  }
+
+  // eslint-disable-next-line typescript/require-await
+  async unfinished(from: LedgerSlot, recordsMax: number): Promise<readonly LedgerRecord[]> {
+    return this.#range(unfinishedFrom(from), recordsMax).map((found) => found.record)
+  }
+
+  // eslint-disable-next-line typescript/require-await
+  async recent(recordsMax: number): Promise<readonly LedgerRecord[]> {
+    const epoch = epochOf(this.#now())
+    const records = [epoch, epoch - 1]
+      .flatMap((each) => this.#range(completedIn(each), RECENT_SCANNED_MAX))
+      .map((found) => found.record)
+    return records
+      .toSorted((a, b) => (b.completedAt ?? b.begunAt) - (a.completedAt ?? a.begunAt))
+      .slice(0, recordsMax)
+  }
+
+  async purge(recordsMax: number): Promise<boolean> {
+    const keys: KeyBytes[] = []
+    const bounds = completedBefore(epochOf(this.#now()) - 1)
+    if (recordsMax > 0 && bounds.from < bounds.to) {
+      for (const [key] of this.#line.durable.range({ ...bounds, reverse: false })) {
+        keys.push(key)
+        if (keys.length >= recordsMax) break
+      }
+    }
+    if (keys.length === 0) return true
+    await this.#line.admission()
+    for (const key of keys) this.#line.put(key, undefined)
+    await this.#line.settled()
+    return keys.length < recordsMax
+  }
+
+  /**
+   * For a one-round transaction, within its step: may it run under this token? Decides nothing; a `free` token is taken
+   * by `recordCommitted` in the same step.
+   */
+  claimToken(tx: TxId, payloadHash: string): TokenVerdict {
+    const holder = this.#holder(slotOf(tx))
+    if (holder === undefined) return FREE
+    const { record } = holder
+    const verdict =
+      record.payloadHash !== payloadHash
+        ? 'mismatch'
+        : record.state === 'completed'
+          ? 'repeated'
+          : 'in-progress'
+    return { verdict, settled: this.#line.settledAt(holder.key) }
+  }
+
+  /** For a one-round transaction, within the step that has its effect: the token is taken from here on. */
+  recordCommitted(tx: TxId, timestamp: Timestamp, payloadHash: string): void {
+    const now = this.#now()
+    this.#put(committedKey(epochOf(now), slotOf(tx)), {
+      tx,
+      state: 'completed',
+      decision: 'commit',
+      timestamp,
+      participants: [],
+      begunAt: now,
+      completedAt: now,
+      payloadHash,
+    })
+  }
+
+  /** Undefined: it is begun. Otherwise what stands in the way, or the same begin from before. */
+  #begin(entry: LedgerEntry): Found | undefined {
+    const { tx, timestamp, participants, payloadHash, replaces } = entry
+    if (replaces !== undefined) this.#giveUp(replaces, timestamp)
+    const standing = this.#find(tx) ?? this.#holder(slotOf(tx))
+    if (standing !== undefined) return standing
+    const now = this.#now()
+    // Older than a tombstone is kept: it may have been cancelled, and nobody would know.
+    if (timestamp < now - EPOCH_MICROS) {
+      return { key: cancelledKey(epochOf(now), tx), record: this.#bury(tx, timestamp) }
+    }
+    this.#put(holdingKey(slotOf(tx)), {
+      tx,
+      state: 'preparing',
+      timestamp,
+      participants,
+      begunAt: now,
+      ...(payloadHash !== undefined && { payloadHash }),
+    })
+    return undefined
+  }
+
+  #decide(
+    preparing: LedgerRecord,
+    decision: Decision,
+    {
+      timestamp,
+      reasons,
+    }: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
+  ): LedgerRecord {
+    const { tx } = preparing
+    const decided = { ...preparing, decision, timestamp, ...(reasons !== undefined && { reasons }) }
+    if (decision === 'commit') return this.#put(holdingKey(slotOf(tx)), { ...decided, state: 'committing' })
+    // The slot is free for another attempt from here on.
+    this.#line.put(holdingKey(slotOf(tx)), undefined)
+    return this.#put(cancellingKey(tx), { ...decided, state: 'cancelling' })
+  }
+
+  #giveUp(tx: TxId, timestamp: Timestamp): void {
+    const standing = this.#find(tx)
+    if (standing === undefined) this.#bury(tx, timestamp)
+    else if (standing.record.state === 'preparing') {
+      this.#moveToCompleted({ key: standing.key, record: { ...standing.record, decision: 'cancel' } })
+    }
+  }
+
+  /** A tombstone for a transaction that nothing is known of. */
+  #bury(tx: TxId, timestamp: Timestamp, reasons?: readonly CancellationReason[]): LedgerRecord {
+    const now = this.#now()
+    return this.#put(cancelledKey(epochOf(now), tx), {
+      tx,
+      state: 'completed',
+      decision: 'cancel',
+      timestamp,
+      participants: [],
+      begunAt: now,
+      completedAt: now,
+      ...(reasons !== undefined && { reasons }),
+    })
+  }
+
+  /** The keys of its items are of no use any more; on which nodes they were may interest somebody who looks. */
+  #moveToCompleted({ key, record }: Found): void {
+    const completedAt = this.#now()
+    const epoch = epochOf(completedAt)
+    const place =
+      record.decision === 'commit' ? committedKey(epoch, slotOf(record.tx)) : cancelledKey(epoch, record.tx)
+    this.#line.put(key, undefined)
+    this.#put(place, {
+      ...record,
+      state: 'completed',
+      completedAt,
+      participants: record.participants.map(({ node }) => ({ node, items: [] })),
+    })
+  }
+
+  #put(key: KeyBytes, record: LedgerRecord): LedgerRecord {
+    this.#line.put(key, encodeLedgerRecord(record))
+    return record
+  }
+
+  #get(key: KeyBytes): Found | undefined {
+    const stored = this.#line.decided.get(key)
+    return stored === undefined ? undefined : { key, record: decodeLedgerRecord(stored) }
+  }
+
+  /** The record of exactly this transaction. */
+  #find(tx: TxId): Found | undefined {
+    const epoch = epochOf(this.#now())
+    const slot = slotOf(tx)
+    for (const key of [
+      holdingKey(slot),
+      cancellingKey(tx),
+      committedKey(epoch, slot),
+      cancelledKey(epoch, tx),
+      committedKey(epoch - 1, slot),
+      cancelledKey(epoch - 1, tx),
+    ]) {
+      const found = this.#get(key)
+      if (found?.record.tx === tx) return found
+    }
+    return undefined
+  }
+
+  /** The transaction that holds a slot: it is or may be committed, or was within ten minutes. */
+  #holder(slot: LedgerSlot): Found | undefined {
+    const now = this.#now()
+    const epoch = epochOf(now)
+    for (const key of [holdingKey(slot), committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
+      const found = this.#get(key)
+      if (found !== undefined && (found.record.completedAt ?? now) > now - EPOCH_MICROS) return found
+    }
+    return undefined
+  }
+
+  /** Everything of one slot, unfinished first, then the newest epoch. */
+  #ofSlot(slot: LedgerSlot): Found[] {
+    const epoch = epochOf(this.#now())
+    return [unfinishedOf(slot), completedOf(epoch, slot), completedOf(epoch - 1, slot)].flatMap((bounds) =>
+      this.#range(bounds, SLOT_RECORDS_MAX),
+    )
+  }
+
+  #range(bounds: Bounds, recordsMax: number): Found[] {
+    const found: Found[] = []
+    if (recordsMax <= 0) return found
+    for (const [key, stored] of this.#line.durable.range({ ...bounds, reverse: false })) {
+      found.push({ key, record: decodeLedgerRecord(stored) })
+      if (found.length >= recordsMax) break
+    }
+    return found
+  }
+}
+
+const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
+/** Of one slot in one epoch: attempts at one request. More are not looked at. */
+const SLOT_RECORDS_MAX = 1000
+/** In each epoch; they are not in order of time. */
+const RECENT_SCANNED_MAX = 10_000

@@ -1,0 +1,194 @@
+// The recovery manager (§3.5): finishes transactions whose coordinator has vanished.
+//
+//   every second, from a random slot:  unfinished <-- each node's ledger  \
+//                                      stalled    <-- each node            > seen for two seconds? --> finish
+//   whenever a node meets one:         report(node, tx)                   /
+//
+//   finish:  decide(cancel) --> ledger: cancelled now, or what was decided before, or a tombstone if it knows nothing
+//            commit or cancel --> participants --> finished --> complete --> ledger
+//
+// How long a transaction has been there is judged by this manager's own clock, from when it first saw it: the clocks of
+// two machines are never compared. To take a living coordinator for dead costs that transaction one more attempt, never
+// its atomicity. Any number of managers may run at once. May import: what the coordinator may, and its finishing.
+import type { CoordinatedNode } from '../coordinator/coordinator.js'
+import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
+import { completeRecord, nodeAt, tellParticipants } from '../coordinator/finish.js'
+import type { LedgerRecord } from '../ledger/ledger.js'
+import { type LedgerSlot, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
+import type { Runtime } from '../runtime/runtime.js'
+
+export interface RecoveryTuning extends CallTuning {
+  /** From one round to the next, give or take a quarter. */
+  readonly intervalMs?: number
+  /** A transaction that was seen that long ago and is still there has stalled. */
+  readonly stalledAfterMs?: number
+  /** How many transactions of each node a round looks at, and how many it finishes. */
+  readonly recordsMax?: number
+}
+
+export interface RecoveryOptions {
+  readonly runtime: Runtime
+  readonly nodes: readonly CoordinatedNode[]
+  readonly ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly tuning?: RecoveryTuning
+  /** Told of what could not be done; it is tried again in the next round. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface Recovery {
+  /** A node has met this transaction on its way, and thinks that it may have stalled. */
+  report(node: number, tx: TxId): void
+  /** One round, now, beside the periodic ones. */
+  round(): Promise<void>
+  /** Stops; resolves when nothing is under way any more. */
+  stop(): Promise<void>
+}
+
+const INTERVAL_MS = 1000
+const STALLED_AFTER_MS = 2000
+const RECORDS_MAX = 1000
+const SEEN_MAX = 10_000
+/** Something seen and not seen again for that long is over. */
+const FORGET_AFTER_MS = 60_000
+const PURGE_RECORDS = 500
+const PURGE_STEPS_MAX = 40
+const ALL_PENDING = timestamp(Number.MAX_SAFE_INTEGER)
+
+/**
+ * Starts a recovery manager on these nodes.
+ *
+ * @example
+ * const recovery = startRecovery({ runtime, nodes, ledgerNodeOf })
+ * await recovery.stop()
+ */
+export function startRecovery(options: RecoveryOptions): Recovery {
+  return new RunningRecovery(options)
+}
+
+interface Sighting {
+  readonly firstMicros: number
+  lastMicros: number
+  /** Where it was seen, of the nodes that hold something of it; undefined: in the ledger. */
+  node: number | undefined
+}
+
+class RunningRecovery implements Recovery {
+  readonly #options: RecoveryOptions
+  readonly #calls: Calls
+  readonly #seen = new Map<TxId, Sighting>()
+  #cancelTimer: (() => void) | undefined
+  #running: Promise<void> | undefined
+  #stopped = false
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options
+    this.#calls = openCalls(options.runtime.clock, options.tuning ?? {})
+    this.#startLater()
+  }
+
+  report(node: number, tx: TxId): void {
+    this.#see(tx, node)
+  }
+
+  round(): Promise<void> {
+    this.#running ??= this.#round().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancelTimer?.()
+    await this.#running
+  }
+
+  #startLater(): void {
+    if (this.#stopped) return
+    const { runtime, tuning } = this.#options
+    const intervalMs = tuning?.intervalMs ?? INTERVAL_MS
+    const jitter = ((runtime.randomBytes(1)[0] ?? 0) / 255 - 0.5) / 2
+    this.#cancelTimer = runtime.clock.timer(intervalMs * (1 + jitter), () => {
+      void this.round().finally(() => this.#startLater())
+    })
+  }
+
+  /** Nothing that goes wrong ends it: the next round sees the same again. */
+  async #round(): Promise<void> {
+    const startMicros = this.#options.runtime.clock.nowMicros()
+    const looked = this.#options.nodes.map((node, position) => this.#tolerate(this.#look(node, position)))
+    await Promise.all(looked)
+    await Promise.all(this.#stalled(startMicros).map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))))
+    this.#forget()
+    await Promise.all(this.#options.nodes.map((node) => this.#tolerate(this.#purge(node))))
+  }
+
+  async #look(node: CoordinatedNode, position: number): Promise<void> {
+    const recordsMax = this.#options.tuning?.recordsMax ?? RECORDS_MAX
+    const from = ledgerSlot(Buffer.from(this.#options.runtime.randomBytes(16)).toString('hex'))
+    const [above, pending] = await Promise.all([
+      this.#calls(() => node.ledger.unfinished(from, recordsMax)),
+      this.#calls(() => node.stalled(ALL_PENDING, recordsMax)),
+    ])
+    const room = recordsMax - above.length
+    const below = room > 0 ? await this.#calls(() => node.ledger.unfinished(FIRST_SLOT, room)) : []
+    for (const { tx } of [...above, ...below]) this.#see(tx, undefined)
+    for (const tx of pending) this.#see(tx, position)
+  }
+
+  #see(tx: TxId, node: number | undefined): void {
+    const nowMicros = this.#options.runtime.clock.nowMicros()
+    const seen = this.#seen.get(tx)
+    if (seen !== undefined) {
+      seen.lastMicros = nowMicros
+      seen.node ??= node
+    } else if (this.#seen.size < SEEN_MAX) {
+      this.#seen.set(tx, { firstMicros: nowMicros, lastMicros: nowMicros, node })
+    }
+  }
+
+  /** Seen in this round, and first seen long enough ago. */
+  #stalled(startMicros: number): readonly (readonly [TxId, Sighting])[] {
+    const { runtime, tuning } = this.#options
+    const since = runtime.clock.nowMicros() - (tuning?.stalledAfterMs ?? STALLED_AFTER_MS) * 1000
+    return [...this.#seen]
+      .filter(([, { firstMicros, lastMicros }]) => firstMicros <= since && lastMicros >= startMicros)
+      .slice(0, tuning?.recordsMax ?? RECORDS_MAX)
+  }
+
+  async #finish(tx: TxId, { node }: Sighting): Promise<void> {
+    const { nodes, ledgerNodeOf, runtime } = this.#options
+    const { ledger } = nodeAt(nodes, ledgerNodeOf(slotOf(tx)))
+    // Decided before anything is undone; a transaction that the ledger does not know gets its tombstone here.
+    const record: LedgerRecord = await this.#calls(() =>
+      ledger.decide(tx, 'cancel', { timestamp: timestamp(runtime.clock.nowMicros()), reasons: [] }),
+    )
+    if (record.state === 'completed') {
+      // What a node still holds of it came late or twice. All of it: which items these are, only the node knows.
+      if (node !== undefined) await this.#calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
+    } else {
+      await tellParticipants(nodes, record, this.#calls)
+      await completeRecord(nodes, ledger, record, this.#calls)
+    }
+    this.#seen.delete(tx)
+  }
+
+  #forget(): void {
+    const since = this.#options.runtime.clock.nowMicros() - FORGET_AFTER_MS * 1000
+    for (const [tx, { lastMicros }] of this.#seen) if (lastMicros < since) this.#seen.delete(tx)
+  }
+
+  async #purge({ ledger }: CoordinatedNode): Promise<void> {
+    for (let step = 0; step < PURGE_STEPS_MAX && !this.#stopped; step++) {
+      if (await this.#calls(() => ledger.purge(PURGE_RECORDS))) return
+    }
+  }
+
+  #tolerate(work: Promise<void>): Promise<void> {
+    return work.catch((error: unknown) => {
+      if (!this.#stopped) this.#options.onError?.(error)
+    })
+  }
+}
+
+const FIRST_SLOT = ledgerSlot('0'.repeat(32))
