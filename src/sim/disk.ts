@@ -29,8 +29,8 @@ export class SimDisk {
     this.#random = around.random.fork()
   }
 
-  /** What one life of a process sees of the disk. */
-  layer(life: Life): FileLayer {
+  /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */
+  layer(life: Life, onFailure: () => void): FileLayer {
     return {
       open: async (path, { create }) => {
         await this.#takes(life, 'open', 50)
@@ -40,7 +40,7 @@ export class SimDisk {
           file = { seen: copyOf(NOTHING), safe: copyOf(NOTHING), dirty: [] }
           this.#seen.set(path, file)
         }
-        return this.#handle(life, file)
+        return this.#handle(life, file, onFailure)
       },
       list: (folder) => {
         const prefix = `${folder}/`
@@ -71,7 +71,7 @@ export class SimDisk {
     this.#safe = new Map(this.#seen)
   }
 
-  #handle(life: Life, file: File): FileHandle {
+  #handle(life: Life, file: File, onFailure: () => void): FileHandle {
     return {
       writeSynced: async (bytes, position) => {
         const copy = Buffer.from(bytes)
@@ -82,7 +82,10 @@ export class SimDisk {
         }
         write(file, copy, position)
         await this.#takes(life, 'sync', 200)
-        if (this.#fails('sync-failed', rates.syncFailed)) throw new Error('EIO: i/o error')
+        if (this.#fails('sync-failed', rates.syncFailed)) {
+          onFailure()
+          throw new Error('EIO: i/o error')
+        }
         sync(file)
         life.reach('after-sync')
         if (!life.alive) await never()

@@ -21,10 +21,13 @@ type Method = (...args: readonly unknown[]) => unknown
 export class Network {
   readonly #around: Surroundings
   readonly #cut = new Set<string>()
+  readonly #onBroken: (what: string) => void
   #calls = 0
 
-  constructor(around: Surroundings) {
+  /** `onBroken`: told of errors that no caller could expect. */
+  constructor(around: Surroundings, onBroken: (what: string) => void) {
     this.#around = around
+    this.#onBroken = onBroken
   }
 
   /** An object whose methods run in another process. */
@@ -128,10 +131,21 @@ export class Network {
     callee.reach(`after-receive:${method}`)
     result.then(
       (value) => answer((call) => call.resolve(freeze(value))),
-      (error: Error) => answer((call) => call.reject(error)),
+      (error: Error) => {
+        if (callee.alive && !isExpected(error)) this.#onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)
+        answer((call) => call.reject(error))
+      },
     )
   }
 }
+
+/** What the interfaces say may happen; anything else is a defect. */
+const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'TransactionConflictException'])
+const EXPECTED_MESSAGES = new Set([
+  'a transaction before this one is not decided',
+  'a transaction of before the last start has not been decided yet',
+])
+const isExpected = ({ name, message }: Error): boolean => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message)
 
 const linkOf = (from: SimProcess, to: SimProcess): string => `${from.name}>${to.name}`
 

@@ -11,8 +11,8 @@ import { realFiles } from '../runtime/real-files.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
-import { JournalLine } from './journal-line.js'
-import { MemoryLine } from './line.js'
+import { JournalLine, type JournalLineOptions } from './journal-line.js'
+import { type Line, MemoryLine } from './line.js'
 import { LocalNode, type LocalNodeParts } from './local-node.js'
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
@@ -116,11 +116,13 @@ export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 
   readonly files: FileLayer
   readonly folder: string
   readonly tuning?: LocalNodeTuning
+  /** Puts the line together; a simulation looks over its shoulder. */
+  readonly lineOf?: (options: JournalLineOptions) => Line
 }
 
 /** Opens a node over an index and the files of its journal, whatever they are kept in. */
 export async function openNodeOver(
-  { runtime, index, files, folder, tuning = {}, ...node }: NodeParts,
+  { runtime, index, files, folder, tuning = {}, lineOf = journalLine, ...node }: NodeParts,
   onClose: () => Promise<void>,
 ): Promise<LocalNode> {
   const clock = new HybridClock(runtime.clock)
@@ -134,12 +136,14 @@ export async function openNodeOver(
   if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
   return new LocalNode({
     ...node,
-    line: new JournalLine({ ...tuning, index, journal, runtime, clock }),
+    line: lineOf({ ...tuning, index, journal, runtime, clock }),
     clock,
     runtime,
     onClose,
   })
 }
+
+const journalLine = (options: JournalLineOptions): Line => new JournalLine(options)
 
 /** Readers may have seen LSNs of commits that were not in the journal yet; none of them is given out again. */
 const UNSYNCED_LSNS_MAX = 2 ** 20
