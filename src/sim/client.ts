@@ -62,10 +62,9 @@ export class SimClient {
     } else {
       await this.#persist(draft, requests)
       // A client that never got the answer sends the same once more, later.
-      if (token.again) {
-        const settled = draft.status
+      if (token.again && draft.status === 'committed') {
         const outcome = await this.#write(tokenRequest(id, requests))
-        if (outcome?.outcome === 'committed' && settled === 'committed')
+        if (outcome?.outcome === 'committed')
           this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
         this.#tell('again', outcome?.outcome ?? 'lost')
       }
