@@ -161,7 +161,7 @@ export class LocalLedger implements Ledger {
     if (holder === undefined) return FREE
     const { record } = holder
     const verdict =
-      record.payloadHash !== payloadHash
+      (record.payloadHash ?? '') !== payloadHash
         ? 'mismatch'
         : record.state === 'completed'
           ? 'repeated'

@@ -9,7 +9,8 @@
 // it has no room). A shape changes between two calls: whatever was called with the old one is decided before whatever
 // is called after the change. The backfill of a new index, and the sweep of a dropped space, are called in a later turn
 // of the event loop: the backfill meets all items written with the old shape, and nothing is added to a space whose
-// sweep has begun.
+// sweep has begun. A transaction is prepared in one turn and committed in another, and a write may queue behind it: nodes
+// are told of each new shape, and use it for whatever they decide from then on.
 //
 // Space ids are never reused, not even that of a change whose outcome is unknown. Dropped spaces are remembered with
 // the change that drops them, until they are empty on every node.
@@ -155,13 +156,20 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#home.writeMeta(entries)
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else this.#entries.set(name, { record, table: tableOf(record) })
+      else this.#enforce(name, record)
     }
     for (const space of draft.dropped) this.#dropped.add(space)
     for (const space of draft.swept) this.#dropped.delete(space)
     if (draft.tables.size > 0) this.#names = undefined
     this.#wake()
     return result
+  }
+
+  /** Requests see the new shape from here on, and nodes use it for those that were validated with the old one. */
+  #enforce(name: string, record: TableRecord): void {
+    const table = tableOf(record)
+    this.#entries.set(name, { record, table })
+    for (const node of this.#nodes) node.setShape(table.shape)
   }
 
   #wake(): void {

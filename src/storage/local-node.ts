@@ -142,7 +142,6 @@ export class LocalNode implements StorageNode {
     this.#steps.setShape(table)
   }
 
-  // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
     const address = inSpace(space, key.bytes)
     const doubt = this.#transactions.doubt(address)
@@ -193,7 +192,6 @@ export class LocalNode implements StorageNode {
     await this.#line.settled()
   }
 
-  // eslint-disable-next-line typescript/require-await
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
     const entries: Required<MetaEntry>[] = []
     for (const [key, value] of this.#line.durable.range({ ...metaBounds(prefix), reverse: false })) {
@@ -237,8 +235,16 @@ export class LocalNode implements StorageNode {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#line.close().finally(this.#onClose)
+    this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#line.close()
+    } finally {
+      await this.#onClose()
+    }
   }
 
   /** One step: everything from the first look at the item to the last change happens in this turn. */

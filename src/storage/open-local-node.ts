@@ -102,7 +102,28 @@ async function openJournalledNode(
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
+<<<<<<< HEAD
     return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
+=======
+    await syncFolders(path)
+    const clock = new HybridClock(runtime.clock)
+    const replay = new Replay(index)
+    const journal = await openJournal(
+      { ...tuning, files, runtime, folder: join(path, 'journal') },
+      index.appliedUpTo,
+      (frame) => replay.add(frame),
+    )
+    await replay.finish()
+    await journal.trim(index.appliedUpTo)
+    const seen = index.get(CLOCK_KEY)
+    if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+    return new LocalNode({
+      line: new JournalLine({ ...tuning, index, journal, runtime, clock }),
+      clock,
+      runtime,
+      onClose,
+    })
+>>>>>>> transactions
   } catch (error) {
     await index.close()
     throw error
@@ -153,6 +174,14 @@ function pastUnsynced({
   lsn: last,
 }: ReturnType<typeof decodeClock>): ReturnType<typeof decodeClock> {
   return { timestamp, lsn: lsn(last + UNSYNCED_LSNS_MAX) }
+}
+
+/** The names of what was created just now. Those of the segments are the journal's own business. */
+async function syncFolders(path: string): Promise<void> {
+  const files = realFiles()
+  await files.makeFolder(join(path, 'journal'))
+  await files.syncFolder(join(path, 'index'))
+  await files.syncFolder(path)
 }
 
 /** Brings the index up, many frames a commit. */

@@ -16,11 +16,11 @@ export class PendingWaits {
   /** Something changed about what is pending on this item. */
   changed(item: KeyBytes): void {
     const waiters = this.#waiters.get(item)
-    if (waiters !== undefined) for (const wake of [...waiters]) wake()
+    if (waiters !== undefined) for (const wake of waiters) wake()
   }
 
   changedAll(): void {
-    for (const item of [...this.#waiters.keys()]) this.changed(item)
+    for (const item of this.#waiters.keys()) this.changed(item)
   }
 
   /** True after a change of one of these items; false if there was none for that long, or too many wait already. */

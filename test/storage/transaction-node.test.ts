@@ -1,0 +1,25 @@
+import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { testFolder } from '../suites/folder.js'
+import { testRuntime } from '../suites/test-runtime.js'
+import { transactionNodeSuite } from '../suites/transaction-node.js'
+
+transactionNodeSuite('memory node', async () => {
+  const runtime = testRuntime(1)
+  const node = await openLocalNode({ runtime, memory: true })
+  return { node, now: () => runtime.clock.nowMicros(), advanceMs: (ms) => runtime.clock.advance(ms) }
+})
+
+transactionNodeSuite('LMDB node', async () => {
+  const runtime = testRuntime(1)
+  const path = testFolder()
+  const node = await openLocalNode({ runtime, path })
+  return {
+    node,
+    now: () => runtime.clock.nowMicros(),
+    advanceMs: (ms) => runtime.clock.advance(ms),
+    reopen: async () => {
+      await node.close()
+      return openLocalNode({ runtime, path })
+    },
+  }
+})
