@@ -102,28 +102,8 @@ async function openJournalledNode(
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
-<<<<<<< HEAD
-    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
-=======
     await syncFolders(path)
-    const clock = new HybridClock(runtime.clock)
-    const replay = new Replay(index)
-    const journal = await openJournal(
-      { ...tuning, files, runtime, folder: join(path, 'journal') },
-      index.appliedUpTo,
-      (frame) => replay.add(frame),
-    )
-    await replay.finish()
-    await journal.trim(index.appliedUpTo)
-    const seen = index.get(CLOCK_KEY)
-    if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
-    return new LocalNode({
-      line: new JournalLine({ ...tuning, index, journal, runtime, clock }),
-      clock,
-      runtime,
-      onClose,
-    })
->>>>>>> transactions
+    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
   } catch (error) {
     await index.close()
     throw error
