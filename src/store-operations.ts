@@ -32,6 +32,10 @@ import type {
   ScanCommandOutput,
   TagResourceCommandInput,
   TagResourceCommandOutput,
+  TransactGetItemsCommandInput,
+  TransactGetItemsCommandOutput,
+  TransactWriteItemsCommandInput,
+  TransactWriteItemsCommandOutput,
   UntagResourceCommandInput,
   UntagResourceCommandOutput,
   UpdateItemCommandInput,
@@ -56,6 +60,8 @@ interface Operations {
   Scan: { input: ScanCommandInput; output: ScanCommandOutput }
   BatchGetItem: { input: BatchGetItemCommandInput; output: BatchGetItemCommandOutput }
   BatchWriteItem: { input: BatchWriteItemCommandInput; output: BatchWriteItemCommandOutput }
+  TransactGetItems: { input: TransactGetItemsCommandInput; output: TransactGetItemsCommandOutput }
+  TransactWriteItems: { input: TransactWriteItemsCommandInput; output: TransactWriteItemsCommandOutput }
   UpdateTimeToLive: { input: UpdateTimeToLiveCommandInput; output: UpdateTimeToLiveCommandOutput }
   DescribeTimeToLive: { input: DescribeTimeToLiveCommandInput; output: DescribeTimeToLiveCommandOutput }
   TagResource: { input: TagResourceCommandInput; output: TagResourceCommandOutput }

@@ -5,6 +5,9 @@
 //   store.call()    neither -/
 import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { inProcessClient } from './in-process-client.js'
+import { type Coordinator, openCoordinator } from './coordinator/coordinator.js'
+import type { LedgerSlot } from './model/brand.js'
+import { type Recovery, startRecovery } from './recovery/recovery.js'
 import { openCatalog, type TableCatalog } from './router/catalog.js'
 import { openRouter } from './router/local-router.js'
 import { queryOperations } from './router/operations/query-operations.js'
@@ -12,7 +15,9 @@ import { deleteItem } from './router/operations/delete-item.js'
 import { getItem } from './router/operations/get-item.js'
 import { putItem } from './router/operations/put-item.js'
 import { updateItem } from './router/operations/update-item.js'
+import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
+import { allRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import type { Clock, Runtime } from './runtime/runtime.js'
@@ -80,7 +85,20 @@ export async function open(options: OpenOptions): Promise<Store> {
   })
   try {
     const catalog = await openCatalog({ runtime, nodes, onBackgroundError: onError })
-    return new LocalStore(runtime, nodes, catalog, onError)
+    const ledgerNodeOf = (slot: LedgerSlot): number =>
+      nodeNumber(Number.parseInt(slot.slice(0, 8), 16), nodes.length)
+    const recovery = startRecovery({ runtime, nodes, ledgerNodeOf, onError })
+    for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
+    // Whoever coordinated before this start is gone: nobody need wait for what he left.
+    await recovery.takeOver()
+    const coordinator = openCoordinator({
+      runtime,
+      nodes,
+      nodeOf: (hash) => nodeNumber(hash, nodes.length),
+      ledgerNodeOf,
+      rules: allRules,
+    })
+    return new LocalStore({ runtime, nodes, catalog, coordinator, recovery, onError })
   } catch (error) {
     await Promise.all(nodes.map((node) => node.close()))
     throw error
@@ -95,30 +113,47 @@ function memory(options: OpenOptions): { readonly memory: true } {
 const warn = (error: unknown): void =>
   process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
 
+interface StoreParts {
+  readonly runtime: Runtime
+  readonly nodes: readonly StorageNode[]
+  readonly catalog: TableCatalog
+  readonly coordinator: Coordinator
+  readonly recovery: Recovery
+  readonly onError: (error: unknown) => void
+}
+
 class LocalStore implements Store {
   readonly #nodes: readonly StorageNode[]
   readonly #catalog: TableCatalog
+  readonly #coordinator: Coordinator
+  readonly #recovery: Recovery
   readonly #router: Router
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
-  constructor(
-    runtime: Runtime,
-    nodes: readonly StorageNode[],
-    catalog: TableCatalog,
-    onError: (error: unknown) => void,
-  ) {
+  constructor({ runtime, nodes, catalog, coordinator, recovery, onError }: StoreParts) {
     this.#nodes = nodes
     this.#catalog = catalog
+    this.#coordinator = coordinator
+    this.#recovery = recovery
     this.#router = openRouter({
       context: {
         runtime,
         catalog,
         nodes,
         nodeOf: (hash) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
+        coordinator,
       },
-      operations: [getItem, putItem, updateItem, deleteItem, ...queryOperations, ...tableOperations],
+      operations: [
+        getItem,
+        putItem,
+        updateItem,
+        deleteItem,
+        ...queryOperations,
+        ...transactionOperations,
+        ...tableOperations,
+      ],
       onInternalError: onError,
     })
   }
@@ -162,6 +197,8 @@ class LocalStore implements Store {
   async #close(): Promise<void> {
     await Promise.all([...this.#servers].map((server) => server.stop()))
     await this.#catalog.close()
+    await this.#coordinator.idle()
+    await this.#recovery.stop()
     await Promise.all(this.#nodes.map((node) => node.close()))
   }
 

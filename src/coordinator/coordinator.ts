@@ -59,10 +59,12 @@ export interface WriteTransaction {
   /** In the order of the request; no item twice. */
   readonly actions: readonly Action[]
   readonly token?: ClientToken
+  /** Show the images that the actions met. */
+  readonly imagesWanted?: true
 }
 
 export type WriteTransactionOutcome =
-  /** Verdicts may tell more of what was written; the timestamp is absent if the first answer was lost. */
+  /** Verdicts if images were wanted. The timestamp is absent if the first answer was lost. */
   | {
       readonly outcome: 'committed'
       readonly timestamp?: Timestamp

@@ -1,7 +1,7 @@
 // TransactGetItems: in one round at a timestamp (§4), or in two phases that compare LSNs (§3.4). Neither leaves anything
 // behind but marks of when items were read, so whatever is in the way, the transaction is simply driven again.
 import type { ItemRef } from '../ledger/ledger.js'
-import type { Lsn, Timestamp, TxId } from '../model/brand.js'
+import type { Timestamp, TxId } from '../model/brand.js'
 import type { LatestVerdict, ReadVerdict } from '../storage/transactions.js'
 import type { Parts, ReadTransaction, ReadTransactionOutcome } from './coordinator.js'
 import { nodeAt } from './finish.js'
@@ -118,5 +118,5 @@ function orAll(
 const BETWEEN = '' as TxId
 
 function raise({ clock }: Parts, timestamp: number): void {
-  clock.raise({ timestamp: timestamp as Timestamp, lsn: 0 as Lsn })
+  clock.witness(timestamp as Timestamp)
 }

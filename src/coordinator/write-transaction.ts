@@ -6,7 +6,7 @@
 // the fence that the cancel of the first attempt left at the node, or, where there is none any more, becomes a pending
 // entry of a transaction that the ledger knows to be cancelled.
 import type { BeginOutcome, LedgerRecord } from '../ledger/ledger.js'
-import type { LedgerSlot, Lsn, Timestamp, TxId } from '../model/brand.js'
+import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { WriteFailed } from '../storage/errors.js'
 import type { Action, ActionVerdict, PrepareReply } from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
@@ -16,49 +16,48 @@ import { isRefusal, reasonsOf } from './reasons.js'
 
 export async function writeTransaction(
   parts: Parts,
-  { actions, token }: WriteTransaction,
+  transaction: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
+  const { actions, token } = transaction
   const groups = groupsOf(actions, (action) => parts.nodeOf(action.key.hash))
-  const slot = token === undefined ? undefined : tokenSlot(token.text)
   const [only] = groups
+  const slot = token === undefined ? randomSlot(parts.runtime) : tokenSlot(token.text)
   if (only !== undefined && groups.length === 1 && parts.rules.oneRoundWrites) {
     // The token must be claimed in the same step as the effect, so the node must have its slot, too.
-    if (slot === undefined || parts.ledgerNodeOf(slot) === only.node) {
-      return oneRound(parts, only, slot, token)
+    if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
+      return oneRound(parts, only, slot, transaction)
     }
   }
-  return twoPhases(parts, groups, slot ?? randomSlot(parts.runtime), token)
+  return twoPhases(parts, groups, slot, transaction)
 }
 
 async function oneRound(
   parts: Parts,
   { node, parts: actions }: Group<Action>,
-  tokenSlotOrNone: LedgerSlot | undefined,
-  token: ClientToken | undefined,
+  slot: LedgerSlot,
+  { token, imagesWanted }: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
-  const { calls, runtime } = parts
-  // Where an answer can be lost the call is repeated, and a claim of its own makes that harmless.
-  const slot = tokenSlotOrNone ?? (calls.lossy ? slotOn(parts, node) : randomSlot(runtime))
-  const claim = token ?? (calls.lossy ? { payloadHash: slot } : undefined)
-  const tx = newAttempt(runtime, slot)
+  const tx = newAttempt(parts.runtime, slot)
   try {
-    const reply = await calls(() =>
+    // The node recognises the transaction when a lost answer makes this call again, with or without a token.
+    const reply = await parts.calls(() =>
       nodeAt(parts.nodes, node).transact({
         tx,
         actions,
-        ...(claim && { token: { payloadHash: claim.payloadHash } }),
+        ...(token && { token: { payloadHash: token.payloadHash } }),
+        ...(imagesWanted && { imagesWanted }),
       }),
     )
     raise(parts, reply.clock)
     switch (reply.outcome) {
       case 'committed':
-        return { outcome: 'committed', timestamp: reply.timestamp }
+        return reply
       case 'refused':
         return reply.verdicts.some(({ verdict }) => verdict === 'stale-shape')
           ? { outcome: 'stale-shape' }
           : { outcome: 'cancelled', verdicts: reply.verdicts }
       case 'repeated':
-        return token === undefined ? { outcome: 'committed' } : reply
+        return token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
       case 'token-mismatch':
       case 'token-in-progress':
         return { outcome: reply.outcome }
@@ -66,15 +65,6 @@ async function oneRound(
   } catch (error) {
     return failed(error)
   }
-}
-
-/** A random slot of which this node has the ledger. */
-function slotOn({ runtime, ledgerNodeOf, nodes }: Parts, node: number): LedgerSlot {
-  for (let tries = 0; tries < nodes.length * 100; tries++) {
-    const slot = randomSlot(runtime)
-    if (ledgerNodeOf(slot) === node) return slot
-  }
-  throw new Error(`node ${node} has no part of the ledger`)
 }
 
 type Attempt =
@@ -86,14 +76,14 @@ async function twoPhases(
   parts: Parts,
   groups: readonly Group<Action>[],
   slot: LedgerSlot,
-  token: ClientToken | undefined,
+  transaction: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
   const deadline = parts.runtime.clock.nowMicros() + parts.deadlineMs * 1000
   let replaces: TxId | undefined
   for (let attempt = 1; ; attempt++) {
     const tx = newAttempt(parts.runtime, slot)
     const run = new TwoPhases(parts, groups, tx, deadline)
-    const result = await run.attempt(token, replaces)
+    const result = await run.attempt(transaction, replaces)
     if (result.done !== undefined) return result.done
     raise(parts, result.above)
     if (attempt >= parts.attemptsMax || parts.runtime.clock.nowMicros() > deadline) {
@@ -125,8 +115,9 @@ class TwoPhases {
     this.#ledger = nodeAt(parts.nodes, parts.ledgerNodeOf(tx.slice(0, 32) as LedgerSlot)).ledger
   }
 
-  async attempt(token: ClientToken | undefined, replaces: TxId | undefined): Promise<Attempt> {
-    const [begun, prepared] = await this.#prepare(token, replaces)
+  async attempt(transaction: WriteTransaction, replaces: TxId | undefined): Promise<Attempt> {
+    const { token } = transaction
+    const [begun, prepared] = await this.#prepare(transaction, replaces)
     const replies = prepared.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
     for (const reply of replies) if (reply !== undefined) raise(this.#parts, reply.clock)
     this.#noteHolding(replies)
@@ -160,7 +151,7 @@ class TwoPhases {
 
   /** The first wave: the ledger and all nodes at once. A node that answers before the ledger knows is no harm. */
   #prepare(
-    token: ClientToken | undefined,
+    { token, imagesWanted }: WriteTransaction,
     replaces: TxId | undefined,
   ): Promise<readonly [PromiseSettledResult<BeginOutcome>, readonly PromiseSettledResult<PrepareReply>[]]> {
     const { calls, nodes } = this.#parts
@@ -175,7 +166,9 @@ class TwoPhases {
       }),
     )
     const prepared = this.#groups.map(({ node, parts: actions }) =>
-      calls(() => nodeAt(nodes, node).prepare({ tx, timestamp, actions })),
+      calls(() =>
+        nodeAt(nodes, node).prepare({ tx, timestamp, actions, ...(imagesWanted && { imagesWanted }) }),
+      ),
     )
     return Promise.all([Promise.allSettled([begun]).then(([only]) => only), Promise.allSettled(prepared)])
   }
@@ -264,7 +257,7 @@ function highest(verdicts: readonly ActionVerdict[]): Timestamp {
 }
 
 function raise({ clock }: Parts, timestamp: Timestamp): void {
-  clock.raise({ timestamp, lsn: 0 as Lsn })
+  clock.witness(timestamp)
 }
 
 /** Only a node that says that it kept nothing, and to which nothing else was sent, leaves no doubt. */

@@ -169,7 +169,8 @@ export class LocalLedger implements Ledger {
     return { verdict, settled: this.#line.settledAt(holder.key) }
   }
 
-  /** For a one-round transaction, within the step that has its effect: the token is taken from here on. */
+  /** For a one-round transaction, within the step that has its effect: the token is taken from here on. Without one the
+   * digest is empty, and the slot the transaction's own. */
   recordCommitted(tx: TxId, timestamp: Timestamp, payloadHash: string): void {
     const now = this.#now()
     this.#put(committedKey(epochOf(now), slotOf(tx)), {

@@ -13,6 +13,8 @@ export const limits = {
   batchGetKeysMax: 100,
   batchGetBytesMax: 16 * 1024 * 1024,
   batchWriteItemsMax: 25,
+  transactionActionsMax: 100,
+  transactionBytesMax: 4 * 1024 * 1024,
   requestBytesMax: 16 * 1024 * 1024,
   globalIndexesMax: 20,
   localIndexesMax: 5,

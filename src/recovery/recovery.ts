@@ -40,6 +40,10 @@ export interface Recovery {
   report(node: number, tx: TxId): void
   /** One round, now, beside the periodic ones. */
   round(): Promise<void>
+  /**
+   * Finishes everything that there is, however young: for the start of nodes whose coordinators are known to be gone.
+   */
+  takeOver(): Promise<void>
   /** Stops; resolves when nothing is under way any more. */
   stop(): Promise<void>
 }
@@ -50,6 +54,7 @@ const RECORDS_MAX = 1000
 const SEEN_MAX = 10_000
 /** Something seen and not seen again for that long is over. */
 const FORGET_AFTER_MS = 60_000
+const TAKE_OVER_ROUNDS_MAX = 1000
 const PURGE_RECORDS = 500
 const PURGE_STEPS_MAX = 40
 const ALL_PENDING = timestamp(Number.MAX_SAFE_INTEGER)
@@ -78,6 +83,7 @@ class RunningRecovery implements Recovery {
   readonly #seen = new Map<TxId, Sighting>()
   #cancelTimer: (() => void) | undefined
   #running: Promise<void> | undefined
+  #finishedInRound = 0
   #stopped = false
 
   constructor(options: RecoveryOptions) {
@@ -91,7 +97,20 @@ class RunningRecovery implements Recovery {
   }
 
   round(): Promise<void> {
-    this.#running ??= this.#round().finally(() => {
+    return this.#alone(this.#options.tuning?.stalledAfterMs ?? STALLED_AFTER_MS)
+  }
+
+  async takeOver(): Promise<void> {
+    await this.#running
+    for (let round = 0; round < TAKE_OVER_ROUNDS_MAX && !this.#stopped; round++) {
+      await this.#alone(0)
+      // What could not be finished now is left to the rounds to come.
+      if (this.#finishedInRound === 0) return
+    }
+  }
+
+  #alone(stalledAfterMs: number): Promise<void> {
+    this.#running ??= this.#round(stalledAfterMs).finally(() => {
       this.#running = undefined
     })
     return this.#running
@@ -114,11 +133,14 @@ class RunningRecovery implements Recovery {
   }
 
   /** Nothing that goes wrong ends it: the next round sees the same again. */
-  async #round(): Promise<void> {
+  async #round(stalledAfterMs: number): Promise<void> {
+    this.#finishedInRound = 0
     const startMicros = this.#options.runtime.clock.nowMicros()
     const looked = this.#options.nodes.map((node, position) => this.#tolerate(this.#look(node, position)))
     await Promise.all(looked)
-    await Promise.all(this.#stalled(startMicros).map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))))
+    await Promise.all(
+      this.#stalled(startMicros, stalledAfterMs).map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))),
+    )
     this.#forget()
     await Promise.all(this.#options.nodes.map((node) => this.#tolerate(this.#purge(node))))
   }
@@ -148,9 +170,9 @@ class RunningRecovery implements Recovery {
   }
 
   /** Seen in this round, and first seen long enough ago. */
-  #stalled(startMicros: number): readonly (readonly [TxId, Sighting])[] {
+  #stalled(startMicros: number, stalledAfterMs: number): readonly (readonly [TxId, Sighting])[] {
     const { runtime, tuning } = this.#options
-    const since = runtime.clock.nowMicros() - (tuning?.stalledAfterMs ?? STALLED_AFTER_MS) * 1000
+    const since = runtime.clock.nowMicros() - stalledAfterMs * 1000
     return [...this.#seen]
       .filter(([, { firstMicros, lastMicros }]) => firstMicros <= since && lastMicros >= startMicros)
       .slice(0, tuning?.recordsMax ?? RECORDS_MAX)
@@ -171,6 +193,7 @@ class RunningRecovery implements Recovery {
       await completeRecord(nodes, ledger, record, this.#calls)
     }
     this.#seen.delete(tx)
+    this.#finishedInRound++
   }
 
   #forget(): void {

@@ -87,7 +87,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#home = home
     this.#dropped = new Set(loaded.dropped)
     this.#nextSpace = loaded.nextSpace
-    for (const record of loaded.records) this.#entries.set(record.name, { record, table: tableOf(record) })
+    // Nodes, too: what was prepared before the last start may have been so with an older shape.
+    for (const record of loaded.records) this.#enforce(record.name, record)
     const background = { ...options, catalog: this }
     this.#maintenance = new Maintenance(background)
     this.#expiry = new ExpirySweeper(background)

@@ -1,4 +1,5 @@
 // What an operation may use, and what an operation is.
+import type { Coordinator } from '../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../model/table.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/storage-node.js'
@@ -24,6 +25,8 @@ export interface RouterContext {
   readonly nodes: readonly StorageNode[]
   /** The node that holds the items whose partition key has this hash. */
   nodeOf(hash: number): StorageNode
+  /** For what concerns several items at once (§3.1). */
+  readonly coordinator: Coordinator
 }
 
 /** Who asks, and a check to call for each table before anything of it is told. */

@@ -316,7 +316,8 @@ function patternOf(source: string): RegExp {
 function shown(shape: Shape, value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   const text = shownInside(shape, value)
-  return `'${text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}...` : text}'`
+  if (text.length <= SHOWN_CHARACTERS_MAX) return `'${text}'`
+  return `'${text.slice(0, SHOWN_CHARACTERS_MAX)}...${shape.kind === 'list' ? ']' : ''}'`
 }
 
 const SHOWN_CHARACTERS_MAX = 1000

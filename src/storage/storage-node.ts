@@ -83,6 +83,9 @@ export interface StorageNode extends TransactionNode {
   /** This node's part of the transaction ledger. */
   readonly ledger: Ledger
 
+  /** Calls back with transactions that requests meet here and that look stalled (§3.5). */
+  onStalled(callback: (tx: TxId) => void): void
+
   /** The table has got this shape: writes that were validated with an older one follow it from now on. */
   setShape(table: TableShape): void
 

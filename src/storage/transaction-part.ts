@@ -130,7 +130,7 @@ export class TransactionPart implements TransactionNode {
     return { clock: this.#options.clock.timestamp, verdicts: answer }
   }
 
-  #prepare({ tx, timestamp, actions }: PrepareRequest): Step<readonly ActionVerdict[]> {
+  #prepare({ tx, timestamp, actions, imagesWanted }: PrepareRequest): Step<readonly ActionVerdict[]> {
     const { clock, line, pendings, rules } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
@@ -158,7 +158,10 @@ export class TransactionPart implements TransactionNode {
       }
       pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put')
     }
-    return { answer, settled: line.settled() ?? this.#settledAt(items) }
+    return {
+      answer: imagesWanted ? items.map(withImage) : answer,
+      settled: line.settled() ?? this.#settledAt(items),
+    }
   }
 
   async commit(
@@ -241,7 +244,7 @@ export class TransactionPart implements TransactionNode {
     return { clock: this.#options.clock.timestamp, ...answer }
   }
 
-  #transact({ tx, actions, token }: TransactRequest): Step<TransactAnswer> {
+  #transact({ tx, actions, token, imagesWanted }: TransactRequest): Step<TransactAnswer> {
     const { tokens, line } = this.#options
     // Without a token the slot is the transaction's own, and a request that was repeated on its way is recognised.
     const payloadHash = token?.payloadHash ?? ''
@@ -268,7 +271,11 @@ export class TransactionPart implements TransactionNode {
         for (const [at, item] of items.entries())
           this.#applyStep(item, item.action, verdict.next[at], verdict.timestamp)
         tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
-        return { answer: { outcome: 'committed', timestamp: verdict.timestamp }, settled: line.settled() }
+        const images = imagesWanted && { verdicts: items.map(withImage) }
+        return {
+          answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
+          settled: line.settled(),
+        }
       }
     }
   }
@@ -507,6 +514,10 @@ function stepVerdict(
 
 const conflictVerdict = (others: readonly TxId[]): ActionVerdict =>
   others.length === 0 ? ACCEPTED : { verdict: 'conflict', others }
+
+function withImage({ state: { record } }: LoadedItem): ActionVerdict {
+  return record === undefined ? ACCEPTED : { verdict: 'accepted', old: record }
+}
 
 const TOKEN_OUTCOMES = {
   repeated: 'repeated',

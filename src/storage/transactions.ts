@@ -20,11 +20,14 @@ export interface PrepareRequest {
   readonly timestamp: Timestamp
   /** Those of this node; accepted all together or not at all. */
   readonly actions: readonly Action[]
+  /** Show the images that accepted actions met: what they cost is counted by them. */
+  readonly imagesWanted?: true
 }
 
 /** What a node says to one action. */
 export type ActionVerdict =
-  | { readonly verdict: 'accepted' }
+  /** `old`: the image that it met, if images were asked for and there was one. */
+  | { readonly verdict: 'accepted'; readonly old?: ItemRecord }
   | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
   | { readonly verdict: 'invalid'; readonly message: string }
   /** Another transaction is in the way, and was still after the longest wait. */
@@ -56,16 +59,23 @@ export interface TransactRequest {
   readonly tx: TxId
   readonly actions: readonly Action[]
   readonly token?: TokenClaim
+  readonly imagesWanted?: true
 }
 
-export type TransactReply = { readonly clock: Timestamp } & (
-  | { readonly outcome: 'committed'; readonly timestamp: Timestamp }
-  | { readonly outcome: 'refused'; readonly verdicts: readonly ActionVerdict[] }
-  /** The same token with the same request was committed before. */
-  | { readonly outcome: 'repeated' }
-  | { readonly outcome: 'token-mismatch' }
-  | { readonly outcome: 'token-in-progress' }
-)
+export type TransactReply = { readonly clock: Timestamp } &
+  /** Verdicts, all of them accepted, if images were asked for. */
+  (
+    | {
+        readonly outcome: 'committed'
+        readonly timestamp: Timestamp
+        readonly verdicts?: readonly ActionVerdict[]
+      }
+    | { readonly outcome: 'refused'; readonly verdicts: readonly ActionVerdict[] }
+    /** The same token with the same request was committed before. */
+    | { readonly outcome: 'repeated' }
+    | { readonly outcome: 'token-mismatch' }
+    | { readonly outcome: 'token-in-progress' }
+  )
 
 export interface ReadAtRequest {
   readonly items: readonly ItemRef[]

@@ -7,6 +7,7 @@ import { tableOperations } from '../../src/router/operations/tables.js'
 import { anyone, type Principal } from '../../src/router/router.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
+import { testCoordinator } from '../suites/coordination.js'
 import { testRuntime } from '../suites/test-runtime.js'
 
 export interface Answer {
@@ -41,6 +42,7 @@ export async function openTestStore(nodeCount: number): Promise<TestStore> {
       catalog,
       nodes,
       nodeOf: (hash) => nodes[(hash >>> 22) % nodes.length] as StorageNode,
+      coordinator: testCoordinator(runtime, nodes, (hash) => (hash >>> 22) % nodes.length),
     },
     operations: [...tableOperations, ...queryOperations],
     onInternalError: (error) => {

@@ -1,4 +1,5 @@
 // A store of tables for tests: the catalogue and its operations over nodes in memory, with a clock that stands still.
+import { testCoordinator } from '../suites/coordination.js'
 import { openCatalog, type TableCatalog } from '../../src/router/catalog.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { tableOperations } from '../../src/router/operations/tables.js'
@@ -66,7 +67,8 @@ export async function openTables({ nodeCount = 1, folder }: TestTablesOptions = 
       onBackgroundError: (error) => backgroundErrors.push(error),
     })
     const nodeOf = (hash: number): StorageNode => nodes[hash % nodes.length] as StorageNode
-    const context = { runtime, catalog, nodes, nodeOf }
+    const coordinator = testCoordinator(runtime, nodes, (hash) => hash % nodes.length)
+    const context = { runtime, catalog, nodes, nodeOf, coordinator }
     return { catalog, router: openRouter({ context, operations: tableOperations }) }
   }
   let current = await openBoth()

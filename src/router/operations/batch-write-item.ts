@@ -66,7 +66,7 @@ export const batchWriteItem: Operation = {
     })
     const answers = await Promise.all(batches.map((batch) => writeAll(context, input, batch)))
     return jsonReply({
-      UnprocessedItems: {},
+      UnprocessedItems: unprocessed(answers),
       ...capacityMember(answers.flatMap(({ capacity }) => capacity ?? [])),
       ...metricsMember(answers.filter(({ metrics }) => metrics.length > 0)),
     })
@@ -95,6 +95,8 @@ interface BatchAnswer {
   readonly name: string
   readonly capacity: object | undefined
   readonly metrics: readonly object[]
+  /** Writes that met an ongoing transaction. DynamoDB documents no error for them, but a way to hand them back. */
+  readonly left: readonly object[]
 }
 
 function checkCounts(requested: readonly (readonly [string, readonly unknown[]])[]): void {
@@ -166,10 +168,12 @@ async function writeAll(context: RouterContext, input: Input, batch: Batch): Pro
   const detail = input['ReturnConsumedCapacity']
   const counted = detail === 'TOTAL' || detail === 'INDEXES'
   let consumed: Consumed = { table: 0 }
+  const left: object[] = []
   await Promise.all(
     writes.map(async (write) => {
       const outcome = await context.nodeOf(write.key.hash).write(write)
       if (outcome.verdict === 'invalid') throw validationError(outcome.message)
+      if (outcome.verdict === 'conflict') left.push(wireOf(write))
       if (outcome.verdict === 'done' && counted) {
         consumed = addConsumed(consumed, consumedByOutcome(write.table, outcome))
       }
@@ -179,8 +183,18 @@ async function writeAll(context: RouterContext, input: Input, batch: Batch): Pro
     name,
     capacity: consumedCapacity(detail, table.name, consumed),
     metrics: collections(table, input, writes),
+    left,
   }
 }
+
+/** The write as the caller gave it, for another try. */
+const wireOf = ({ mutation, keyAttributes }: WriteRequest): object =>
+  mutation.kind === 'put'
+    ? { PutRequest: { Item: mutation.item } }
+    : { DeleteRequest: { Key: keyAttributes } }
+
+const unprocessed = (answers: readonly BatchAnswer[]): object =>
+  Object.fromEntries(answers.flatMap(({ name, left }) => (left.length === 0 ? [] : [[name, left]])))
 
 /** One entry for each item collection, however many of its items were written. */
 function collections(table: Table, input: Input, writes: readonly WriteRequest[]): readonly object[] {

@@ -73,7 +73,10 @@ export async function runWrite(
   request: WriteRequest,
   attributesOf: (outcome: WriteOutcome & { verdict: 'done' }) => Uint8Array | string | undefined,
 ): Promise<Uint8Array> {
-  const outcome = await context.nodeOf(request.key.hash).write(request)
+  const wanted = input['ReturnValues'] ?? 'NONE'
+  const outcome = await context
+    .nodeOf(request.key.hash)
+    .write(wanted === 'NONE' ? request : { ...request, answersImage: true })
   switch (outcome.verdict) {
     case 'invalid':
       throw validationError(outcome.message)

@@ -1,0 +1,175 @@
+// The actions of a TransactWriteItems: parsed and checked without their tables, then bound to them.
+//
+//   shape --> one action an element --> values and expressions --> 4 MB --> tables --> keys --> one operation an item
+//
+// What is wrong whatever the table is, refuses the request as a whole; what is wrong with regard to the table's key is
+// a reason to cancel the transaction, and only the first such action is named.
+import {
+  conditionAttributes,
+  refuseKeyUpdate,
+  refuseNestedKeys,
+  updateOperands,
+} from '../../expression/expression.js'
+import type { BoundCondition } from '../../expression/types.js'
+import { validationError } from '../../model/errors.js'
+import { itemBytes } from '../../model/item-size.js'
+import { limits } from '../../model/limits.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { Item } from '../../model/value.js'
+import type { Action } from '../../storage/transactions.js'
+import type { Input, RequestScope, RouterContext, Table } from '../context.js'
+import { keyAttributesOf, keyOf, keyOfItem } from '../keys.js'
+import { type Shape, tableNameShape } from '../shape.js'
+import { tableNameOf } from '../table-name.js'
+import {
+  checkConditionParameters,
+  checkUpdateParameters,
+  openCondition,
+  openUpdate,
+} from '../write-expressions.js'
+import { eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
+
+const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
+
+const conditionMembers: Readonly<Record<string, Shape>> = {
+  TableName: tableNameShape,
+  ConditionExpression: { kind: 'string' },
+  ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+  ExpressionAttributeValues: { kind: 'map', member: { kind: 'any' } },
+  ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
+}
+
+export const transactItemsShape: Shape = {
+  kind: 'list',
+  required: true,
+  lengthMin: 1,
+  lengthMax: limits.transactionActionsMax,
+  member: {
+    kind: 'struct',
+    members: {
+      ConditionCheck: {
+        kind: 'struct',
+        members: {
+          ...conditionMembers,
+          Key: attributes,
+          ConditionExpression: { kind: 'string', required: true },
+        },
+      },
+      Put: { kind: 'struct', members: { ...conditionMembers, Item: attributes } },
+      Delete: { kind: 'struct', members: { ...conditionMembers, Key: attributes } },
+      Update: {
+        kind: 'struct',
+        members: {
+          ...conditionMembers,
+          Key: attributes,
+          UpdateExpression: { kind: 'string', required: true },
+        },
+      },
+    },
+  },
+}
+
+/** One action of the request, bound to its table. */
+export interface BoundAction {
+  readonly table: Table
+  readonly action: Action
+  /** The item it failed on is wanted in the reason. */
+  readonly showsItem: boolean
+}
+
+interface ParsedAction {
+  readonly tableName: string
+  readonly input: Input
+  /** The whole item, or the key. */
+  readonly attributes: Item
+  readonly mutation: Action['mutation']
+  readonly condition: BoundCondition | undefined
+}
+
+export function parseActions(elements: readonly Input[], scope: RequestScope): readonly ParsedAction[] {
+  const parsed = elements.map((element) => {
+    const [kind, input] = theOne(element)
+    const tableName = tableNameOf(input['TableName'])
+    scope.authorise(tableName)
+    return { tableName, input, ...parse(kind, input) }
+  })
+  let bytes = 0
+  for (const each of parsed) bytes += itemBytes(each.attributes)
+  if (bytes > limits.transactionBytesMax) {
+    throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+  }
+  return parsed
+}
+
+type Kind = 'ConditionCheck' | 'Put' | 'Delete' | 'Update'
+
+function theOne(element: Input): readonly [Kind, Input] {
+  const kinds = (['ConditionCheck', 'Put', 'Delete', 'Update'] as const).filter(
+    (kind) => element[kind] !== undefined && element[kind] !== null,
+  )
+  const [kind] = kinds
+  if (kind === undefined) {
+    throw validationError(
+      'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request',
+    )
+  }
+  if (kinds.length > 1) {
+    throw validationError('TransactItems can only contain one of Check, Put, Update or Delete')
+  }
+  return [kind, element[kind] as Input]
+}
+
+function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mutation' | 'condition'> {
+  switch (kind) {
+    case 'Put': {
+      checkConditionParameters(input)
+      const item = parseItem(input['Item'])
+      if (itemBytes(item) > limits.itemBytesMax) {
+        throw validationError('Item size has exceeded the maximum allowed size')
+      }
+      return { attributes: item, mutation: { kind: 'put', item }, condition: openCondition(input) }
+    }
+    case 'Update': {
+      checkUpdateParameters(input)
+      const key = parseItem(input['Key'])
+      const { update, condition } = openUpdate(input)
+      return { attributes: key, mutation: { kind: 'update', update }, condition }
+    }
+    case 'Delete':
+    case 'ConditionCheck': {
+      checkConditionParameters(input)
+      const key = parseItem(input['Key'])
+      const mutation = { kind: kind === 'Delete' ? 'delete' : 'check' } as const
+      return { attributes: key, mutation, condition: openCondition(input) }
+    }
+  }
+}
+
+/** Reads the catalogue, so what it gives must be sent to the nodes in the same turn. */
+export function bindActions(context: RouterContext, parsed: readonly ParsedAction[]): readonly BoundAction[] {
+  const tables = parsed.map(({ tableName }) => context.catalog.table(tableName))
+  const bound = eachOrCancelled(parsed, (each, at) => bind(tables[at] as Table, each))
+  refuseRepeatedItems(bound.map(({ action }) => ({ space: action.table.space, key: action.key })))
+  return bound
+}
+
+function bind(table: Table, { input, attributes: given, mutation, condition }: ParsedAction): BoundAction {
+  const { shape } = table
+  const key = mutation.kind === 'put' ? keyOfItem(shape, given) : keyOf(shape, given)
+  if (mutation.kind === 'update') {
+    refuseKeyUpdate(mutation.update, shape.key)
+    refuseNestedKeys(updateOperands(mutation.update), shape.key)
+  }
+  if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), shape.key)
+  return {
+    table,
+    action: {
+      table: shape,
+      key,
+      keyAttributes: keyAttributesOf(shape.key, given),
+      mutation,
+      ...(condition && { condition }),
+    },
+    showsItem: input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD',
+  }
+}

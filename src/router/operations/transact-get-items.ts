@@ -1,0 +1,117 @@
+import { refuseNestedKeys } from '../../expression/expression.js'
+import { validationError } from '../../model/errors.js'
+import { limits } from '../../model/limits.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { ItemKey } from '../../model/table.js'
+import type { Item } from '../../model/value.js'
+import type { ItemRecord } from '../../storage/storage-node.js'
+import { returnConsumedCapacityShape } from '../capacity.js'
+import type { Input, Operation, RequestScope, RouterContext, Table } from '../context.js'
+import { keyOf } from '../keys.js'
+import { openProjection, type RequestedProjection } from '../read-expressions.js'
+import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { tableNameShape } from '../shape.js'
+import { tableNameOf } from '../table-name.js'
+import { capacityWanted, consumedByReads } from './transact-capacity.js'
+import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
+
+export const transactGetItems: Operation = {
+  name: 'TransactGetItems',
+  access: 'read',
+  shape: {
+    kind: 'struct',
+    members: {
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      TransactItems: {
+        kind: 'list',
+        required: true,
+        lengthMin: 1,
+        lengthMax: limits.transactionActionsMax,
+        member: {
+          kind: 'struct',
+          members: {
+            Get: {
+              kind: 'struct',
+              required: true,
+              members: {
+                TableName: tableNameShape,
+                Key: { kind: 'map', member: { kind: 'any' }, required: true },
+                ProjectionExpression: { kind: 'string' },
+                ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+
+  async run(context, input, scope) {
+    const elements = input['TransactItems'] as readonly { readonly Get: Input }[]
+    const gets = bindGets(context, elements, scope)
+    const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
+    refuseRepeatedItems(items)
+    const outcome = await context.coordinator.read({ items })
+    if (outcome.outcome === 'conflict') throw conflicted(outcome.conflicts.map((tx) => tx !== undefined))
+    return answer(input, gets, outcome.records)
+  },
+}
+
+interface BoundGet {
+  readonly table: Table
+  readonly key: ItemKey
+  readonly projection: RequestedProjection | undefined
+}
+
+function bindGets(
+  context: RouterContext,
+  elements: readonly { readonly Get: Input }[],
+  scope: RequestScope,
+): readonly BoundGet[] {
+  const parsed = elements.map(({ Get: get }) => {
+    const tableName = tableNameOf(get['TableName'])
+    scope.authorise(tableName)
+    return { tableName, key: parseItem(get['Key']), projection: openProjection(get) }
+  })
+  const tables = parsed.map(({ tableName }) => context.catalog.table(tableName))
+  return eachOrCancelled(parsed, ({ key, projection }, at) => {
+    const table = tables[at] as Table
+    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
+    return { table, key: keyOf(table.shape, key), projection }
+  })
+}
+
+/** One element for each get, in order; an item that is not there leaves an empty one. */
+function answer(
+  input: Input,
+  gets: readonly BoundGet[],
+  records: readonly (ItemRecord | undefined)[],
+): Uint8Array {
+  let bytes = 0
+  const pieces: (string | Uint8Array)[] = ['{"Responses":[']
+  for (const [at, { projection }] of gets.entries()) {
+    const record = records[at]
+    if (at > 0) pieces.push(',')
+    if (record === undefined) {
+      pieces.push('{}')
+      continue
+    }
+    bytes += record.itemBytes
+    const item = projection === undefined ? record.json : projected(record, projection)
+    pieces.push('{"Item":', item, '}')
+  }
+  if (bytes > limits.transactionBytesMax) {
+    throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+  }
+  const capacity = capacityWanted(input)
+    ? consumedByReads(
+        input,
+        gets.map(({ table }, at) => [table, records[at]]),
+      )
+    : undefined
+  pieces.push(`]${furtherMembers({ ConsumedCapacity: capacity })}}`)
+  return joinReply(pieces)
+}
+
+const projected = (record: ItemRecord, projection: RequestedProjection): string =>
+  JSON.stringify(projection.project(parseRecord<Item>(record)))

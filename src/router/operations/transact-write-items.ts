@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import type { ClientToken } from '../../coordinator/coordinator.js'
+import { DynamoError } from '../../model/errors.js'
+import { attribute } from '../../model/value.js'
+import { returnConsumedCapacityShape } from '../capacity.js'
+import type { Input, Operation, RouterContext } from '../context.js'
+import { jsonReply } from '../reply.js'
+import { collectionMetrics } from './single-write.js'
+import { type BoundAction, bindActions, parseActions, transactItemsShape } from './transact-actions.js'
+import { capacityWanted, consumedByReads, consumedByWrites } from './transact-capacity.js'
+import { cancelledBy } from './transact-refusals.js'
+
+export const transactWriteItems: Operation = {
+  name: 'TransactWriteItems',
+  access: 'write',
+  shape: {
+    kind: 'struct',
+    members: {
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
+      ClientRequestToken: { kind: 'string', lengthMin: 1, lengthMax: 36 },
+      TransactItems: transactItemsShape,
+    },
+  },
+
+  async run(context, input, scope) {
+    const elements = input['TransactItems'] as readonly Input[]
+    const parsed = parseActions(elements, scope)
+    const token = tokenOf(input, elements)
+    for (let attempt = 1; ; attempt++) {
+      const bound = bindActions(context, parsed)
+      const outcome = await context.coordinator.write({
+        actions: bound.map(({ action }) => action),
+        ...(token && { token }),
+        ...(capacityWanted(input) && { imagesWanted: true }),
+      })
+      switch (outcome.outcome) {
+        case 'committed':
+          return answer(
+            input,
+            bound,
+            capacityWanted(input) ? consumedByWrites(input, bound, outcome.verdicts ?? []) : [],
+          )
+        case 'repeated':
+          return answer(input, bound, await consumedByReplay(context, input, bound))
+        case 'cancelled':
+          throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
+        case 'token-mismatch':
+          throw new DynamoError('IdempotentParameterMismatchException', TOKEN_MISMATCH)
+        case 'token-in-progress':
+          throw new DynamoError('TransactionInProgressException', IN_PROGRESS)
+        case 'stale-shape':
+          if (attempt < SHAPE_ATTEMPTS_MAX) continue
+          throw internalError('the tables of the transaction are changing')
+        case 'unavailable':
+        case 'unknown':
+          throw internalError(outcome.message)
+      }
+    }
+  },
+}
+
+const SHAPE_ATTEMPTS_MAX = 5
+
+const TOKEN_MISMATCH =
+  'The provided client token was used in another request with different parameters within the last 10 minutes'
+const IN_PROGRESS = 'The transaction with the given request token is already in progress.'
+
+/** The caller cannot tell whether it happened: DynamoDB's word for that is InternalServerError. */
+const internalError = (reason: string): DynamoError =>
+  new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
+
+function tokenOf(input: Input, elements: readonly Input[]): ClientToken | undefined {
+  const text = input['ClientRequestToken']
+  if (typeof text !== 'string') return undefined
+  const payloadHash = createHash('sha256').update(canonical(elements)).digest('base64url')
+  return { text, payloadHash }
+}
+
+/** The same text for the same request, in whatever order a client writes the members of an object. */
+function canonical(elements: readonly Input[]): string {
+  return JSON.stringify(elements, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    return Object.entries(value)
+      .filter(([, member]) => member !== null)
+      .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  })
+}
+
+/** A repeated request only looks at what is there. */
+async function consumedByReplay(
+  context: RouterContext,
+  input: Input,
+  bound: readonly BoundAction[],
+): Promise<readonly object[]> {
+  if (!capacityWanted(input)) return []
+  const reads = bound.map(async ({ table, action: { key } }) => {
+    return [table, await context.nodeOf(key.hash).get(table.shape.space, key)] as const
+  })
+  return consumedByReads(input, await Promise.all(reads))
+}
+
+function answer(input: Input, bound: readonly BoundAction[], capacity: readonly object[]): Uint8Array {
+  const metrics = collections(input, bound)
+  if (capacity.length === 0 && metrics === undefined) return EMPTY
+  return jsonReply({
+    ...(capacity.length > 0 && { ConsumedCapacity: capacity }),
+    ...(metrics && { ItemCollectionMetrics: metrics }),
+  })
+}
+
+const EMPTY = Buffer.from('{}')
+
+/** By table, one entry for each item collection that was written to. */
+function collections(input: Input, bound: readonly BoundAction[]): object | undefined {
+  const byTable = new Map<string, Map<string, object>>()
+  for (const { table, action } of bound) {
+    if (action.mutation.kind === 'check') continue
+    const metrics = collectionMetrics(table, input, action.keyAttributes)
+    if (metrics === undefined) continue
+    const ofTable = byTable.get(table.name) ?? new Map<string, object>()
+    const partition = attribute(action.keyAttributes, table.shape.key.partition.name)
+    byTable.set(table.name, ofTable.set(JSON.stringify(partition), metrics))
+  }
+  if (byTable.size === 0) return undefined
+  return Object.fromEntries([...byTable].map(([name, ofTable]) => [name, [...ofTable.values()]]))
+}

@@ -1,0 +1,5 @@
+import type { Operation } from '../context.js'
+import { transactGetItems } from './transact-get-items.js'
+import { transactWriteItems } from './transact-write-items.js'
+
+export const transactionOperations: readonly Operation[] = [transactGetItems, transactWriteItems]

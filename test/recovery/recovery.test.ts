@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Timestamp, type TxId, ledgerSlot, slotOf, timestamp, txId } from '../../src/model/brand.js'
+import { type RecoveryOptions, startRecovery } from '../../src/recovery/recovery.js'
+import { type Cluster, idOn, NODES, openCluster, put, refOf } from '../coordinator/support.js'
+import { slotNode } from '../suites/coordination.js'
+
+const [a, b] = [idOn(0, 'item'), idOn(1, 'item')] as [string, string]
+const NEW = { v: { S: 'new' } }
+const ids = [a, b] as const
+const participants = ids.map((id, node) => ({ node, items: [refOf(id)] }))
+
+/** A coordinator by hand, which may stop after any step. */
+class Steps {
+  readonly tx: TxId
+  readonly #cluster: Cluster
+  readonly #at: Timestamp
+
+  constructor(cluster: Cluster, slotLetter = '3') {
+    this.#cluster = cluster
+    this.tx = txId(ledgerSlot(slotLetter.repeat(32)), 'n')
+    this.#at = timestamp(cluster.runtime.clock.nowMicros() + 10)
+  }
+
+  get ledger() {
+    const node = this.#cluster.nodes[slotNode(NODES)(slotOf(this.tx))]
+    assert.ok(node)
+    return node.ledger
+  }
+
+  async begin(): Promise<void> {
+    await this.ledger.begin({ tx: this.tx, timestamp: this.#at, participants })
+  }
+  async prepare(node: number): Promise<void> {
+    const reply = await this.#cluster.nodes[node]?.prepare({
+      tx: this.tx,
+      timestamp: this.#at,
+      actions: [put(ids[node] as string, NEW)],
+    })
+    assert.deepEqual(reply?.verdicts, [{ verdict: 'accepted' }])
+  }
+  async decide(decision: 'commit' | 'cancel'): Promise<void> {
+    await this.ledger.decide(this.tx, decision, { timestamp: this.#at })
+  }
+  async commit(node: number): Promise<void> {
+    const items = [refOf(ids[node] as string)]
+    await this.#cluster.nodes[node]?.commit({ tx: this.tx, items, timestamp: this.#at })
+  }
+}
+
+const recover = (cluster: Cluster, options: Partial<RecoveryOptions> = {}) =>
+  startRecovery({
+    runtime: cluster.runtime,
+    nodes: cluster.seen,
+    ledgerNodeOf: slotNode(NODES),
+    onError: (error) => {
+      throw error
+    },
+    ...options,
+  })
+
+async function pending(cluster: Cluster): Promise<number> {
+  const lists = await Promise.all(
+    cluster.nodes.map((node) => node.stalled(Number.MAX_SAFE_INTEGER as Timestamp, 100)),
+  )
+  return lists.flat().length
+}
+
+const VANISHED: readonly (readonly [string, boolean, (steps: Steps) => Promise<void>])[] = [
+  ['after the ledger heard of it', false, (steps) => steps.begin()],
+  ['after one node prepared, before the ledger heard of it', false, (steps) => steps.prepare(0)],
+  [
+    'after one node of two prepared',
+    false,
+    async (steps) => {
+      await steps.begin()
+      await steps.prepare(1)
+    },
+  ],
+  [
+    'after all nodes prepared',
+    false,
+    async (steps) => {
+      await steps.begin()
+      await steps.prepare(0)
+      await steps.prepare(1)
+    },
+  ],
+  [
+    'after it decided to cancel',
+    false,
+    async (steps) => {
+      await steps.begin()
+      await steps.prepare(0)
+      await steps.decide('cancel')
+    },
+  ],
+  [
+    'after it decided to commit',
+    true,
+    async (steps) => {
+      await steps.begin()
+      await steps.prepare(0)
+      await steps.prepare(1)
+      await steps.decide('commit')
+    },
+  ],
+  [
+    'after one node of two had committed',
+    true,
+    async (steps) => {
+      await steps.begin()
+      await steps.prepare(0)
+      await steps.prepare(1)
+      await steps.decide('commit')
+      await steps.commit(1)
+    },
+  ],
+  [
+    'before it told the ledger that all is done',
+    true,
+    async (steps) => {
+      await steps.begin()
+      await steps.prepare(0)
+      await steps.prepare(1)
+      await steps.decide('commit')
+      await steps.commit(0)
+      await steps.commit(1)
+    },
+  ],
+]
+
+for (const [where, committed, run] of VANISHED) {
+  test(`§3.5 a coordinator that vanished ${where}: finished within five seconds, all or nothing`, async () => {
+    for (const managers of [1, 3]) {
+      const cluster = await openCluster()
+      const recoveries = Array.from({ length: managers }, () => recover(cluster))
+      await cluster.pass(700)
+      await run(new Steps(cluster))
+      await cluster.pass(5000)
+      const values = await Promise.all(ids.map(async (id) => (await cluster.get(id))?.['v']))
+      assert.deepEqual(values, committed ? [{ S: 'new' }, { S: 'new' }] : [undefined, undefined])
+      assert.equal(await pending(cluster), 0)
+      assert.equal(await cluster.unfinished(), 0)
+      await Promise.all(recoveries.map((recovery) => recovery.stop()))
+    }
+  })
+}
+
+test('§3.5 a commit that comes after recovery has cancelled finds that out', async () => {
+  const cluster = await openCluster()
+  const steps = new Steps(cluster)
+  const recovery = recover(cluster)
+  await steps.prepare(0)
+  await cluster.pass(5000)
+  assert.equal(
+    (await steps.ledger.decide(steps.tx, 'commit', { timestamp: timestamp(1) })).decision,
+    'cancel',
+  )
+  await recovery.stop()
+})
+
+test('§3.5 a prepare that arrives long after its transaction was completed is cancelled, not committed again', async () => {
+  const cluster = await openCluster()
+  const steps = new Steps(cluster)
+  await steps.begin()
+  await steps.prepare(1)
+  await steps.decide('commit')
+  await steps.commit(1)
+  await steps.ledger.complete(steps.tx)
+  await steps.prepare(0)
+  const recovery = recover(cluster)
+  await cluster.pass(5000)
+  assert.equal(await cluster.get(a), undefined)
+  assert.equal(await pending(cluster), 0)
+  await recovery.stop()
+})
+
+test('§3.5 a transaction in the hands of a living coordinator is left alone', async () => {
+  const cluster = await openCluster()
+  const recovery = recover(cluster)
+  const coordinator = cluster.coordinator()
+  for (let round = 0; round < 5; round++) {
+    const steps = new Steps(cluster, String(round))
+    await steps.begin()
+    await cluster.pass(1500)
+    assert.equal((await steps.ledger.read(slotOf(steps.tx)))?.state, 'preparing')
+    await steps.decide('cancel')
+    await steps.ledger.complete(steps.tx)
+  }
+  assert.equal((await coordinator.write({ actions: [put(a, NEW), put(b, NEW)] })).outcome, 'committed')
+  await recovery.stop()
+})
+
+test('§3.5 at a start nobody waits: everything that is there is finished at once', async () => {
+  const cluster = await openCluster()
+  const steps = new Steps(cluster)
+  await steps.begin()
+  await steps.prepare(0)
+  await steps.prepare(1)
+  await steps.decide('commit')
+  const recovery = recover(cluster)
+  await recovery.takeOver()
+  assert.deepEqual((await cluster.get(b))?.['v'], { S: 'new' })
+  assert.equal(await cluster.unfinished(), 0)
+  await recovery.stop()
+})
+
+test('§3.5 a node that does not answer holds nothing else up, and is tried again', async () => {
+  const cluster = await openCluster()
+  const steps = new Steps(cluster)
+  await steps.begin()
+  await steps.prepare(0)
+  await steps.prepare(1)
+  await steps.decide('commit')
+  const errors: unknown[] = []
+  cluster.on(1, 'commit', ...Array.from({ length: 4 }, () => () => new Promise(() => undefined)))
+  const tuning = { callTimeoutMs: 100, callTriesMax: 2 }
+  const recovery = recover(cluster, { tuning, onError: (error) => errors.push(error) })
+  await cluster.pass(4000)
+  assert.deepEqual((await cluster.get(a))?.['v'], { S: 'new' })
+  await cluster.pass(6000)
+  assert.deepEqual((await cluster.get(b))?.['v'], { S: 'new' })
+  assert.equal(await cluster.unfinished(), 0)
+  assert.ok(errors.length > 0)
+  await recovery.stop()
+})

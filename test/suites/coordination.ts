@@ -1,0 +1,31 @@
+// A coordinator on the nodes of a test, as the store opens one.
+import {
+  type CoordinatedNode,
+  type Coordinator,
+  type CoordinatorTuning,
+  openCoordinator,
+} from '../../src/coordinator/coordinator.js'
+import type { LedgerSlot } from '../../src/model/brand.js'
+import { allRules, type TransactionRules } from '../../src/rules/switches.js'
+import type { Runtime } from '../../src/runtime/runtime.js'
+
+export const slotNode =
+  (nodes: number) =>
+  (slot: LedgerSlot): number =>
+    Number.parseInt(slot.slice(0, 8), 16) % nodes
+
+export function testCoordinator(
+  runtime: Runtime,
+  nodes: readonly CoordinatedNode[],
+  nodeOf: (hash: number) => number,
+  options: { readonly rules?: TransactionRules; readonly tuning?: CoordinatorTuning } = {},
+): Coordinator {
+  return openCoordinator({
+    runtime,
+    nodes,
+    nodeOf,
+    ledgerNodeOf: slotNode(nodes.length),
+    rules: options.rules ?? allRules,
+    ...(options.tuning && { tuning: options.tuning }),
+  })
+}
