@@ -144,6 +144,7 @@ const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'Transact
 const EXPECTED_MESSAGES = new Set([
   'a transaction before this one is not decided',
   'a transaction of before the last start has not been decided yet',
+  'the transaction is not finished here',
 ])
 const isExpected = ({ name, message }: Error): boolean => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message)
 
