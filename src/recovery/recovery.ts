@@ -186,8 +186,8 @@ class RunningRecovery implements Recovery {
       ledger.decide(tx, 'cancel', { timestamp: timestamp(runtime.clock.nowMicros()), reasons: [] }),
     )
     if (record.state === 'completed') {
-      // What a node still holds of it. All of it: which items these are, only the node knows.
-      if (node !== undefined) await tellParticipants(nodes, { ...record, participants: [{ node, items: [] }] }, this.#calls)
+      // What a node still holds of it came late or twice. All of it: which items these are, only the node knows.
+      if (node !== undefined) await this.#calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
     } else {
       await tellParticipants(nodes, record, this.#calls)
       await completeRecord(nodes, ledger, record, this.#calls)
