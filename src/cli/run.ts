@@ -14,6 +14,13 @@ export interface Command {
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { summary: 'serve a store over HTTP', load: () => import('./start.js') }],
+  [
+    'transactions',
+    {
+      summary: 'list transactions in flight, stalled and done of late',
+      load: () => import('./transactions.js'),
+    },
+  ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
 ])
 
@@ -49,7 +56,7 @@ export async function run(args: readonly string[], world: World): Promise<number
 }
 
 function overview(): string {
-  const lines = [...COMMANDS].map(([name, { summary }]) => `  seriatim ${name.padEnd(10)} ${summary}`)
+  const lines = [...COMMANDS].map(([name, { summary }]) => `  seriatim ${name.padEnd(12)} ${summary}`)
   return [
     'ACID transactions for DynamoDB-shaped data.',
     '',

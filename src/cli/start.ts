@@ -1,5 +1,7 @@
 // seriatim start: open a store, serve it, and close both when told to.
+import { readFile } from 'node:fs/promises'
 import { loadAuthFile, type Auth } from '../server/auth.js'
+import { type FaultPlan, parseFaultPlan } from '../server/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../server/http-server.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { OpenOptions, World } from './world.js'
@@ -15,6 +17,10 @@ export const help = `seriatim start [options]
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
   --faults       obey the header x-seriatim-fault, for tests of clients; loopback only
+  --fault-plan FILE|JSON
+                 with --faults: what happens to requests without that header, how often, from a seed:
+                 { "seed": 1, "faults": [ { "operation": "TransactWriteItems",
+                                            "fault": "transaction-conflict", "probability": 0.1 } ] }
 
 Prints "seriatim listening on http://HOST:PORT" when it is ready. On SIGTERM or SIGINT it answers what it has
 accepted and closes; a second signal ends it at once.`
@@ -27,6 +33,7 @@ const OPTIONS = {
   nodes: { type: 'string' },
   auth: { type: 'string' },
   faults: { type: 'boolean' },
+  'fault-plan': { type: 'string' },
 } as const
 
 const NODES_MAX = 64
@@ -45,6 +52,9 @@ export async function run(args: readonly string[], world: World): Promise<number
   const refusal = hostRefusal(host, { auth: values.auth, faults })
   if (refusal !== undefined) throw new UsageError(refusal)
   const auth = values.auth === undefined ? undefined : await readAuth(values.auth, world)
+  const planText = values['fault-plan']
+  if (planText !== undefined && faults !== true) throw new UsageError('--fault-plan needs --faults')
+  const faultPlan = planText === undefined ? undefined : await readFaultPlan(planText)
 
   const signals = countSignals(world)
   try {
@@ -53,7 +63,7 @@ export async function run(args: readonly string[], world: World): Promise<number
     try {
       if (signals.received) return 0
       const server = await store
-        .listen({ host, port, auth, faults })
+        .listen({ host, port, auth, faults, faultPlan })
         .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
       await serve(server, signals.first, world)
     } finally {
@@ -71,6 +81,18 @@ async function serve(server: RunningServer, untilSignal: Promise<void>, world: W
   world.print(`seriatim listening on ${server.url}`)
   await untilSignal
   await server.stop()
+}
+
+/** The text itself, or the name of a file that holds it. */
+async function readFaultPlan(textOrPath: string): Promise<FaultPlan> {
+  if (textOrPath.trimStart().startsWith('{')) return parseFaultPlan(textOrPath)
+  let text: string
+  try {
+    text = await readFile(textOrPath, 'utf8')
+  } catch (error) {
+    throw new Error(`cannot read the fault plan ${textOrPath}: ${(error as Error).message}`, { cause: error })
+  }
+  return parseFaultPlan(text)
 }
 
 async function readAuth(path: string, world: World): Promise<Auth> {

@@ -1,4 +1,5 @@
 // What a command touches outside itself, so that a test can hand in its own.
+import type { TransactionList } from '../router/transaction-list.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 
 /** The part of an opened store that the command line needs. */
@@ -28,7 +29,11 @@ export interface World {
   exitNow(code: number): void
   openStore(options: OpenOptions): Promise<ServedStore>
   verifyFolder(path: string): Promise<FolderReport>
+  listTransactions(place: TransactionPlace, limit: number): Promise<TransactionList>
 }
+
+/** A folder that no server is using, or a running server. */
+export type TransactionPlace = { readonly path: string } | { readonly endpoint: string }
 
 export function processWorld(): World {
   return {
@@ -44,5 +49,17 @@ export function processWorld(): World {
     exitNow: (code) => process.exit(code),
     openStore: async (options) => (await import('../store.js')).open(options),
     verifyFolder: async (path) => (await import('./verify-folder.js')).verifyDataFolder(path),
+    listTransactions: async (place, limit) => {
+      const { transactionsIn, transactionsOf } = await import('./find-transactions.js')
+      return 'path' in place
+        ? transactionsIn(place.path, limit)
+        : transactionsOf(place.endpoint, limit, credentials())
+    },
   }
+}
+
+/** As the AWS command line and SDKs find them in the environment. */
+function credentials(): { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = process.env
+  return accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
 }

@@ -58,3 +58,13 @@ export class DynamoError extends Error {
 
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message)
+
+/** A transaction that was not done, with a reason for each of its actions, in order. */
+export function transactionCancelled(reasons: readonly { readonly Code: string }[]): DynamoError {
+  const codes = reasons.map(({ Code }) => Code).join(', ')
+  return new DynamoError(
+    'TransactionCanceledException',
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+    { CancellationReasons: reasons },
+  )
+}

@@ -39,8 +39,13 @@ export interface RequestScope {
 /** Members of a request whose shape has been checked; what is deeper is checked where it is used. */
 export type Input = Readonly<Record<string, unknown>>
 
+/** Before the names of operations that are ours and not DynamoDB's. */
+export const EXTENSION_PREFIX = 'Seriatim_20261101.'
+
 export interface Operation {
   readonly name: string
+  /** What stands before the name in the target of a request; absent: as DynamoDB has it. */
+  readonly targetPrefix?: string
   readonly access: Access
   readonly shape: StructShape
   /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */

@@ -15,6 +15,11 @@ export function openRouter({ context, operations, onInternalError }: RouterOptio
   const byName = new Map(operations.map((operation) => [operation.name, operation]))
   return {
     operations: [...byName.keys()],
+    targetPrefixes: new Map(
+      operations.flatMap(({ name, targetPrefix }) =>
+        targetPrefix === undefined ? [] : [[name, targetPrefix] as const],
+      ),
+    ),
 
     async handle({ operation: name, input, principal }: RouterRequest): Promise<RouterReply> {
       const operation = byName.get(name)

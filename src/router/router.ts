@@ -32,4 +32,6 @@ export interface Router {
   handle(request: RouterRequest): Promise<RouterReply>
   /** Names of the operations that exist, for metrics. */
   readonly operations: readonly string[]
+  /** What stands before the name in the target of a request, for operations that are not DynamoDB's. */
+  readonly targetPrefixes?: ReadonlyMap<string, string>
 }

@@ -19,7 +19,16 @@ import {
   type Answer,
 } from './answer.js'
 import type { Auth } from './auth.js'
-import { FAULT_HEADER, parseFault, type Fault } from './faults.js'
+import type { FaultPlan } from './fault-plan.js'
+import {
+  conflictError,
+  FAULT_HEADER,
+  FAULT_NAMES,
+  faultFits,
+  inProgressError,
+  parseFault,
+  type Fault,
+} from './faults.js'
 import { parseBody } from './json-body.js'
 import type { ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
@@ -50,6 +59,8 @@ export interface DispatcherOptions {
   readonly hosts?: readonly string[] | undefined
   /** Obey the header `x-seriatim-fault`. */
   readonly faults?: boolean | undefined
+  /** Faults for requests without that header. */
+  readonly faultPlan?: FaultPlan | undefined
   readonly onRequest?: ((info: RequestInfo) => void) | undefined
 }
 
@@ -76,7 +87,8 @@ export class Dispatcher {
     this.#metrics = options.metrics
     this.#other = options.metrics.operation('none')
     for (const operation of router.operations) {
-      const prefix = STREAMS_OPERATIONS.has(operation) ? STREAMS_PREFIX : TARGET_PREFIX
+      const usual = STREAMS_OPERATIONS.has(operation) ? STREAMS_PREFIX : TARGET_PREFIX
+      const prefix = router.targetPrefixes?.get(operation) ?? usual
       this.#byTarget.set(prefix + operation, options.metrics.operation(operation))
     }
     if (options.auth === undefined) this.#origin = new OriginCheck(options.hosts ?? [])
@@ -167,7 +179,7 @@ export class Dispatcher {
 
   #operate(operation: string, head: RequestHead, body: Buffer): Answer | Promise<Answer> {
     const { headers } = head
-    const { auth, limits, faults } = this.#options
+    const { auth, limits, faults, faultPlan } = this.#options
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     let principal: Principal = anyone
     if (auth !== undefined) {
@@ -181,8 +193,14 @@ export class Dispatcher {
     const faultText = headers[FAULT_HEADER]
     if (faults === true && typeof faultText === 'string') {
       const fault = parseFault(faultText)
-      if (fault === undefined) return this.#error(unknownFault(faultText), contentType)
+      if (fault === undefined || !faultFits(fault, operation)) {
+        return this.#error(unknownFault(faultText, operation), contentType)
+      }
       return this.#operateWith(fault, operation, parsed.input, principal, contentType)
+    }
+    const planned = faultPlan?.next(operation)
+    if (planned !== undefined) {
+      return this.#operateWith(planned, operation, parsed.input, principal, contentType)
     }
     return this.#ask(operation, parsed.input, principal, contentType)
   }
@@ -205,6 +223,9 @@ export class Dispatcher {
     contentType: string,
   ): Promise<Answer> {
     if (fault.kind === 'throttle') return this.#error(throttled(), contentType)
+    if (fault.kind === 'transaction-conflict')
+      return this.#error(conflictError(operation, input), contentType)
+    if (fault.kind === 'transaction-in-progress') return this.#error(inProgressError(), contentType)
     if (fault.kind === 'delay') await delay(fault.delayMs)
     if (fault.kind === 'delay' || fault.when === 'after') {
       const answer = await this.#ask(operation, input, principal, contentType)
@@ -281,8 +302,8 @@ function unknownTarget(target: string | string[] | undefined): DynamoError {
 const throttled = (): DynamoError =>
   new DynamoError('ThrottlingException', 'Too many requests are in flight; try again.')
 
-const unknownFault = (text: string): DynamoError =>
+const unknownFault = (text: string, operation: string): DynamoError =>
   new DynamoError(
     'ValidationException',
-    `Unknown fault ${JSON.stringify(text.slice(0, QUOTED_MAX))}; there are throttle, error-before, error-after, lose-before, lose-after and delay-<milliseconds>`,
+    `Unknown fault ${JSON.stringify(text.slice(0, QUOTED_MAX))} for ${operation}; there are ${FAULT_NAMES}`,
   )

@@ -11,6 +11,7 @@ import type { Router } from '../router/router.js'
 import type { Answer } from './answer.js'
 import type { Auth } from './auth.js'
 import { Connection, type ServerState } from './connection.js'
+import type { FaultPlan } from './fault-plan.js'
 import { Dispatcher, type RequestInfo } from './dispatch.js'
 import { serverLimits, type ServerLimits } from './limits.js'
 import { Metrics } from './metrics.js'
@@ -27,6 +28,8 @@ export interface ListenOptions {
   readonly limits?: Partial<ServerLimits> | undefined
   /** Obey the header `x-seriatim-fault`; loopback only. */
   readonly faults?: boolean | undefined
+  /** What happens to requests without that header; loopback only. */
+  readonly faultPlan?: FaultPlan | undefined
   /** Called after each request; keep it short. */
   readonly onRequest?: ((info: RequestInfo) => void) | undefined
 }
@@ -48,12 +51,15 @@ export interface RunningServer extends AsyncDisposable {
  */
 export async function listen(router: Router, options: ListenOptions = {}): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
-  const refusal = hostRefusal(host, options)
+  const refusal = hostRefusal(host, {
+    ...options,
+    faults: options.faults === true || options.faultPlan !== undefined,
+  })
   if (refusal !== undefined) throw new Error(refusal)
   const limits = { ...serverLimits, ...options.limits }
   const metrics = new Metrics()
-  const { auth, faults, onRequest } = options
-  const dispatcher = new Dispatcher(router, { limits, metrics, auth, faults, onRequest })
+  const { auth, faults, faultPlan, onRequest } = options
+  const dispatcher = new Dispatcher(router, { limits, metrics, auth, faults, faultPlan, onRequest })
   const state: ServerState = {
     dispatcher,
     limits,

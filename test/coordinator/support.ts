@@ -72,7 +72,7 @@ export async function openCluster(seed = 1): Promise<Cluster> {
     return (request: never, ...more: never[]): Promise<unknown> => {
       calls.push({ node, method, request })
       const fate = fates.get(`${node} ${method}`)?.shift()
-      const carryOut = (): Promise<unknown> => (go as (...all: never[]) => Promise<unknown>)(request, ...more)
+      const carryOut = (): Promise<unknown> => (go)(request, ...more)
       return fate === undefined ? carryOut() : fate(carryOut, request)
     }
   }

@@ -1,5 +1,10 @@
 import type { Operation } from '../context.js'
+import { listTransactions } from './list-transactions.js'
 import { transactGetItems } from './transact-get-items.js'
 import { transactWriteItems } from './transact-write-items.js'
 
-export const transactionOperations: readonly Operation[] = [transactGetItems, transactWriteItems]
+export const transactionOperations: readonly Operation[] = [
+  transactGetItems,
+  transactWriteItems,
+  listTransactions,
+]
