@@ -216,14 +216,14 @@ export class JournalLine implements Line {
     this.#overlay.rollBack(keys)
     for (const [space, count] of [...open.countsBefore, ...batch.countsBefore]) this.#counts.set(space, count)
     this.#bytes -= batch.bytes + open.bytes
-    // What readers have seen stays; the next batch takes it along.
-    for (const key of keys) {
+    const unsure = error instanceof AppendUnsure
+    // What readers have seen stays; the next batch takes it along, if there can be one.
+    for (const key of unsure ? [] : keys) {
       const version = this.#overlay.decided(key)
       if (version?.visible === true) this.#change(key, version.value)
     }
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
-    const unsure = error instanceof AppendUnsure
     batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
     open.reject(failed)
     if (unsure) this.#rejectWaiters(failed)
@@ -239,7 +239,10 @@ export class JournalLine implements Line {
   }
 
   #admitNext(): void {
-    if (this.#waiters.length > 0 && this.#bytes < this.#overlayBytesMax) this.#waiters.shift()?.resolve()
+    if (this.#waiters.length === 0 || this.#bytes >= this.#overlayBytesMax) return
+    this.#waiters.shift()?.resolve()
+    // Not every step asks when it is settled; whoever waits behind one that does not must not wait for ever.
+    if (this.#waiters.length > 0) this.#options.runtime.defer(() => this.#admitNext())
   }
 
   #rejectWaiters(error: Error): void {

@@ -11,9 +11,9 @@ import { realFiles } from '../runtime/real-files.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
-import { JournalLine } from './journal-line.js'
-import { MemoryLine } from './line.js'
-import { LocalNode } from './local-node.js'
+import { JournalLine, type JournalLineOptions } from './journal-line.js'
+import { type Line, MemoryLine } from './line.js'
+import { LocalNode, type LocalNodeParts } from './local-node.js'
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
@@ -103,28 +103,48 @@ async function openJournalledNode(
   const index = lmdbIndex(join(path, 'index'))
   try {
     await syncFolders(path)
-    const clock = new HybridClock(runtime.clock)
-    const replay = new Replay(index)
-    const journal = await openJournal(
-      { ...tuning, files, runtime, folder: join(path, 'journal') },
-      index.appliedUpTo,
-      (frame) => replay.add(frame),
-    )
-    await replay.finish()
-    await journal.trim(index.appliedUpTo)
-    const seen = index.get(CLOCK_KEY)
-    if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
-    return new LocalNode({
-      line: new JournalLine({ ...tuning, index, journal, runtime, clock }),
-      clock,
-      runtime,
-      onClose,
-    })
+    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
   } catch (error) {
     await index.close()
     throw error
   }
 }
+
+export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions'> {
+  readonly runtime: Runtime
+  readonly index: OrderedIndex
+  /** Where the journal is kept. */
+  readonly files: FileLayer
+  readonly folder: string
+  readonly tuning?: LocalNodeTuning
+  /** Puts the line together; a simulation looks over its shoulder. */
+  readonly lineOf?: (options: JournalLineOptions) => Line
+}
+
+/** Opens a node over an index and the files of its journal, whatever they are kept in. */
+export async function openNodeOver(
+  { runtime, index, files, folder, tuning = {}, lineOf = journalLine, ...node }: NodeParts,
+  onClose: () => Promise<void>,
+): Promise<LocalNode> {
+  const clock = new HybridClock(runtime.clock)
+  const replay = new Replay(index)
+  const journal = await openJournal({ ...tuning, files, runtime, folder }, index.appliedUpTo, (frame) =>
+    replay.add(frame),
+  )
+  await replay.finish()
+  await journal.trim(index.appliedUpTo)
+  const seen = index.get(CLOCK_KEY)
+  if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+  return new LocalNode({
+    ...node,
+    line: lineOf({ ...tuning, index, journal, runtime, clock }),
+    clock,
+    runtime,
+    onClose,
+  })
+}
+
+const journalLine = (options: JournalLineOptions): Line => new JournalLine(options)
 
 /** Readers may have seen LSNs of commits that were not in the journal yet; none of them is given out again. */
 const UNSYNCED_LSNS_MAX = 2 ** 20

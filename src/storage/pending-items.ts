@@ -25,6 +25,8 @@ export class PendingItems {
   readonly #line: Line
   readonly #keys = new Set<KeyBytes>()
   readonly #byTransaction = new Map<TxId, Set<KeyBytes>>()
+  /** What is still in memory as it was encoded need not be decoded. */
+  readonly #decoded = new WeakMap<Uint8Array, PendingItem>()
 
   constructor(line: Line) {
     this.#line = line
@@ -39,7 +41,7 @@ export class PendingItems {
   of(item: KeyBytes): PendingItem {
     if (!this.#keys.has(item)) return NOTHING
     const stored = this.#line.decided.get(pendingKey(item))
-    return stored === undefined ? NOTHING : decodePending(stored)
+    return stored === undefined ? NOTHING : this.#decode(stored)
   }
 
   has(item: KeyBytes): boolean {
@@ -50,7 +52,9 @@ export class PendingItems {
   set(item: KeyBytes, next: PendingItem, put: 'put' | 'putVisible'): void {
     for (const { tx } of this.of(item).pending) this.#forget(tx, item)
     const empty = next.pending.length === 0
-    this.#line[put](pendingKey(item), empty ? undefined : encodePending(next))
+    const stored = empty ? undefined : encodePending(next)
+    if (stored !== undefined) this.#decoded.set(stored, next)
+    this.#line[put](pendingKey(item), stored)
     if (empty) this.#keys.delete(item)
     else this.#remember(item, next)
   }
@@ -72,6 +76,12 @@ export class PendingItems {
       if (stalled.size >= entriesMax) break
     }
     return [...stalled].slice(0, entriesMax)
+  }
+
+  #decode(stored: Uint8Array): PendingItem {
+    let item = this.#decoded.get(stored)
+    if (item === undefined) this.#decoded.set(stored, (item = decodePending(stored)))
+    return item
   }
 
   #load(): void {

@@ -186,6 +186,8 @@ export class TransactionPart implements TransactionNode {
 
   async finished({ tx }: FinishRequest): Promise<void> {
     await this.#unsettled.get(tx)
+    // A crash since then has brought the intent back, and what was done with it is gone.
+    if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
 
   async #finish({ tx, items }: FinishRequest, decision: 'commit' | 'cancel'): Promise<void> {

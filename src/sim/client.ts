@@ -1,0 +1,234 @@
+// A client of the simulated store: asks, waits for a while, asks again where that is safe, and writes down what it was
+// told.
+import type { Coordinator, ReadTransactionOutcome, WriteTransactionOutcome } from '../coordinator/coordinator.js'
+import type { WriteRequest } from '../rules/item.js'
+import type { ItemRecord, WriteOutcome } from '../storage/storage-node.js'
+import { type Request, keyNamed } from './actions.js'
+import type { Image } from './history.js'
+import type { CallOptions, Network } from './network.js'
+import { type Cluster, nodeOf, TABLE } from './processes.js'
+import type { Life, SimProcess } from './process.js'
+import type { Random } from './random.js'
+import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
+
+const PATIENCE: CallOptions = { timeoutMs: 4000, once: true }
+const RETRIES_MAX = 12
+const RETRY_MICROS = { min: 5_000, max: 500_000 }
+
+type CoordinatorAnswer<Method extends 'read' | 'write'> = Awaited<ReturnType<Coordinator[Method]>>
+
+export class SimClient {
+  readonly random: Random
+  readonly #cluster: Cluster
+  readonly #coordinators: readonly SimProcess[]
+  readonly #life: Life
+  readonly #recorder: Recorder
+  readonly #network: Network
+  readonly #name: string
+  #requests = 0
+
+  constructor(cluster: Cluster, coordinators: readonly SimProcess[], life: Life, recorder: Recorder) {
+    this.#cluster = cluster
+    this.#coordinators = coordinators
+    this.#life = life
+    this.#recorder = recorder
+    this.#network = cluster.network
+    this.#name = life.process.name
+    this.random = life.process.random
+  }
+
+  /** For what a request writes: unique in its world. */
+  nextId(): string {
+    return `${this.#name}/${this.#requests++}`
+  }
+
+  get nowMicros(): number {
+    return this.#cluster.around.scheduler.nowMicros
+  }
+
+  sleep(micros: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#cluster.around.scheduler.after(micros, `sleep ${this.#name}`, resolve)
+    })
+  }
+
+  /** A write transaction. With a token it is repeated until it is answered; without one it is tried once. */
+  async transact(id: string, requests: readonly Request[], token?: { readonly again: boolean }): Promise<WriteDraft> {
+    const { draft, leave } = this.#begin(id, 'transaction', requests)
+    this.#cluster.witness.expect(id, requests)
+    if (token === undefined) {
+      const outcome = await this.#write({ actions: requests })
+      this.#conclude(draft, outcome, 'certain')
+    } else {
+      await this.#persist(draft, requests)
+      // A client that never got the answer sends the same once more, later.
+      if (token.again && draft.status === 'committed') {
+        const outcome = await this.#write(tokenRequest(id, requests))
+        if (outcome?.outcome === 'committed')
+          this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
+        this.#tell('again', outcome?.outcome ?? 'lost')
+      }
+    }
+    leave()
+    return draft
+  }
+
+  /** A read transaction: the images in the order of the keys, if there was an answer. */
+  async read(id: string, keys: readonly string[]): Promise<readonly Image[] | undefined> {
+    const leave = this.#recorder.enter(keys)
+    const invokedAt = this.nowMicros
+    const items = keys.map((name) => ({ space: TABLE.space, key: keyNamed(name).key }))
+    const outcome = (await this.#ask('read', { items })) as ReadTransactionOutcome | undefined
+    leave()
+    this.#tell('read', outcome?.outcome ?? 'lost')
+    if (outcome?.outcome !== 'read') return undefined
+    const images = outcome.records.map(imageOf)
+    if (outcome.timestamp === undefined) throw new Error('a read transaction without a timestamp')
+    this.#recorder.reads.push({
+      kind: 'read',
+      id,
+      timestamp: outcome.timestamp,
+      images: new Map(keys.map((key, at) => [key, images[at]])),
+      invokedAt,
+      completedAt: this.nowMicros,
+    })
+    return images
+  }
+
+  async get(id: string, name: string): Promise<Image> {
+    const invokedAt = this.nowMicros
+    const record = await this.#node(name, 'get', [TABLE.space, keyNamed(name).key])
+    if (record === LOST) return undefined
+    const image = imageOf(record as ItemRecord | undefined)
+    this.#recorder.looks.push({ kind: 'look', id, key: name, image, invokedAt, completedAt: this.nowMicros })
+    return image
+  }
+
+  /** A single write. */
+  async write(id: string, request: Request, answersImage: boolean): Promise<WriteDraft> {
+    const { draft, leave } = this.#begin(id, 'single', [request])
+    const { key } = request.written
+    const { written: _, ...plain } = request
+    const asked = { ...plain, ...(answersImage && { answersImage }) } as WriteRequest
+    const outcome = (await this.#node(key, 'write', [asked])) as WriteOutcome | typeof LOST
+    leave()
+    this.#tell('single', outcome === LOST ? 'unknown' : outcome.verdict)
+    if (outcome === LOST) return draft
+    draft.completedAt = this.nowMicros
+    if (outcome.verdict === 'done') {
+      if (outcome.timestamp === undefined) throw new Error('a write without a timestamp')
+      draft.timestamp = outcome.timestamp
+      draft.status = 'committed'
+      if (answersImage) draft.old = new Map([[key, imageOf(outcome.old)]])
+    } else {
+      draft.status = 'refused'
+      if (outcome.verdict === 'condition-failed') this.#look(draft, key, outcome.current, request)
+    }
+    return draft
+  }
+
+  #begin(
+    id: string,
+    kind: WriteDraft['kind'],
+    requests: readonly Request[],
+  ): { readonly draft: WriteDraft; readonly leave: () => void } {
+    const actions = requests.map(({ written }) => written)
+    const draft: WriteDraft = { id, kind, actions, invokedAt: this.nowMicros, completedAt: Infinity, status: 'unknown' }
+    this.#recorder.writes.push(draft)
+    const leave =
+      kind === 'transaction' ? this.#recorder.enter(actions.map(({ key }) => key)) : (): void => undefined
+    return { draft, leave }
+  }
+
+  async #persist(draft: WriteDraft, requests: readonly Request[]): Promise<void> {
+    let certain: 'certain' | 'doubtful' = 'certain'
+    for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
+      const outcome = await this.#write(tokenRequest(draft.id, requests))
+      const over = this.#conclude(draft, outcome, certain)
+      if (over) return
+      // From here on an earlier attempt may be at work behind the back of the next.
+      certain = 'doubtful'
+      await this.sleep(this.random.skewed(RETRY_MICROS.min, RETRY_MICROS.max))
+    }
+  }
+
+  /** True if there is nothing left to ask. */
+  #conclude(draft: WriteDraft, outcome: WriteTransactionOutcome | undefined, certain: 'certain' | 'doubtful'): boolean {
+    this.#tell('transaction', outcome?.outcome ?? 'lost')
+    switch (outcome?.outcome) {
+      case undefined:
+      case 'unknown':
+      case 'token-in-progress':
+        return false
+      case 'unavailable':
+        if (certain === 'certain') draft.status = 'refused'
+        return false
+      case 'committed':
+        if (outcome.timestamp !== undefined) draft.timestamp = outcome.timestamp
+        draft.status = 'committed'
+        draft.completedAt = this.nowMicros
+        return true
+      case 'repeated':
+        draft.status = 'committed'
+        draft.completedAt = this.nowMicros
+        return true
+      case 'cancelled':
+        for (const verdict of outcome.verdicts) this.#tell('cancelled', verdict.verdict)
+        if (certain === 'certain') draft.status = 'refused'
+        return true
+      case 'stale-shape':
+      case 'token-mismatch':
+        this.#recorder.found.add('unexpected-answer', `${draft.id} was answered ${outcome.outcome}`)
+        return true
+    }
+  }
+
+  #look(draft: WriteDraft, key: string, current: ItemRecord | undefined, { condition }: Request): void {
+    this.#recorder.looks.push({
+      kind: 'look',
+      id: draft.id,
+      key,
+      image: imageOf(current),
+      invokedAt: draft.invokedAt,
+      completedAt: this.nowMicros,
+      ...(condition && { failed: condition }),
+    })
+  }
+
+  #write(request: unknown): Promise<CoordinatorAnswer<'write'> | undefined> {
+    return this.#ask('write', request) as Promise<CoordinatorAnswer<'write'> | undefined>
+  }
+
+  /** Undefined if the answer was lost, or there was none. */
+  async #ask(method: 'write' | 'read', argument: unknown): Promise<unknown> {
+    const coordinator = this.random.pick(this.#coordinators)
+    try {
+      const request = { service: 'coordinator', method, args: [argument] }
+      return await this.#network.call(this.#life, coordinator, request, PATIENCE)
+    } catch {
+      return undefined
+    }
+  }
+
+  async #node(name: string, method: 'get' | 'write', args: readonly unknown[]): Promise<unknown> {
+    const { nodes } = this.#cluster
+    const { process } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
+    try {
+      return await this.#network.call(this.#life, process, { service: 'node', method, args }, PATIENCE)
+    } catch {
+      return LOST
+    }
+  }
+
+  #tell(what: string, outcome: string): void {
+    this.#cluster.around.tally.add(`outcome/${what} ${outcome}`)
+    this.#cluster.around.scheduler.note(`${what} ${outcome}`)
+  }
+}
+
+const LOST = Symbol('lost')
+
+const tokenRequest = (id: string, actions: readonly Request[]) => ({
+  actions,
+  token: { text: id, payloadHash: id },
+})

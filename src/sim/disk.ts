@@ -1,0 +1,184 @@
+// The disk of a simulated machine. A write is in the page cache first and on the disk once it is synced; a power cut
+// leaves any part of what was not synced, by pages and in any order; names appear and vanish for good only with the
+// folder's sync. It can run full, and a sync can fail.
+import { type FileHandle, type FileLayer, OutOfSpace } from '../runtime/files.js'
+import { rates } from './faults.js'
+import type { Life, Surroundings } from './process.js'
+import type { Random } from './random.js'
+
+interface File {
+  /** What the process reads back. */
+  seen: Buffer
+  /** What a power cut leaves for certain. */
+  safe: Buffer
+  /** Parts that differ. */
+  dirty: { readonly from: number; readonly to: number }[]
+}
+
+const PAGE_BYTES = 512
+const NOTHING = Buffer.alloc(0)
+
+export class SimDisk {
+  readonly #around: Surroundings
+  readonly #random: Random
+  #seen = new Map<string, File>()
+  #safe = new Map<string, File>()
+
+  constructor(around: Surroundings) {
+    this.#around = around
+    this.#random = around.random.fork()
+  }
+
+  /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */
+  layer(life: Life, onFailure: () => void): FileLayer {
+    return {
+      open: async (path, { create }) => {
+        await this.#takes(life, 'open', 50)
+        let file = this.#seen.get(path)
+        if (file === undefined) {
+          if (!create) throw new Error(`ENOENT: ${path}`)
+          file = { seen: copyOf(NOTHING), safe: copyOf(NOTHING), dirty: [] }
+          this.#seen.set(path, file)
+        }
+        return this.#handle(life, file, onFailure)
+      },
+      list: (folder) => {
+        const prefix = `${folder}/`
+        const names = [...this.#seen.keys()].filter((path) => path.startsWith(prefix))
+        return Promise.resolve(names.map((path) => path.slice(prefix.length)))
+      },
+      remove: async (path) => {
+        await this.#takes(life, 'remove', 50)
+        this.#seen.delete(path)
+      },
+      makeFolder: () => Promise.resolve(),
+      syncFolder: async () => {
+        await this.#takes(life, 'sync-folder', 500)
+        this.#safe = new Map(this.#seen)
+      },
+    }
+  }
+
+  crash(power: 'kept' | 'cut'): void {
+    // Without its process the machine still has what was written, synced or not.
+    if (power === 'kept') return
+    this.#loseNames()
+    for (const file of new Set(this.#seen.values())) {
+      this.#loseBytes(file)
+      file.seen = copyOf(file.safe)
+      file.dirty = []
+    }
+    this.#safe = new Map(this.#seen)
+  }
+
+  #handle(life: Life, file: File, onFailure: () => void): FileHandle {
+    return {
+      writeSynced: async (bytes, position) => {
+        const copy = Buffer.from(bytes)
+        await this.#takes(life, 'write', 20)
+        if (this.#fails('disk-full', rates.diskFull)) {
+          write(file, copy.subarray(0, this.#random.below(copy.length)), position)
+          throw new OutOfSpace('ENOSPC: no space left on device')
+        }
+        write(file, copy, position)
+        await this.#takes(life, 'sync', 200)
+        if (this.#fails('sync-failed', rates.syncFailed)) {
+          onFailure()
+          throw new Error('EIO: i/o error')
+        }
+        sync(file)
+        life.reach('after-sync')
+        if (!life.alive) await never()
+      },
+      read: (position, length) => Promise.resolve(Buffer.from(file.seen.subarray(position, position + length))),
+      reserve: async (position, length) => {
+        await this.#takes(life, 'reserve', 200)
+        write(file, Buffer.alloc(length), position)
+        sync(file)
+      },
+      truncateSynced: async (length) => {
+        await this.#takes(life, 'truncate', 200)
+        file.seen = copyOf(file.seen.subarray(0, length))
+        await this.#takes(life, 'sync', 200)
+        file.safe = copyOf(file.seen)
+        file.dirty = []
+      },
+      length: () => Promise.resolve(file.seen.length),
+      close: () => Promise.resolve(),
+    }
+  }
+
+  /** A step of the disk takes its time; a process that is dead by then never hears of it. */
+  #takes(life: Life, step: string, micros: number): Promise<void> {
+    life.reach(`before-${step}`)
+    return new Promise((resolve) => {
+      const { scheduler } = this.#around
+      scheduler.after(this.#random.skewed(micros / 4, micros * 8), `${step} ${life.process.name}`, () => {
+        if (life.alive) resolve()
+      })
+    })
+  }
+
+  #fails(name: string, rate: number): boolean {
+    const { faults, trouble, tally } = this.#around
+    const failed = trouble.on && faults.has('disk') && this.#random.chance(rate)
+    if (failed) tally.add(`fault/${name}`)
+    return failed
+  }
+
+  #loseNames(): void {
+    const names = new Map(this.#safe)
+    for (const [path, file] of this.#seen) if (this.#random.chance(0.5)) names.set(path, file)
+    for (const path of this.#safe.keys()) {
+      if (!this.#seen.has(path) && this.#random.chance(0.5)) names.delete(path)
+    }
+    this.#seen = names
+  }
+
+  #loseBytes(file: File): void {
+    const { seen, dirty } = file
+    if (dirty.length === 0) return
+    this.#around.tally.add('fault/torn')
+    const kept = this.#random.pick(['none', 'prefix', 'pages'] as const)
+    if (kept === 'none') return
+    for (const { from, to } of dirty) {
+      const end = kept === 'prefix' ? from + this.#random.below(to - from + 1) : to
+      for (let at = from; at < end;) {
+        const next = Math.min(end, (Math.floor(at / PAGE_BYTES) + 1) * PAGE_BYTES)
+        if (kept === 'prefix' || this.#random.chance(0.5)) file.safe = written(file.safe, seen.subarray(at, next), at)
+        at = next
+      }
+    }
+  }
+}
+
+/** What a dead process waits for. */
+export const never = (): Promise<never> => new Promise(() => undefined)
+
+function write(file: File, bytes: Buffer, position: number): void {
+  file.seen = written(file.seen, bytes, position)
+  file.dirty.push({ from: position, to: position + bytes.length })
+}
+
+function sync(file: File): void {
+  for (const { from, to } of file.dirty) file.safe = written(file.safe, file.seen.subarray(from, to), from)
+  file.dirty = []
+}
+
+/** In memory of its own, never of the pool that small buffers share. */
+function copyOf(bytes: Buffer): Buffer {
+  return written(Buffer.from(new ArrayBuffer(0)), bytes, 0)
+}
+
+function written(file: Buffer, bytes: Buffer, position: number): Buffer {
+  const end = position + bytes.length
+  let target = file
+  if (end > file.length) {
+    // With room to grow, so that a file is not copied at each write.
+    const grows = file.buffer.byteLength >= end
+    target = Buffer.from(grows ? file.buffer : new ArrayBuffer(Math.max(4096, 2 * end)), 0, end)
+    if (!grows) file.copy(target)
+  }
+  bytes.copy(target, position)
+  return target
+}

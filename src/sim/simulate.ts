@@ -1,0 +1,101 @@
+// Many worlds, one after another, each from a seed of its own: a run of any length in bounded memory, of which a single
+// world can be replayed.
+import { allRules, noRules, type TransactionRules } from '../rules/switches.js'
+import type { Anomaly } from './check/anomaly.js'
+import { type Fault, Tally } from './faults.js'
+import { Random } from './random.js'
+import { AppendWorkload } from './workloads/append.js'
+import { BankWorkload } from './workloads/bank.js'
+import { MixedWorkload } from './workloads/mixed.js'
+import { RetryWorkload } from './workloads/retry.js'
+import type { Workload } from './workloads/workload.js'
+import { runWorld, type WorldReport } from './world.js'
+
+export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
+  mixed: () => new MixedWorkload(),
+  append: () => new AppendWorkload(),
+  bank: () => new BankWorkload(),
+  retry: () => new RetryWorkload(),
+}
+
+export interface SimulationOptions {
+  readonly seed: number
+  readonly transactions: number
+  /** At most; worlds differ. */
+  readonly nodes: number
+  readonly faults: ReadonlySet<Fault>
+  readonly rules: 'all' | 'none'
+  /** One of them for each world, in turn. */
+  readonly workloads: readonly string[]
+  /** In one world. */
+  readonly worldTransactions?: number
+  /** Stop after the first world with an anomaly. */
+  readonly stopAtAnomaly?: boolean
+  readonly onWorld?: (world: WorldResult) => void
+}
+
+export interface WorldResult extends WorldReport {
+  readonly seed: number
+  readonly workload: string
+}
+
+export interface SimulationReport {
+  readonly worlds: number
+  readonly tally: Tally
+  readonly realtime: number
+  /** Those with anomalies. */
+  readonly broken: readonly WorldResult[]
+  /** Over all trace hashes. */
+  readonly traceHash: string
+  readonly events: number
+}
+
+export const WORLD_TRANSACTIONS = 1000
+const BROKEN_MAX = 5
+
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  const { seed, transactions, worldTransactions = WORLD_TRANSACTIONS } = options
+  const tally = new Tally()
+  const broken: WorldResult[] = []
+  let [realtime, events, hash, worlds] = [0, 0, 0, 0]
+  for (let left = transactions; left > 0 && broken.length < BROKEN_MAX; left -= worldTransactions) {
+    const world = await simulateWorld(options, seed + worlds, Math.min(left, worldTransactions))
+    worlds++
+    tally.addAll(world.tally.counts)
+    realtime += world.realtime.length
+    events += world.events
+    hash = (Math.imul(hash, 31) + Number.parseInt(world.traceHash.slice(0, 8), 16)) >>> 0
+    if (world.anomalies.length > 0) broken.push(world)
+    options.onWorld?.(world)
+    if (options.stopAtAnomaly === true && broken.length > 0) break
+  }
+  return { worlds, tally, realtime, broken, traceHash: hash.toString(16).padStart(8, '0'), events }
+}
+
+/** The shape of a world follows from its seed, so that worlds differ in more than chance. */
+async function simulateWorld(
+  { nodes, faults, rules, workloads }: SimulationOptions,
+  seed: number,
+  transactions: number,
+): Promise<WorldResult> {
+  const random = new Random(seed)
+  const workload = workloads[seed % workloads.length] as string
+  const make = WORKLOADS[workload]
+  if (make === undefined) throw new RangeError(`there is no workload ${workload}`)
+  const report = await runWorld({
+    seed,
+    transactions,
+    nodes: random.between(1, nodes),
+    coordinators: random.between(1, 3),
+    recoveries: random.between(1, 2),
+    clients: random.between(4, 16),
+    faults,
+    rules: RULES[rules],
+    workload: make(),
+  })
+  return { ...report, seed, workload }
+}
+
+const RULES: Readonly<Record<'all' | 'none', TransactionRules>> = { all: allRules, none: noRules }
+
+export const firstAnomaly = ({ broken }: SimulationReport): Anomaly | undefined => broken[0]?.anomalies[0]

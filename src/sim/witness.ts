@@ -1,0 +1,114 @@
+// Watches the protocol from outside: which transactions were run for which request, and what became of them. When the
+// world has come to rest, outcomes that nobody was told are settled here.
+import type { Ledger } from '../ledger/ledger.js'
+import { type TxId, slotOf } from '../model/brand.js'
+import type { LocalNode } from '../storage/local-node.js'
+import type { StorageNode } from '../storage/storage-node.js'
+import type { Action, PrepareRequest, TransactReply, TransactRequest, TransactionNode } from '../storage/transactions.js'
+import type { Tally } from './faults.js'
+
+export interface Fate {
+  readonly tx: TxId
+  readonly timestamp: number
+}
+
+type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode
+
+export class Witness {
+  readonly #tally: Tally
+  /** Actions travel frozen, not copied, so an action says whose it is. */
+  readonly #requestOf = new WeakMap<Action, string>()
+  readonly #transactionsOf = new Map<string, Set<TxId>>()
+  readonly #committed = new Map<TxId, number>()
+
+  constructor(tally: Tally) {
+    this.#tally = tally
+  }
+
+  /** These are the actions of the request with that id. */
+  expect(id: string, actions: readonly Action[]): void {
+    for (const action of actions) this.#requestOf.set(action, id)
+  }
+
+  /** What a node offers to others, watched. */
+  node(node: LocalNode): Watched {
+    return {
+      prepare: async (request: PrepareRequest) => {
+        this.#noteTransaction(request)
+        const reply = await node.prepare(request)
+        for (const { verdict } of reply.verdicts) this.#tally.add(`verdict/prepare ${verdict}`)
+        return reply
+      },
+      transact: async (request: TransactRequest): Promise<TransactReply> => {
+        this.#noteTransaction(request)
+        const reply = await node.transact(request)
+        this.#tally.add(`verdict/transact ${reply.outcome}`)
+        if (reply.outcome === 'committed') this.#committed.set(request.tx, reply.timestamp)
+        return reply
+      },
+      readAt: async (request: Parameters<LocalNode['readAt']>[0]) => {
+        const reply = await node.readAt(request)
+        for (const { verdict } of reply.results) this.#tally.add(`verdict/read-at ${verdict}`)
+        return reply
+      },
+      readLatest: async (request: Parameters<LocalNode['readLatest']>[0]) => {
+        const reply = await node.readLatest(request)
+        for (const { verdict } of reply.results) this.#tally.add(`verdict/read-latest ${verdict}`)
+        return reply
+      },
+      write: async (request: Parameters<LocalNode['write']>[0]) => {
+        const outcome = await node.write(request)
+        this.#tally.add(`verdict/write ${outcome.verdict}`)
+        return outcome
+      },
+      get: (...args: Parameters<LocalNode['get']>) => node.get(...args),
+      commit: (request: Parameters<LocalNode['commit']>[0]) => node.commit(request),
+      cancel: (request: Parameters<LocalNode['cancel']>[0]) => node.cancel(request),
+      finished: (request: Parameters<LocalNode['finished']>[0]) => node.finished(request),
+      stalled: (...args: Parameters<LocalNode['stalled']>) => node.stalled(...args),
+    }
+  }
+
+  ledger(ledger: Ledger): Ledger {
+    return {
+      begin: async (entry) => {
+        const outcome = await ledger.begin(entry)
+        this.#tally.add(`verdict/begin ${outcome.verdict}`)
+        return outcome
+      },
+      decide: async (tx, decision, at) => {
+        const record = await ledger.decide(tx, decision, at)
+        this.#tally.add(`verdict/decide ${decision}: ${record.state} ${record.decision ?? ''}`)
+        if (record.decision === 'commit') this.#committed.set(tx, record.timestamp)
+        return record
+      },
+      complete: (tx) => ledger.complete(tx),
+      read: (slot) => ledger.read(slot),
+      unfinished: (from, recordsMax) => ledger.unfinished(from, recordsMax),
+      recent: (recordsMax) => ledger.recent(recordsMax),
+      purge: (recordsMax) => ledger.purge(recordsMax),
+    }
+  }
+
+  /** The committed transactions of a request, when the world is at rest: none, or one, or something is wrong. */
+  async fatesOf(id: string, ledgerOf: (tx: TxId) => Ledger): Promise<readonly Fate[]> {
+    const fates: Fate[] = []
+    for (const tx of this.#transactionsOf.get(id) ?? []) {
+      const seen = this.#committed.get(tx)
+      const record = seen === undefined ? await ledgerOf(tx).read(slotOf(tx)) : undefined
+      if (seen !== undefined) fates.push({ tx, timestamp: seen })
+      else if (record?.tx === tx && record.decision === 'commit') fates.push({ tx, timestamp: record.timestamp })
+    }
+    return fates
+  }
+
+  #noteTransaction({ tx, actions }: { readonly tx: TxId; readonly actions: readonly Action[] }): void {
+    const [first] = actions
+    const id = first && this.#requestOf.get(first)
+    if (id === undefined) return
+    const transactions = this.#transactionsOf.get(id)
+    if (transactions === undefined) this.#transactionsOf.set(id, new Set([tx]))
+    else transactions.add(tx)
+  }
+}
+

@@ -1,0 +1,217 @@
+// One simulated world, from one seed: the real storage nodes, ledger, coordinators and recovery, on simulated machines and
+// a simulated network, under simulated clients.
+//
+//   client-0 ... client-N ----------------------------------------------> history --> judges (check/)
+//        | single items           | transactions                             ^
+//        |                        v                                          | outcomes that nobody was told
+//        |                  coordinator-0 ...      recovery-0 ...            |
+//        |                        |                     |                 witness, write log
+//        v                        v                     v
+//   ==== network: delay, drop, repeat, overtake, cut ================ crash points at every send and receive ====
+//        |                        |                     |
+//   node-0 (LocalNode, LocalLedger)      node-1 ...
+//   journal -> disk: lost and torn pages, full, failed syncs             crash points at every write and sync
+//   index: survives; what was being applied may not
+//
+//   set up --> trouble: faults, crashes, clocks that jump --> no more trouble --> at rest --> judge
+//
+// Everything that happens is an event of the scheduler; nothing reads a clock, a file or a random source but the world's.
+// May import: everything below the router. Nothing imports it but the command line and tests.
+import { ledgerSlot, type KeyBytes, timestamp } from '../model/brand.js'
+import type { TransactionRules } from '../rules/switches.js'
+import { inSpace } from '../storage/spaces.js'
+import { keyNamed } from './actions.js'
+import type { Anomaly } from './check/anomaly.js'
+import { judgeByReplay } from './check/oracle.js'
+import { SimClient } from './client.js'
+import { type Fault, Tally } from './faults.js'
+import { type Image, writerOf } from './history.js'
+import { Network } from './network.js'
+import { coordinatorProcess, type Cluster, NodeProcess, recoveryProcess, TABLE } from './processes.js'
+import { type Surroundings, SimProcess } from './process.js'
+import { Random } from './random.js'
+import { imageOf, Recorder } from './recorder.js'
+import { Scheduler } from './scheduler.js'
+import { Troublemaker } from './trouble.js'
+import { Witness } from './witness.js'
+import type { Workload } from './workloads/workload.js'
+
+export interface WorldOptions {
+  readonly seed: number
+  readonly transactions: number
+  readonly nodes: number
+  readonly coordinators: number
+  readonly recoveries: number
+  readonly clients: number
+  readonly faults: ReadonlySet<Fault>
+  readonly rules: TransactionRules
+  readonly workload: Workload
+}
+
+export interface WorldReport {
+  readonly anomalies: readonly Anomaly[]
+  readonly realtime: readonly Anomaly[]
+  readonly tally: Tally
+  readonly traceHash: string
+  readonly events: number
+  readonly virtualMicros: number
+}
+
+const REST_MICROS_MAX = 300_000_000
+const REST_LOOK_MICROS = 200_000
+const THINK_MICROS = { min: 100, max: 20_000 }
+const EVENTS_PER_TRANSACTION_MAX = 20_000
+
+/** Runs a world to its end and judges it. The same options give the same report, with the same trace hash. */
+export async function runWorld(options: WorldOptions): Promise<WorldReport> {
+  return new World(options).run()
+}
+
+class World {
+  readonly #options: WorldOptions
+  readonly #around: Surroundings
+  readonly #cluster: Cluster
+  readonly #coordinators: readonly SimProcess[]
+  readonly #recorder: Recorder
+  #transactionsLeft: number
+  #stuck: string | undefined
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.#transactionsLeft = options.transactions
+    const tally = new Tally()
+    const around: Surroundings = {
+      scheduler: new Scheduler(),
+      random: new Random(options.seed),
+      faults: options.faults,
+      tally,
+      trouble: { on: false },
+    }
+    this.#around = around
+    this.#recorder = new Recorder(tally)
+    const network = new Network(around, (what) => this.#recorder.found.add('broken-invariant', what))
+    const nodes: NodeProcess[] = []
+    const recoveries: SimProcess[] = []
+    const { rules } = options
+    this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries }
+    for (let at = 0; at < options.nodes; at++) nodes.push(new NodeProcess(this.#cluster, at))
+    for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
+    this.#coordinators = Array.from({ length: options.coordinators }, (_, at) => coordinatorProcess(this.#cluster, at))
+  }
+
+  async run(): Promise<WorldReport> {
+    const { scheduler, tally } = this.#around
+    let report: WorldReport | undefined
+    let failure: unknown
+    this.#live().then(
+      (done) => (report = done),
+      (error: unknown) => (failure = error),
+    )
+    const eventsMax = 1_000_000 + this.#options.transactions * EVENTS_PER_TRANSACTION_MAX
+    await scheduler.run(() => report !== undefined || failure !== undefined || scheduler.events > eventsMax)
+    if (failure !== undefined) throw failure
+    if (report !== undefined) return report
+    const explanation = `the world stopped with ${this.#transactionsLeft} transactions to go after ${scheduler.events} events`
+    return this.#report([{ kind: 'stuck', explanation }], [], tally)
+  }
+
+  async #live(): Promise<WorldReport> {
+    const { trouble, tally } = this.#around
+    const { workload, clients } = this.#options
+    for (const process of this.#processes()) process.start()
+    const crew = Array.from({ length: clients }, (_, at) => this.#client(`client-${at}`))
+    await crew[0]!.sleep(100_000)
+    await workload.setUp?.(crew[0]!)
+    trouble.on = true
+    const troublemaker = new Troublemaker(this.#cluster.network, this.#processes(), this.#around)
+    troublemaker.start()
+    await Promise.all(crew.map((client) => this.#drive(client)))
+    trouble.on = false
+    this.#cluster.network.heal()
+    await this.#rest(crew[0]!)
+    if (this.#stuck !== undefined)
+      return this.#report([...this.#recorder.found.all, { kind: 'not-at-rest', explanation: this.#stuck }], [], tally)
+    return this.#judge()
+  }
+
+  #processes(): readonly SimProcess[] {
+    const { nodes, recoveries } = this.#cluster
+    return [...nodes.map(({ process }) => process), ...recoveries, ...this.#coordinators]
+  }
+
+  #client(name: string): SimClient {
+    const process = new SimProcess(this.#around, { name, role: 'client', start: () => Promise.resolve({}) })
+    process.start()
+    return new SimClient(this.#cluster, this.#coordinators, process.life!, this.#recorder)
+  }
+
+  async #drive(client: SimClient): Promise<void> {
+    while (this.#transactionsLeft > 0) {
+      this.#transactionsLeft--
+      await client.sleep(client.random.skewed(THINK_MICROS.min, THINK_MICROS.max))
+      await this.#options.workload.act(client)
+    }
+  }
+
+  /** Until every process is up, nothing is pending on any node and nothing unfinished in any ledger. */
+  async #rest(client: SimClient): Promise<void> {
+    const untilMicros = client.nowMicros + REST_MICROS_MAX
+    for (;;) {
+      await client.sleep(REST_LOOK_MICROS)
+      this.#stuck = await this.#unrest()
+      if (this.#stuck === undefined || client.nowMicros > untilMicros) return
+    }
+  }
+
+  async #unrest(): Promise<string | undefined> {
+    for (const { process, node } of this.#cluster.nodes) {
+      if (node === undefined) return `${process.name} does not start`
+      const pending = await node.stalled(timestamp(Number.MAX_SAFE_INTEGER), 10)
+      if (pending.length > 0) return `${process.name} still holds ${pending.join(', ')}`
+      const unfinished = await node.ledger.unfinished(ledgerSlot('0'.repeat(32)), 10)
+      if (unfinished.length > 0)
+        return `the ledger of ${process.name} has unfinished ${unfinished.map(({ tx, state }) => `${tx} (${state})`).join(', ')}`
+    }
+    return undefined
+  }
+
+  async #judge(): Promise<WorldReport> {
+    const { nodes, witness } = this.#cluster
+    const { scheduler, tally } = this.#around
+    const recorder = this.#recorder
+    const keys = new Set([
+      ...recorder.writes.flatMap(({ actions }) => actions.map(({ key }) => key)),
+      ...recorder.reads.flatMap(({ images }) => [...images.keys()]),
+      ...recorder.looks.map(({ key }) => key),
+    ])
+    const nameOf = new Map([...keys].map((name) => [inSpace(TABLE.space, keyNamed(name).key.bytes), name]))
+    const history = await recorder.settle(nodes, witness, (address) => nameOf.get(address) ?? address)
+    const final = await this.#finalState(nameOf)
+    for (const entry of history) if (entry.kind !== 'look') scheduler.note(entry.id, entry.timestamp)
+    for (const image of final.values()) scheduler.note(writerOf(image) ?? 'absent')
+    const replayed = judgeByReplay(history, final)
+    tally.add('checked answers', replayed.checked)
+    tally.add('skipped answers', replayed.skipped)
+    const judged = this.#options.workload.judge(final, new Map(recorder.writes.map((draft) => [draft.id, draft])))
+    const anomalies = [...recorder.found.all, ...replayed.anomalies, ...judged.anomalies]
+    return this.#report(anomalies, judged.realtime ?? [], tally)
+  }
+
+  async #finalState(nameOf: ReadonlyMap<KeyBytes, string>): Promise<Map<string, Image>> {
+    const final = new Map<string, Image>([...nameOf.values()].map((name) => [name, undefined]))
+    for (const { node } of this.#cluster.nodes) {
+      const request = { space: TABLE.space, from: '' as KeyBytes, reverse: false, entriesMax: 1e6, bytesMax: Infinity }
+      const { entries } = await node!.range(request)
+      for (const { key, record } of entries) {
+        const address = inSpace(TABLE.space, key)
+        final.set(nameOf.get(address) ?? address, imageOf(record))
+      }
+    }
+    return final
+  }
+
+  #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
+    const { traceHash, events, nowMicros } = this.#around.scheduler
+    return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
+  }
+}

@@ -1,0 +1,145 @@
+// What a node decided about its items, in order, and how much of it the disk kept: the truth that nobody in the world can
+// see. A write whose answer was lost with its node is found here.
+//
+//   put, put, put --> log --settled--> certain
+//                         \--crash--> compared with what the index has after the restart: kept, or struck out
+import type { Line } from '../storage/line.js'
+import type { JournalLineOptions } from '../storage/journal-line.js'
+import { asBuffer, decodeRecord, parseRecord } from '../storage/record.js'
+import { ledgerKey, pendingKey } from '../storage/spaces.js'
+import { decodeLedgerRecord } from '../ledger/record-bytes.js'
+import type { KeyBytes } from '../model/brand.js'
+import { type Image, writerOf } from './history.js'
+
+export interface LoggedWrite {
+  /** The key of the item with its space. */
+  readonly address: KeyBytes
+  readonly image: Image
+  /** Absent for the delete of a transaction, which the ledger knows of. */
+  readonly timestamp?: number
+}
+
+/** Where the state of items after a crash or a rollback is looked up. */
+type Lookup = (address: KeyBytes) => Uint8Array | undefined
+
+const ITEM_SPACE_FIRST = 1
+const COMPLETED = ledgerKey('c')
+
+export class WriteLog {
+  #log: LoggedWrite[] = []
+  /** As many of the first ones are on the disk for good. */
+  #certain = 0
+  #stepStart = 0
+  /** How much of the log each batch makes certain. */
+  readonly #countOf = new WeakMap<Promise<void>, number>()
+  /** What was found on the disk though it had never been decided. */
+  readonly phantoms: string[] = []
+
+  get writes(): readonly LoggedWrite[] {
+    return this.#log
+  }
+
+  /** A line that writes everything down. */
+  tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
+    const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
+      if (isItem(key)) {
+        const record = value && decodeRecord(value)
+        const timestamp = record?.timestamp ?? clock.timestamp
+        this.#log.push({ address: key, image: record && parseRecord(record), timestamp })
+        this.#awaitSettled(line)
+      }
+      this.#noteTombstone(key, value)
+      this.#noteCommitted(key, value)
+    }
+    line.onRollback(() => {
+      // After a failed sync nobody knows before the restart.
+      if (!isUnsure()) this.reconcile((address) => line.decided.get(address))
+    })
+    return new Proxy(line, {
+      get: (target, name) => {
+        if (name === 'put' || name === 'putVisible') {
+          return (key: KeyBytes, value: Uint8Array | undefined): void => {
+            target[name](key, value)
+            note(key, value)
+          }
+        }
+        // Whoever asks when a step is settled has come to its end.
+        if (name === 'settled') this.#stepStart = this.#log.length
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === 'function' ? (member.bind(target) as unknown) : member
+      },
+    })
+  }
+
+  /** Strikes out what was lost: keeps for each item as much as explains the state it now has. */
+  reconcile(lookup: Lookup): void {
+    const uncertain = this.#log.slice(this.#certain)
+    const kept = new Set<LoggedWrite>()
+    for (const address of new Set(uncertain.map((write) => write.address))) {
+      const stored = lookup(address)
+      const ofItem = uncertain.filter((write) => write.address === address)
+      const before = this.#log.findLast((write, at) => at < this.#certain && write.address === address)
+      const states = [before, ...ofItem]
+      const at = states.findIndex((write) => matches(write, stored))
+      if (at < 0 && ![undefined, ...this.#log].some((write) => this.#explains(write, address, stored)))
+        this.phantoms.push(`an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`)
+      for (const write of ofItem.slice(0, Math.max(0, at))) kept.add(write)
+    }
+    this.#log = this.#log.filter((write, at) => at < this.#certain || kept.has(write))
+    this.#certain = this.#log.length
+  }
+
+  #explains(write: LoggedWrite | undefined, address: KeyBytes, stored: Uint8Array | undefined): boolean {
+    return (write === undefined || write.address === address) && matches(write, stored)
+  }
+
+  /** Beside a pending transaction a deleted item keeps its timestamp; without one the transaction has its own. */
+  #noteTombstone(key: KeyBytes, value: Uint8Array | undefined): void {
+    const last = this.#log.at(-1)
+    if (last === undefined || last.image !== undefined || key !== pendingKey(last.address)) return
+    const { address } = last
+    const tombstone = value && (JSON.parse(asBuffer(value).toString()) as Tombstoned).tombstone
+    this.#log[this.#log.length - 1] = { address, image: undefined, ...(tombstone && { timestamp: tombstone.timestamp }) }
+  }
+
+  /** Deletes of a transaction in one round: its record in the same step says when. */
+  #noteCommitted(key: KeyBytes, value: Uint8Array | undefined): void {
+    if (value === undefined || !key.startsWith(COMPLETED)) return
+    const { timestamp } = decodeLedgerRecord(value)
+    for (let at = this.#stepStart; at < this.#log.length; at++) {
+      const write = this.#log[at] as LoggedWrite
+      if (write.image === undefined) this.#log[at] = { ...write, timestamp }
+    }
+  }
+
+  #awaitSettled(line: Line): void {
+    const settled = line.settled()
+    const count = this.#log.length
+    if (settled === undefined) return
+    if (!this.#countOf.has(settled)) {
+      settled.then(
+        () => {
+          const upTo = this.#countOf.get(settled) ?? 0
+          this.#certain = Math.max(this.#certain, Math.min(upTo, this.#log.length))
+        },
+        () => undefined,
+      )
+    }
+    this.#countOf.set(settled, count)
+  }
+}
+
+interface Tombstoned {
+  readonly tombstone?: { readonly timestamp: number }
+}
+
+/** Items of tables; the system's own records are in space 0. */
+const isItem = (key: KeyBytes): boolean =>
+  Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0) >= ITEM_SPACE_FIRST
+
+function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined): boolean {
+  if (stored === undefined) return write?.image === undefined
+  if (write === undefined || write.image === undefined) return false
+  const record = decodeRecord(stored)
+  return record.timestamp === write.timestamp && writerOf(parseRecord(record)) === writerOf(write.image)
+}
