@@ -44,7 +44,9 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const counts = { responses: 0, failures: 0, sent: 0 }
   const start = performance.now()
   const end = start + options.durationMs
-  await Promise.all(Array.from({ length: options.connections }, () => oneClient(options, end, counts, latencies)))
+  await Promise.all(
+    Array.from({ length: options.connections }, () => oneClient(options, end, counts, latencies)),
+  )
   const seconds = (performance.now() - start) / 1000
   const sorted = latencies.subarray(0, Math.min(counts.responses, LATENCIES_MAX)).toSorted()
   const quantile = (q: number): number => Math.round((sorted[Math.floor(q * sorted.length)] ?? 0) * 1000)

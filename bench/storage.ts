@@ -63,7 +63,12 @@ async function measure(name: string, clients: number, operation: () => Promise<u
 const random = (): number => Math.floor(Math.random() * items)
 function put(node: StorageNode): Promise<unknown> {
   const item = itemOf(random())
-  return node.write({ table, key: itemKey(table.key, item), keyAttributes: {}, mutation: { kind: 'put', item } })
+  return node.write({
+    table,
+    key: itemKey(table.key, item),
+    keyAttributes: {},
+    mutation: { kind: 'put', item },
+  })
 }
 
 const folder = values.path ?? mkdtempSync(join(tmpdir(), 'seriatim-bench-'))
@@ -83,7 +88,9 @@ const node = await openLocalNode(
 try {
   await measure('put', Number(values.clients), () => put(node))
   await measure('put', 1, () => put(node))
-  await measure('get', Number(values.clients), () => node.get(table.space, itemKey(table.key, itemOf(random()))))
+  await measure('get', Number(values.clients), () =>
+    node.get(table.space, itemKey(table.key, itemOf(random()))),
+  )
 } finally {
   await node.close()
   if (values.path === undefined) rmSync(folder, { recursive: true })

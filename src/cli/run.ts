@@ -36,12 +36,12 @@ export async function run(args: readonly string[], world: World): Promise<number
     return 2
   }
   try {
-    const { help, run: runCommand } = await command.load()
+    const loaded = await command.load()
     if (rest.includes('--help') || rest.includes('-h')) {
-      world.print(help)
+      world.print(loaded.help)
       return 0
     }
-    return await runCommand(rest, world)
+    return await loaded.run(rest, world)
   } catch (error) {
     world.printError(`seriatim ${name}: ${error instanceof Error ? error.message : String(error)}`)
     return error instanceof UsageError ? 2 : 1

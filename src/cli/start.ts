@@ -103,6 +103,7 @@ function listenError(error: unknown, host: string, port: number): Error {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new Error(`${host} is not an address of this machine; choose another with --host`)
+    case undefined:
     default:
       return error instanceof Error ? error : new Error(message)
   }

@@ -7,11 +7,10 @@ export interface ServedStore {
   close(): Promise<void>
 }
 
-export interface OpenOptions {
-  readonly path?: string
-  readonly memory?: true
-  readonly nodes?: number
-}
+/** Where the store is, and of how many nodes it is made. */
+export type OpenOptions = (
+  { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
+) & { readonly nodes?: number }
 
 /** What was found in a folder of data. */
 export interface FolderReport {
@@ -43,19 +42,7 @@ export function processWorld(): World {
       }
     },
     exitNow: (code) => process.exit(code),
-    openStore: async (options) => {
-      const store = await load<{ open(options: OpenOptions): Promise<ServedStore> }>('../store.js')
-      return store.open(options)
-    },
-    verifyFolder: async (path) => {
-      const storage = await load<{ verifyFolder(path: string): Promise<FolderReport> }>(
-        '../storage/verify.js',
-      )
-      return storage.verifyFolder(path)
-    },
+    openStore: async (options) => (await import('../store.js')).open(options),
+    verifyFolder: async (path) => (await import('./verify-folder.js')).verifyDataFolder(path),
   }
-}
-
-async function load<Module>(specifier: string): Promise<Module> {
-  return (await import(specifier)) as Module
 }

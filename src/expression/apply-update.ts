@@ -12,7 +12,7 @@ import { pathTreeOf, type PathTree } from './path-tree.js'
 import { resolvePath, valueAt, type Path } from './paths.js'
 import { pathsProjector } from './project.js'
 import { added, without } from './sets.js'
-import type { OperandNode, SetValueNode, UpdateNode } from './tree.js'
+import type { OperandNode, PathNode, SetValueNode, UpdateNode } from './tree.js'
 import type { Bindings, BoundUpdate, UpdateResult } from './types.js'
 
 /**
@@ -54,6 +54,8 @@ const TOO_DEEP =
 
 function changesOf({ tree, bindings }: BoundUpdate, item: Item): (readonly [Path, Change])[] {
   const wrongType = WRONG_TYPE_BY_DIALECT[tree.dialect]
+  // A path that leads nowhere is refused before any operand.
+  for (const { path } of tree.actions) if (path.steps.length > 1) refuseUnreachable(path, item, bindings)
   return tree.actions.map((action) => {
     const path = resolvePath(action.path, bindings.names)
     switch (action.type) {
@@ -79,6 +81,13 @@ function changesOf({ tree, bindings }: BoundUpdate, item: Item): (readonly [Path
       }
     }
   })
+}
+
+/** The list or map that a path ends in must be there; what it holds at the end of the path need not. */
+function refuseUnreachable(path: PathNode, item: Item, bindings: Bindings): void {
+  const parent = valueAt({ type: 'path', steps: path.steps.slice(0, -1) }, item, bindings.names)
+  const fits = parent !== undefined && (typeof path.steps.at(-1) === 'number' ? 'L' : 'M') in parent
+  if (!fits) throw new Refusal(INVALID_PATH)
 }
 
 function setValueOf(node: SetValueNode, item: Item, bindings: Bindings): AttributeValue {

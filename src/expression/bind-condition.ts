@@ -1,6 +1,7 @@
 // What is wrong with a condition under the names and values of one request. Conditions are bound in the order of the
 // text, the operands of each before itself; of one condition DynamoDB reports, in this order: undefined names and
 // values, the number of operands, a repeated operand, then their types.
+import { base64Bytes } from '../model/binary.js'
 import { compareValues } from '../model/compare.js'
 import { limits } from '../model/limits.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../model/value.js'
@@ -134,8 +135,9 @@ function bindTypeName({ value, type }: Operand, binding: Binding): void {
 }
 
 function bindBetween(operands: readonly Operand[], binding: Binding): void {
-  refuseRepeated('BETWEEN', operands, binding)
+  // Here, unlike elsewhere, types come first.
   for (const operand of operands) requireType('BETWEEN', operand, ORDERED, binding)
+  refuseRepeated('BETWEEN', operands, binding)
   const lower = operands[1]!.value
   const upper = operands[2]!.value
   if (lower === undefined || upper === undefined) return
@@ -174,7 +176,13 @@ const wrongType = (operator: string, type: string, binding: Binding): Error =>
       `operator or function: ${operator}, operand type: ${type}`,
   )
 
+/** As the service prints it: binary as the name of a Java object. */
 function boundText(value: AttributeValue): string {
-  const [[type, content]] = Object.entries(value) as [[string, unknown]]
-  return `AttributeValue: {${type}:${String(content)}}`
+  if ('B' in value) {
+    const bytes = base64Bytes(value.B)
+    return `AttributeValue: {B:java.nio.HeapByteBuffer[pos=0 lim=${bytes} cap=${bytes}]}`
+  }
+  return 'S' in value
+    ? `AttributeValue: {S:${value.S}}`
+    : `AttributeValue: {N:${'N' in value ? value.N : ''}}`
 }

@@ -1,16 +1,18 @@
 // What is wrong with an update or a projection under the names and values of one request.
 //
-// DynamoDB resolves all targets of an update and looks for paths that clash, and only then binds the operands. It goes
-// from the last action to the first, which shows where several are at fault.
+// DynamoDB resolves all targets of an update, looking for paths that clash, and only then binds the operands. Each time it
+// goes from the last to the first, which shows where several are at fault.
 import { limits } from '../model/limits.js'
 import { typeOf, type AttributeType } from '../model/value.js'
 import { expressionError, tooManyOperators } from './lexer.js'
-import { refuseClashingPaths, type Path } from './paths.js'
+import { refuseClash, type Path } from './paths.js'
 import { refuseRepeatedOperand, type Placeholders } from './placeholders.js'
 import type {
+  ExpressionKind,
   FunctionNode,
   OperandNode,
   Parsed,
+  PathNode,
   ProjectionNode,
   SetValueNode,
   UpdateAction,
@@ -21,21 +23,31 @@ import type { BoundProjection, BoundUpdate } from './types.js'
 export function bindUpdate(parsed: Parsed<UpdateNode>, placeholders: Placeholders): BoundUpdate {
   const { tree } = parsed
   const backwards = tree.actions.toReversed()
-  const targets = backwards.map((action) => placeholders.path(action.path, KIND))
-  refuseClashingPaths(targets.toReversed(), KIND)
+  bindPaths(
+    backwards.map((action) => action.path),
+    placeholders,
+    KIND,
+  )
   for (const action of backwards) bindAction(action, placeholders)
   if (parsed.operators > limits.expressionOperatorsMax) throw tooManyOperators(KIND)
   return { tree, bindings: placeholders.bindings }
 }
 
 export function bindProjection(parsed: Parsed<ProjectionNode>, placeholders: Placeholders): BoundProjection {
-  const kind = 'ProjectionExpression'
-  const paths = parsed.tree.paths.map((path) => placeholders.path(path, kind))
-  refuseClashingPaths(paths, kind)
+  bindPaths(parsed.tree.paths.toReversed(), placeholders, 'ProjectionExpression')
   return { tree: parsed.tree, bindings: placeholders.bindings }
 }
 
 const KIND = 'UpdateExpression'
+
+function bindPaths(backwards: readonly PathNode[], placeholders: Placeholders, kind: ExpressionKind): void {
+  const later: Path[] = []
+  for (const node of backwards) {
+    const path = placeholders.path(node, kind)
+    refuseClash(path, later, kind)
+    later.push(path)
+  }
+}
 
 const ADDED: readonly AttributeType[] = ['N', 'SS', 'NS', 'BS']
 const DELETED: readonly AttributeType[] = ['SS', 'NS', 'BS']

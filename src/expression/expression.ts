@@ -28,7 +28,7 @@ import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
 export { applyUpdate, updatedAttributes } from './apply-update.js'
 export { evaluateCondition } from './evaluate.js'
 export {
-  conditionPaths,
+  conditionAttributes,
   projectionPaths,
   refuseKeyFilter,
   refuseKeyUpdate,

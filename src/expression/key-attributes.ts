@@ -6,7 +6,7 @@ import type { ConditionNode, OperandNode, SetValueNode } from './tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
 
 /** The full paths that a condition reads, in the order of its text. */
-export function conditionPaths(condition: BoundCondition): readonly Path[] {
+export function conditionAttributes(condition: BoundCondition): readonly Path[] {
   const paths: Path[] = []
   const visit = (node: ConditionNode | OperandNode): void => {
     for (const child of childrenOf(node)) visit(child)
@@ -62,7 +62,7 @@ export function refuseKeyFilter(
   key: KeySchema,
   parameter: 'FilterExpression' | 'QueryFilter',
 ): void {
-  const paths = conditionPaths(filter)
+  const paths = conditionAttributes(filter)
   if (parameter === 'FilterExpression') refuseNestedKeys(paths, key)
   const path = paths.find((candidate) => isKey(candidate, key))
   if (path !== undefined)

@@ -2,7 +2,7 @@
 import { validationError, type DynamoError } from '../model/errors.js'
 import type { KeyAttribute, KeySchema } from '../model/table.js'
 import { typeOf, type AttributeValue } from '../model/value.js'
-import { conditionPaths, refuseNestedKeys } from './key-attributes.js'
+import { conditionAttributes, refuseNestedKeys } from './key-attributes.js'
 import { resolvePath, type Path } from './paths.js'
 import type { ConditionNode, OperandNode } from './tree.js'
 import type { BoundCondition } from './types.js'
@@ -25,7 +25,7 @@ export type KeyConditions = ReadonlyMap<string, SortCondition | 'not indexable'>
 
 /** Takes a bound KeyConditionExpression apart, refusing what no key condition may be. */
 export function keyConditionsOf(bound: BoundCondition, schema: KeySchema): KeyConditions {
-  refuseNestedKeys(conditionPaths(bound), schema)
+  refuseNestedKeys(conditionAttributes(bound), schema)
   const conditions = new Map<string, SortCondition>()
   collect(bound.tree, bound, conditions)
   return conditions
@@ -106,10 +106,10 @@ function addLeaf(
   bound: BoundCondition,
   conditions: Map<string, SortCondition>,
 ): void {
-  if ((operator === 'BETWEEN' || operator === 'begins_with') && operands[0]!.type !== 'path')
-    throw invalidCondition(`${operator} operator must have the key attribute as its first operand`)
   if (operands.some((operand) => operand.type === 'function'))
     throw validationError('KeyConditionExpressions cannot contain nested operations')
+  if ((operator === 'BETWEEN' || operator === 'begins_with') && operands[0]!.type !== 'path')
+    throw invalidCondition(`${operator} operator must have the key attribute as its first operand`)
   const at = operands.findIndex((operand) => operand.type === 'path')
   if (at < 0) throw invalidCondition('No key attribute specified')
   const values: AttributeValue[] = []

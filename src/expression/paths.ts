@@ -31,21 +31,16 @@ export function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((step, at) => step === b[at])
 }
 
-/**
- * Refuses two paths of which one is within the other, or that take the same place for a list and for a map. Looks from
- * the last path backwards, as DynamoDB does where several pairs are at fault.
- */
-export function refuseClashingPaths(paths: readonly Path[], kind: ExpressionKind): void {
-  for (let one = paths.length - 2; one >= 0; one--) {
-    for (let two = one + 1; two < paths.length; two++) {
-      const clash = clashOf(paths[one]!, paths[two]!)
-      if (clash !== undefined)
-        throw expressionError(
-          kind,
-          `Two document paths ${clash} with each other; must remove or rewrite one of these paths; ` +
-            `path one: ${pathText(paths[one]!)}, path two: ${pathText(paths[two]!)}`,
-        )
-    }
+/** Refuses two paths of which one is within the other, or that take the same place for a list and for a map. */
+export function refuseClash(one: Path, others: readonly Path[], kind: ExpressionKind): void {
+  for (const two of others) {
+    const clash = clashOf(one, two)
+    if (clash !== undefined)
+      throw expressionError(
+        kind,
+        `Two document paths ${clash} with each other; must remove or rewrite one of these paths; ` +
+          `path one: ${pathText(one)}, path two: ${pathText(two)}`,
+      )
   }
 }
 

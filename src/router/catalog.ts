@@ -5,11 +5,11 @@
 //   table(name) <-- a map look-up, for every request                                 +--> maintenance, expiry: wake
 //
 // The invariant that keeps indexes complete: whoever writes an item reads the table's shape and calls `node.write` in
-// one synchronous stretch, and a node decides a write inside that call. A shape therefore changes between two writes
-// and never during one: each write was decided with the old shape, before the change, or with the new shape, after it.
-// The backfill of a new index, and the sweep of a dropped space, start in a later turn of the event loop, and a node
-// takes them in line after everything it has decided: the backfill meets all items written with the old shape, and no
-// write can add to a space once its sweep has begun.
+// one synchronous stretch, and a node decides its steps in the order in which they were called (at once, or in line when
+// it has no room). A shape changes between two calls: whatever was called with the old one is decided before whatever
+// is called after the change. The backfill of a new index, and the sweep of a dropped space, are called in a later turn
+// of the event loop: the backfill meets all items written with the old shape, and nothing is added to a space whose
+// sweep has begun.
 //
 // Space ids are never reused, not even that of a change whose outcome is unknown. Dropped spaces are remembered with
 // the change that drops them, until they are empty on every node.

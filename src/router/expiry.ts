@@ -91,7 +91,7 @@ export class ExpirySweeper {
     })
     const expirySpace = table.expiry.space
     const deleted = await Promise.all(
-      entries.map(({ record }) => {
+      entries.map(async ({ record }) => {
         // The shape and the write in one synchronous stretch; the table may have changed while the page was read.
         const current = this.#current(name)
         if (current?.expiry?.space !== expirySpace) return false

@@ -27,10 +27,11 @@ type Job =
   | { readonly kind: 'backfill'; readonly space: SpaceId; readonly tableName: string }
   | { readonly kind: 'sweep'; readonly space: SpaceId }
 
-/** How far a job has come: the node it works on, and where on it. */
+/** How far a job has come: the node it works on, where on it, and whether the writers before it are through. */
 interface Progress {
   node: number
   from: KeyBytes
+  passed?: StorageNode
 }
 
 export class Maintenance {
@@ -136,6 +137,7 @@ export class Maintenance {
     const node = nodes[progress.node]
     if (node === undefined) return this.#finish(job)
     if (job.kind === 'sweep') {
+      await this.#passWriters(node, progress)
       if (await node.sweep(job.space, SWEEP_ENTRIES_MAX)) progress.node += 1
       return
     }
@@ -146,6 +148,16 @@ export class Maintenance {
     const next = await node.backfill({ table, index, from: progress.from, itemsMax: BACKFILL_ITEMS_MAX })
     if (next === undefined) progress.node += 1
     progress.from = next ?? START
+  }
+
+  /**
+   * Writes that were called before the space was dropped may still wait in the line of the node. An empty step takes
+   * its place behind them; once it is through, nothing adds to the space any more.
+   */
+  async #passWriters(node: StorageNode, progress: Progress): Promise<void> {
+    if (progress.passed === node) return
+    await node.writeMeta([])
+    progress.passed = node
   }
 
   /** The index to fill, unless it was dropped since the round began. */

@@ -4,7 +4,7 @@
 import {
   checkExpressionParameters,
   conditionOfFilter,
-  conditionPaths,
+  conditionAttributes,
   evaluateCondition,
   keyConditionOfKeyConditions,
   openExpressions,
@@ -151,7 +151,10 @@ function checkValues(part: KeyAttribute, role: KeyRole, values: readonly Attribu
 
 /** Refuses a path into a key attribute of the table or of the index that is read. */
 export function refuseNestedKeyPaths(target: ReadTarget, { filter, projection }: ReadExpressions): void {
-  const paths = [...(projection?.paths ?? []), ...(filter === undefined ? [] : conditionPaths(filter.bound))]
+  const paths = [
+    ...(projection?.paths ?? []),
+    ...(filter === undefined ? [] : conditionAttributes(filter.bound)),
+  ]
   refuseNestedKeys(paths, target.table.shape.key)
   refuseNestedKeys(paths, target.key)
 }
@@ -162,7 +165,7 @@ export function refuseQueryFilter(target: ReadTarget, { filter }: ReadExpression
   refuseKeyFilter(filter.bound, target.key, filter.parameter)
   const { index, heldNames } = target
   if (index === undefined || heldNames === undefined) return
-  const names = new Set(conditionPaths(filter.bound).map(([name]) => String(name)))
+  const names = new Set(conditionAttributes(filter.bound).map(([name]) => String(name)))
   const missing = [...names].filter((name) => !heldNames.has(name))
   if (missing.length > 0) {
     throw validationError(

@@ -9,6 +9,8 @@ export const conditionMapShape: Shape = {
   kind: 'map',
   member: {
     kind: 'struct',
+    required: true,
+    className: 'com.amazonaws.dynamodb.v20120810.Condition',
     members: {
       AttributeValueList: { kind: 'list', member: { kind: 'any' } },
       ComparisonOperator: { ...comparisonOperatorShape, required: true },

@@ -21,7 +21,7 @@ export type Selection =
 
 /** Refuses combinations of parameters that are wrong whatever the table is. */
 export function checkSelect(input: Input): void {
-  const select = input['Select'] ?? undefined
+  const select = (input['Select'] ?? undefined) as string | undefined
   const projecting = ['ProjectionExpression', 'AttributesToGet'].find((name) => input[name] != null)
   if (select === 'ALL_PROJECTED_ATTRIBUTES' && input['IndexName'] == null) {
     throw validationError('ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName')
@@ -32,7 +32,7 @@ export function checkSelect(input: Input): void {
     )
   }
   if (projecting === undefined || select === undefined || select === 'SPECIFIC_ATTRIBUTES') return
-  const wanted = select === 'COUNT' ? 'only the Count' : String(select)
+  const wanted = select === 'COUNT' ? 'only the Count' : select
   throw validationError(`Cannot specify the ${projecting} when choosing to get ${wanted}`)
 }
 

@@ -155,7 +155,8 @@ function globalIndexes(
   if (inputs.length === 0) throw invalid('List of GlobalSecondaryIndexes is empty')
   const defined = checkDefinitions(input.AttributeDefinitions)
   const definitions = inputs.map((index) => {
-    const definition = globalIndex(index, defined, billingMode)
+    const definition = globalIndex(index, defined)
+    checkIndexThroughput(index, billingMode)
     takeName(taken, index.IndexName)
     return definition
   })
@@ -165,26 +166,23 @@ function globalIndexes(
   return definitions
 }
 
-/** One global index of CreateTable or UpdateTable. */
-export function globalIndex(
-  index: IndexInput,
-  defined: ReadonlySet<string>,
-  billingMode: BillingMode,
-): IndexDefinition {
+/** One global index of CreateTable or UpdateTable, but for its throughput. */
+export function globalIndex(index: IndexInput, defined: ReadonlySet<string>): IndexDefinition {
   checkKeySchema(index.KeySchema, defined)
   const projection = projectionOf(index.Projection)
-  if (billingMode === 'PAY_PER_REQUEST') {
-    if (index.ProvisionedThroughput !== undefined) {
-      throw invalid(
-        `ProvisionedThroughput should not be specified for index: ${index.IndexName} when BillingMode is PAY_PER_REQUEST`,
-      )
-    }
-  } else if (index.ProvisionedThroughput === undefined) {
-    throw invalid(`ProvisionedThroughput is not specified for index: ${index.IndexName}`)
-  } else {
-    checkCapacityBounds(index.ProvisionedThroughput)
-  }
+  if (index.ProvisionedThroughput !== undefined) checkCapacityBounds(index.ProvisionedThroughput)
   return definitionOf('global', index, projection)
+}
+
+function checkIndexThroughput(index: IndexInput, billingMode: BillingMode): void {
+  const isGiven = index.ProvisionedThroughput !== undefined
+  if (billingMode === 'PROVISIONED') {
+    if (!isGiven) throw invalid(`ProvisionedThroughput is not specified for index: ${index.IndexName}`)
+  } else if (isGiven) {
+    throw invalid(
+      `ProvisionedThroughput should not be specified for index: ${index.IndexName} when BillingMode is PAY_PER_REQUEST`,
+    )
+  }
 }
 
 function definitionOf(kind: 'global' | 'local', index: IndexInput, projection: Projection): IndexDefinition {

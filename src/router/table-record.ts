@@ -68,7 +68,7 @@ export interface TableRecord {
   readonly tableClass?: string
   /** As it was given, echoed in descriptions. */
   readonly encryption?: Readonly<Record<string, unknown>>
-  readonly onDemandThroughput?: Readonly<Record<string, unknown>>
+  readonly onDemandThroughput?: Readonly<Record<string, number>>
 }
 
 export const encodeRecord = (record: TableRecord): Uint8Array => Buffer.from(JSON.stringify(record))

@@ -1,7 +1,8 @@
-// Settings of a table that are kept and echoed: encryption at rest and the table class.
+// Settings of a table that are kept and echoed: encryption at rest, the table class, limits of on-demand throughput.
 import { validationError } from '../model/errors.js'
 import { invalid } from './table-definition.js'
-import type { EncryptionInput } from './table-shapes.js'
+import type { BillingMode } from './table-record.js'
+import type { EncryptionInput, OnDemandThroughputInput } from './table-shapes.js'
 
 const TABLE_CLASSES = ['STANDARD', 'STANDARD_INFREQUENT_ACCESS']
 
@@ -31,5 +32,25 @@ export function describeEncryption(encryption: EncryptionInput): Readonly<Record
     Status: 'ENABLED',
     SSEType: 'KMS',
     ...(encryption.KMSMasterKeyId !== undefined && { KMSMasterKeyArn: encryption.KMSMasterKeyId }),
+  }
+}
+
+/** The limits of on-demand throughput; nothing is throttled by them. `clearing`: the value that takes a limit away. */
+export function checkOnDemandThroughput(
+  input: OnDemandThroughputInput | undefined,
+  billingMode: BillingMode,
+  clearing?: number,
+): void {
+  for (const name of ['MaxReadRequestUnits', 'MaxWriteRequestUnits'] as const) {
+    const units = input?.[name]
+    if (units === undefined) continue
+    if (billingMode === 'PROVISIONED') {
+      throw invalid(
+        `${name} for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED`,
+      )
+    }
+    if (units < 1 && units !== clearing) {
+      throw invalid(`Requested ${name} for OnDemandThroughput for table is outside of valid range`)
+    }
   }
 }

@@ -99,6 +99,11 @@ export interface ThroughputInput {
   readonly WriteCapacityUnits: number
 }
 
+export interface OnDemandThroughputInput {
+  readonly MaxReadRequestUnits?: number
+  readonly MaxWriteRequestUnits?: number
+}
+
 export interface ProjectionInput {
   readonly ProjectionType?: 'ALL' | 'INCLUDE' | 'KEYS_ONLY'
   readonly NonKeyAttributes?: readonly string[]
@@ -128,7 +133,7 @@ export interface TableSettingsInput {
   readonly AttributeDefinitions?: readonly AttributeDefinition[]
   readonly BillingMode?: BillingMode
   readonly ProvisionedThroughput?: ThroughputInput
-  readonly OnDemandThroughput?: Readonly<Record<string, unknown>>
+  readonly OnDemandThroughput?: OnDemandThroughputInput
   readonly StreamSpecification?: StreamInput
   readonly SSESpecification?: EncryptionInput
   readonly TableClass?: string
@@ -145,9 +150,9 @@ export interface CreateTableInput extends TableSettingsInput {
 }
 
 /** A copy without the members that are null, which count as absent. */
-export function withoutNulls<T>(input: unknown): T {
-  if (Array.isArray(input)) return input.map((element) => withoutNulls(element)) as T
-  if (typeof input !== 'object' || input === null) return input as T
+export function withoutNulls(input: unknown): unknown {
+  if (Array.isArray(input)) return input.map(withoutNulls)
+  if (typeof input !== 'object' || input === null) return input
   const present = Object.entries(input).filter(([, value]) => value !== null && value !== undefined)
-  return Object.fromEntries(present.map(([name, value]) => [name, withoutNulls(value)])) as T
+  return Object.fromEntries(present.map(([name, value]) => [name, withoutNulls(value)]))
 }

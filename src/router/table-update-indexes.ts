@@ -6,7 +6,7 @@ import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames 
 import type { TableStatus } from './table-description.js'
 import type { AttributeDefinition, IndexRecord, TableRecord } from './table-record.js'
 import type { IndexInput, TableSettingsInput, ThroughputInput } from './table-shapes.js'
-import { indexBeingCreated } from './table-update-throughput.js'
+import { indexBeingCreated, indexCapacityWithoutProvisioning } from './table-update-throughput.js'
 
 export interface IndexUpdateInput {
   readonly Create?: IndexInput
@@ -90,7 +90,8 @@ function withIndex(
 ): TableRecord {
   if (definitions === undefined)
     throw invalid(`AttributeDefinitions is not specified for index: ${input.IndexName}`)
-  const definition = globalIndex(input, checkDefinitions(definitions), record.billingMode)
+  const definition = globalIndex(input, checkDefinitions(definitions))
+  checkThroughput(record, input)
   const globals = record.indexes.filter((index) => index.kind === 'global')
   if (globals.length >= limits.globalIndexesMax) {
     throw new DynamoError(
@@ -105,6 +106,16 @@ function withIndex(
     ...record,
     indexes,
     attributeDefinitions: onlyUsed(record, indexes, merged(record.attributeDefinitions, definitions)),
+  }
+}
+
+function checkThroughput({ billingMode }: TableRecord, input: IndexInput): void {
+  const isGiven = input.ProvisionedThroughput !== undefined
+  if (billingMode === 'PAY_PER_REQUEST' && isGiven) throw indexCapacityWithoutProvisioning(input.IndexName)
+  if (billingMode === 'PROVISIONED' && !isGiven) {
+    throw invalid(
+      `Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: ${input.IndexName}`,
+    )
   }
 }
 

@@ -21,7 +21,8 @@ export function updatedThroughput(
   const wanted = input.ProvisionedThroughput
   const byIndex = indexThroughputs(record, input)
   if (billingMode === 'PAY_PER_REQUEST') {
-    if (wanted !== undefined || byIndex.size > 0) throw capacityWithoutProvisioning()
+    if (wanted !== undefined) throw capacityWithoutProvisioning()
+    for (const indexName of byIndex.keys()) throw indexCapacityWithoutProvisioning(indexName)
     if (record.billingMode === 'PAY_PER_REQUEST') return record
     return payPerRequest(record, nowMicros)
   }
@@ -49,6 +50,11 @@ export function updatedThroughput(
     })),
   }
 }
+
+export const indexCapacityWithoutProvisioning = (indexName: string): Error =>
+  invalid(
+    `Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: ${indexName} when BillingMode is PAY_PER_REQUEST`,
+  )
 
 function payPerRequest(record: TableRecord, nowMicros: number): TableRecord {
   const none = throughputOf(undefined)

@@ -9,7 +9,12 @@ import type { TableStatus } from './table-description.js'
 import { updatedIndexes, type IndexUpdateInput } from './table-update-indexes.js'
 import { updatedThroughput } from './table-update-throughput.js'
 import type { IndexRecord, TableRecord } from './table-record.js'
-import { checkEncryption, checkTableClass, describeEncryption } from './table-settings.js'
+import {
+  checkEncryption,
+  checkOnDemandThroughput,
+  checkTableClass,
+  describeEncryption,
+} from './table-settings.js'
 import type { StreamInput, TableSettingsInput } from './table-shapes.js'
 
 export interface UpdateTableInput extends TableSettingsInput {
@@ -97,6 +102,9 @@ function checkIndexUpdates(updates: readonly IndexUpdateInput[]): void {
   }
 }
 
+/** A limit of on-demand throughput that is none. */
+const UNLIMITED = -1
+
 export function updatedTable(
   record: TableRecord,
   input: UpdateTableInput,
@@ -105,6 +113,7 @@ export function updatedTable(
 ): TableUpdate {
   checkStream(record, input.StreamSpecification)
   const billed = updatedThroughput(record, input, nowMicros)
+  checkOnDemandThroughput(input.OnDemandThroughput, billed.billingMode, UNLIMITED)
   const { indexed, dropped, statuses } = updatedIndexes(billed, input, allocateSpace)
   return {
     record: withSettings(indexed, input),
@@ -151,7 +160,9 @@ function withSettings(record: TableRecord, input: UpdateTableInput): TableRecord
     ...rest,
     ...(encrypted !== undefined && { encryption: encrypted }),
     ...(input.TableClass !== undefined && { tableClass: input.TableClass }),
-    ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: input.OnDemandThroughput }),
+    ...(input.OnDemandThroughput !== undefined && {
+      onDemandThroughput: { ...record.onDemandThroughput, ...input.OnDemandThroughput },
+    }),
     ...(input.DeletionProtectionEnabled !== undefined && {
       deletionProtection: input.DeletionProtectionEnabled,
     }),

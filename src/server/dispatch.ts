@@ -150,7 +150,7 @@ export class Dispatcher {
 
   #route(head: RequestHead): OperationMetrics | Answer {
     const { headers } = head
-    const foreign = this.#origin?.refusal(headers as Readonly<Record<string, string | undefined>>)
+    const foreign = this.#origin?.refusal(headers)
     if (foreign !== undefined) return this.edge(403, 'AccessDeniedException', `Refused: ${foreign}.`)
     if (head.method !== 'POST') return this.#page(head)
     if (head.url !== '/') {

@@ -157,6 +157,7 @@ function clientErrorAnswer(dispatcher: Dispatcher, code: string | undefined): An
       return dispatcher.edge(431, 'RequestHeaderFieldsTooLarge', 'The headers of the request are too large.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return dispatcher.edge(408, 'RequestTimeout', 'The request did not arrive in time.')
+    case undefined:
     default:
       return dispatcher.edge(400, 'BadRequest', 'This is not a request of HTTP/1.1.')
   }

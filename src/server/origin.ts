@@ -12,12 +12,6 @@ export function isLoopbackHost(host: string): boolean {
   return name === 'localhost' || name === '::1' || name === '[::1]' || IPV4_LOOPBACK.test(name)
 }
 
-export interface OriginHeaders {
-  readonly host?: string | undefined
-  readonly origin?: string | undefined
-  readonly 'sec-fetch-site'?: string | string[] | undefined
-}
-
 /** Tells why a request may come from a web page of somewhere else; undefined if it may not. */
 export class OriginCheck {
   readonly #hosts = new Set<string>()
@@ -28,13 +22,13 @@ export class OriginCheck {
     this.#names = new Set(names.map((name) => name.toLowerCase()))
   }
 
-  refusal(headers: OriginHeaders): string | undefined {
+  refusal(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
     const { host } = headers
-    if (host === undefined || (!this.#hosts.has(host) && !this.#accept(host))) {
+    if (typeof host !== 'string' || (!this.#hosts.has(host) && !this.#accept(host))) {
       return `the Host header ${quoted(host)} is not a name of this machine's loopback (localhost, 127.0.0.1, [::1]); without --auth only those are answered, so that no web page reaches the store through a name of its own`
     }
     const { origin } = headers
-    if (origin !== undefined && !this.allowsOrigin(origin)) {
+    if (origin !== undefined && (typeof origin !== 'string' || !this.allowsOrigin(origin))) {
       return `the Origin ${quoted(origin)} is not on this machine's loopback; without --auth no other web page may use the store`
     }
     if (headers['sec-fetch-site'] === 'cross-site') {
@@ -62,6 +56,6 @@ export class OriginCheck {
 }
 
 const QUOTED_MAX = 100
-function quoted(value: string | undefined): string {
-  return value === undefined ? '(absent)' : JSON.stringify(value.slice(0, QUOTED_MAX))
+function quoted(value: string | string[] | undefined): string {
+  return value === undefined ? '(absent)' : JSON.stringify(String(value).slice(0, QUOTED_MAX))
 }

@@ -63,6 +63,7 @@ export interface MetaEntry {
   readonly value?: Uint8Array
 }
 
+/** Writes, meta writes and backfills are decided in the order in which they were called. */
 export interface StorageNode {
   /** The durable state of one item. */
   get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>

@@ -74,6 +74,13 @@ export class FaultyDisk implements FileLayer {
     return this.afterPowerCut((_, seen) => seen)
   }
 
+  /** The same files in another folder. */
+  moved(from: string, to: string): FaultyDisk {
+    const disk = new FaultyDisk()
+    for (const [path, file] of this.#seen) disk.place(path.replace(from, to), file.seen)
+    return disk
+  }
+
   get paths(): string[] {
     return [...this.#seen.keys()].sort()
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { lsn, spaceId, timestamp, type KeyBytes } from '../../src/model/brand.js'
 import { readMerged, type RangeEnd } from '../../src/router/merged-range.js'
 import type { RangeEntry, RangePage, RangeRequest } from '../../src/storage/storage-node.js'
@@ -20,7 +20,13 @@ class ListNode {
       .toSorted((a, b) => (a.key < b.key ? -1 : 1))
       .map(({ key, bytes }) => ({
         key: key as KeyBytes,
-        record: { timestamp: timestamp(1), lsn: lsn(1), lastWrite: 'put' as const, itemBytes: bytes, json: Buffer.from('{}') },
+        record: {
+          timestamp: timestamp(1),
+          lsn: lsn(1),
+          lastWrite: { kind: 'put', blind: true } as const,
+          itemBytes: bytes,
+          json: Buffer.from('{}'),
+        },
       }))
   }
 
@@ -70,28 +76,29 @@ async function read(
   return { keys, end }
 }
 
-const of = (keys: string): Stored[] => [...keys].map((key) => ({ key, bytes: 10 }))
+const letters = (text: string): string[] => text.split('')
+const of = (keys: string): Stored[] => letters(keys).map((key) => ({ key, bytes: 10 }))
 
 test('a range over three nodes is read in key order', async () => {
   const nodes = [new ListNode(of('adg')), new ListNode(of('')), new ListNode(of('bcef'))]
-  assert.deepEqual(await read(nodes, {}), { keys: [...'abcdefg'], end: 'exhausted' })
-  assert.deepEqual(await read(nodes, { reverse: true }), { keys: [...'gfedcba'], end: 'exhausted' })
+  assert.deepEqual(await read(nodes, {}), { keys: letters('abcdefg'), end: 'exhausted' })
+  assert.deepEqual(await read(nodes, { reverse: true }), { keys: letters('gfedcba'), end: 'exhausted' })
 })
 
 test('reading that stops at the limit says so, even where nothing follows', async () => {
   const nodes = [new ListNode(of('ac')), new ListNode(of('b'))]
-  assert.deepEqual(await read(nodes, { entriesMax: 3 }), { keys: [...'abc'], end: 'entries' })
-  assert.deepEqual(await read(nodes, { entriesMax: 4 }), { keys: [...'abc'], end: 'exhausted' })
+  assert.deepEqual(await read(nodes, { entriesMax: 3 }), { keys: letters('abc'), end: 'entries' })
+  assert.deepEqual(await read(nodes, { entriesMax: 4 }), { keys: letters('abc'), end: 'exhausted' })
 })
 
 test('the entry that reaches the byte limit is the last one', async () => {
   const nodes = [new ListNode(of('ac')), new ListNode(of('bd'))]
-  assert.deepEqual(await read(nodes, { bytesMax: 25 }), { keys: [...'abc'], end: 'bytes' })
+  assert.deepEqual(await read(nodes, { bytesMax: 25 }), { keys: letters('abc'), end: 'bytes' })
 })
 
 test('a node is asked again where the part that counts is smaller than what it read', async () => {
   const nodes = [new ListNode(of('abcdefgh'))]
-  assert.deepEqual(await read(nodes, { bytesMax: 25, weight: 5 }), { keys: [...'abcde'], end: 'bytes' })
+  assert.deepEqual(await read(nodes, { bytesMax: 25, weight: 5 }), { keys: letters('abcde'), end: 'bytes' })
 })
 
 test('one node is asked once for a page', async () => {
@@ -101,7 +108,7 @@ test('one node is asked once for a page', async () => {
 })
 
 test('large items behind small entries end a page at a bound of their own', async () => {
-  const large = [...'abcdefghijklmnopqrstuvwxyz'].map((key) => ({ key, bytes: 2 ** 20 }))
+  const large = letters('abcdefghijklmnopqrstuvwxyz').map((key) => ({ key, bytes: 2 ** 20 }))
   const { keys, end } = await read([new ListNode(large)], { weight: 1 })
   assert.deepEqual({ count: keys.length, end }, { count: 16, end: 'bytes' })
 })

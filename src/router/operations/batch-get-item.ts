@@ -11,7 +11,7 @@ import { listReply, type ItemJson } from '../items-reply.js'
 import { parseKey } from '../keys.js'
 import { openProjection, type RequestedProjection } from '../read-expressions.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
-import { tableNameOf } from '../table-name.js'
+import { batchTableName } from './batch-names.js'
 
 export const batchGetItem: Operation = {
   name: 'BatchGetItem',
@@ -25,6 +25,8 @@ export const batchGetItem: Operation = {
         required: true,
         member: {
           kind: 'struct',
+          required: true,
+          className: 'com.amazonaws.dynamodb.v20120810.KeysAndAttributes',
           members: {
             Keys: {
               kind: 'list',
@@ -46,7 +48,7 @@ export const batchGetItem: Operation = {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, WireGets>>)
     checkCounts(requested)
     const parsed = requested.map(([name, gets]) => {
-      const tableName = tableNameOf(name)
+      const tableName = batchTableName(name)
       scope.authorise(tableName)
       const projection = openProjection(gets)
       refuseDuplicates(gets.Keys)

@@ -12,10 +12,11 @@ import type { Input, Operation, RouterContext, Table } from '../context.js'
 import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
 import { jsonReply } from '../reply.js'
 import type { Shape } from '../shape.js'
-import { tableNameOf } from '../table-name.js'
+import { batchTableName } from './batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { collectionMetrics } from './single-write.js'
 
+const MODEL = 'com.amazonaws.dynamodb.v20120810.'
 const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
 
 export const batchWriteItem: Operation = {
@@ -31,11 +32,17 @@ export const batchWriteItem: Operation = {
         required: true,
         member: {
           kind: 'list',
+          required: true,
           member: {
             kind: 'struct',
+            className: `${MODEL}WriteRequest`,
             members: {
-              DeleteRequest: { kind: 'struct', members: { Key: attributes } },
-              PutRequest: { kind: 'struct', members: { Item: attributes } },
+              DeleteRequest: {
+                kind: 'struct',
+                className: `${MODEL}DeleteRequest`,
+                members: { Key: attributes },
+              },
+              PutRequest: { kind: 'struct', className: `${MODEL}PutRequest`, members: { Item: attributes } },
             },
           },
         },
@@ -47,7 +54,7 @@ export const batchWriteItem: Operation = {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, readonly WireWrite[]>>)
     checkCounts(requested)
     const parsed = requested.map(([name, writes]) => {
-      const tableName = tableNameOf(name)
+      const tableName = batchTableName(name)
       scope.authorise(tableName)
       return { name, tableName, actions: writes.map(parseWrite) }
     })

@@ -7,7 +7,12 @@ import { invalid, tableDefinition, type TableDefinition } from '../table-definit
 import { describeTable } from '../table-description.js'
 import { tableNameOf } from '../table-name.js'
 import type { TableRecord, Tag } from '../table-record.js'
-import { checkEncryption, checkTableClass, describeEncryption } from '../table-settings.js'
+import {
+  checkEncryption,
+  checkOnDemandThroughput,
+  checkTableClass,
+  describeEncryption,
+} from '../table-settings.js'
 import {
   attributeDefinitionsShape,
   billingModeShape,
@@ -55,6 +60,7 @@ export const createTable = tableOperation<CreateTableInput>({
     checkStream(input.StreamSpecification)
     checkEncryption(input.SSESpecification)
     checkTableClass(input.TableClass)
+    checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode)
     if (input.ResourcePolicy !== undefined)
       throw validationError('ResourcePolicy is not supported by this store')
     const tags = checkTags(input.Tags ?? [])
@@ -114,7 +120,7 @@ function newRecord(
     ...(input.SSESpecification?.Enabled === true && {
       encryption: describeEncryption(input.SSESpecification),
     }),
-    ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: input.OnDemandThroughput }),
+    ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: { ...input.OnDemandThroughput } }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { conditionPaths, refuseNestedKeys } from '../../expression/expression.js'
+import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../context.js'
 import { keyOf } from '../keys.js'
@@ -23,7 +23,7 @@ export const deleteItem: Operation = {
     const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOf(table.shape, keyAttributes)
-    if (condition !== undefined) refuseNestedKeys(conditionPaths(condition), table.shape.key)
+    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
     const request = {
       table: table.shape,
       key,

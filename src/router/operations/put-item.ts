@@ -1,4 +1,4 @@
-import { conditionPaths, refuseNestedKeys } from '../../expression/expression.js'
+import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
@@ -29,7 +29,7 @@ export const putItem: Operation = {
     const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOfItem(table.shape, item)
-    if (condition !== undefined) refuseNestedKeys(conditionPaths(condition), table.shape.key)
+    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
     const request = {
       table: table.shape,
       key,

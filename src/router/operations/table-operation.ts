@@ -4,12 +4,12 @@ import type { Operation, RequestScope, RouterContext } from '../context.js'
 import { withoutNulls } from '../table-shapes.js'
 
 export interface TableOperation<In> extends Omit<Operation, 'run'> {
-  run(
+  readonly run: (
     catalog: TableCatalog,
     input: In,
     scope: RequestScope,
     context: RouterContext,
-  ): Uint8Array | Promise<Uint8Array>
+  ) => Uint8Array | Promise<Uint8Array>
 }
 
 export function tableOperation<In>({ run, ...operation }: TableOperation<In>): Operation {
@@ -18,7 +18,7 @@ export function tableOperation<In>({ run, ...operation }: TableOperation<In>): O
     async run(context, input, scope) {
       const { catalog } = context
       if (!(catalog instanceof TableCatalog)) throw new TypeError('this catalogue cannot change tables')
-      return run(catalog, withoutNulls<In>(input), scope, context)
+      return run(catalog, withoutNulls(input) as In, scope, context)
     },
   }
 }

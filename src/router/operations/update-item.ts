@@ -1,7 +1,7 @@
 import {
   refuseKeyUpdate,
   refuseNestedKeys,
-  conditionPaths,
+  conditionAttributes,
   updatedAttributes,
   updateOperands,
 } from '../../expression/expression.js'
@@ -45,7 +45,7 @@ export const updateItem: Operation = {
     const key = keyOf(table.shape, keyAttributes)
     refuseKeyUpdate(update, table.shape.key)
     refuseNestedKeys(updateOperands(update), table.shape.key)
-    if (condition !== undefined) refuseNestedKeys(conditionPaths(condition), table.shape.key)
+    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
     const request = {
       table: table.shape,
       key,

@@ -1,0 +1,29 @@
+// Puts together what a check of a folder needs: the storage's own check, and the catalogue's reading of its tables.
+import { access } from 'node:fs/promises'
+import type { TableShape } from '../model/table.js'
+import { decodeRecord, tableOf } from '../router/table-record.js'
+import { verifyFolder } from '../storage/verify.js'
+import type { FolderReport } from './world.js'
+
+const TABLE_PREFIX = 'table/'
+
+export async function verifyDataFolder(path: string): Promise<FolderReport> {
+  // A folder that is not there must not come into being by being looked at.
+  await access(path).catch(() => {
+    throw new Error(`there is no folder ${path}`)
+  })
+  // The catalogue is kept on the first node, and holds for all of them.
+  let shapes: readonly TableShape[] = []
+  const { findings, batches, items, entries } = await verifyFolder(path, {
+    tables: (meta) => {
+      const tables = meta.filter(({ name }) => name.startsWith(TABLE_PREFIX))
+      if (tables.length > 0) shapes = tables.map(({ value }) => tableOf(decodeRecord(value)).shape)
+      return shapes
+    },
+  })
+  const verdict = findings.length === 0 ? 'sound' : 'not sound'
+  return {
+    problems: findings,
+    summary: `${path} is ${verdict}: ${batches} batches of the journal, ${items} items and ${entries} index entries were read`,
+  }
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+test('cli: the process answers after its one line, ends by itself with 0 at a signal, and leaves sound data', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'seriatim-process-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'data')
+  const childOf = (...args: string[]) => {
+    const child = spawn(process.execPath, [program, ...args, '--path', path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    return child
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const child = childOf('start', '--port', '0')
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const [, url] = /^seriatim listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line.toString())!
+    // fetch keeps its connection open: an idle connection must not keep the process.
+    const answer = await fetch(`${url}/health`)
+    assert.deepEqual(await answer.json(), { status: 'ok' })
+    child.kill(signal)
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+  }
+  assert.deepEqual(await once(childOf('verify'), 'exit'), [0, null])
+})
