@@ -47,6 +47,7 @@ export function keyConditions(random: Random, keys: readonly KeyPart[]): JsonObj
   return { KeyConditions: Object.fromEntries(entries) }
 }
 
+/** Always with an action: without one DynamoDB Local writes nothing, where the default is PUT. */
 export function attributeUpdates(random: Random, table: Table): JsonObject {
   const one = (): [string, Json] => {
     const Action = random.pick(['PUT', 'PUT', 'ADD', 'DELETE'])
@@ -55,7 +56,7 @@ export function attributeUpdates(random: Random, table: Table): JsonObject {
     return [
       attribute(random, table),
       {
-        ...(!random.oneIn(4) && { Action }),
+        Action,
         ...(!(Action === 'DELETE' && random.oneIn(2)) && !random.mischief() && { Value: random.mischief(8) ? value(random) : added() }),
       },
     ]

@@ -56,7 +56,7 @@ export const batchGetItem: Operation = {
     })
     const batches = parsed.map(({ name, tableName, gets, projection }) => {
       const table = context.catalog.table(tableName)
-      if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
+      if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
       const keys = gets.Keys.map((key) => parseKey(table.shape, key).key)
       return { name, table, gets, keys, projection }
     })

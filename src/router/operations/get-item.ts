@@ -32,7 +32,7 @@ export const getItem: Operation = {
     const keyAttributes = parseItem(input['Key'])
     const table = context.catalog.table(tableName)
     const key = keyOf(table.shape, keyAttributes)
-    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
+    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
     const record = await context.nodeOf(key.hash).get(table.shape.space, key)
 
     const detail = input['ReturnConsumedCapacity']

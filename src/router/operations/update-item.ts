@@ -1,9 +1,11 @@
 import {
   refuseKeyUpdate,
   refuseNestedKeys,
+  refuseSetsInIndexKeys,
   conditionAttributes,
   updatedAttributes,
   updateOperands,
+  updateTargets,
 } from '../../expression/expression.js'
 import type { BoundUpdate } from '../../expression/types.js'
 import { parseItem } from '../../model/parse-value.js'
@@ -44,8 +46,12 @@ export const updateItem: Operation = {
     const table = context.catalog.table(tableName)
     const key = keyOf(table.shape, keyAttributes)
     refuseKeyUpdate(update, table.shape.key)
-    refuseNestedKeys(updateOperands(update), table.shape.key)
-    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
+    refuseSetsInIndexKeys(update, table.shape.indexes)
+    const paths = [...updateTargets(update), ...updateOperands(update)]
+    refuseNestedKeys(paths, table.shape.key, table.shape.indexes)
+    if (condition !== undefined) {
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
+    }
     const request = {
       table: table.shape,
       key,
