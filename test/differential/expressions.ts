@@ -1,7 +1,7 @@
 // Random expressions: the text, with the names and values it needs, sometimes one too few or too many.
 import type { Random } from './random.js'
 import { type Index, type KeyPart, type Table, keyValue } from './tables.js'
-import { type Json, type JsonObject, NAMES, TYPES, name, value, valueOf } from './values.js'
+import { type Json, type JsonObject, NAMES, TYPES, name, usualName, value, valueOf } from './values.js'
 
 const COMPARATORS = ['=', '<>', '<', '<=', '>', '>=']
 const PLAIN = /^[A-Za-z][A-Za-z0-9_]*$/
@@ -21,7 +21,8 @@ export class Expressions {
   members(): JsonObject {
     const random = this.#random
     if (random.mischief()) this.#names.set(random.pick(['#unused', 'bad', '#', '#n0', '#a-b']), name(random))
-    if (random.mischief()) this.#values.set(random.pick([':unused', 'bad', ':', ':v0', ':a-b']), value(random))
+    if (random.mischief())
+      this.#values.set(random.pick([':unused', 'bad', ':', ':v0', ':a-b']), value(random))
     if (random.mischief()) this.#names.delete([...this.#names.keys()][0] ?? '')
     if (random.mischief()) this.#values.delete([...this.#values.keys()][0] ?? '')
     return {
@@ -59,8 +60,10 @@ export class Expressions {
     const clauses: string[] = []
     if (!random.oneIn(3)) clauses.push(`SET ${random.several(1, 3, () => this.#assignment()).join(', ')}`)
     if (random.oneIn(3)) clauses.push(`REMOVE ${random.several(1, 3, () => this.#path()).join(', ')}`)
-    if (random.oneIn(4)) clauses.push(`ADD ${random.several(1, 2, () => this.#addition(['N', 'NS', 'SS', 'BS'])).join(', ')}`)
-    if (random.oneIn(6)) clauses.push(`DELETE ${random.several(1, 2, () => this.#addition(['NS', 'SS', 'BS'])).join(', ')}`)
+    if (random.oneIn(4))
+      clauses.push(`ADD ${random.several(1, 2, () => this.#addition(['N', 'NS', 'SS', 'BS'])).join(', ')}`)
+    if (random.oneIn(6))
+      clauses.push(`DELETE ${random.several(1, 2, () => this.#addition(['NS', 'SS', 'BS'])).join(', ')}`)
     if (clauses.length === 0) clauses.push(`SET ${this.#assignment()}`)
     if (random.mischief()) clauses.push(random.pick(clauses))
     if (random.oneIn(4)) clauses.reverse()
@@ -121,43 +124,63 @@ export class Expressions {
 
   #assignment(): string {
     const random = this.#random
-    const path = this.#path()
-    if (random.oneIn(3)) {
-      return `${path} = ${this.#settable('N')} ${random.pick(['+', '-'])} ${this.#settable('N')}`
+    const type = random.pick([undefined, undefined, 'N', 'L'] as const)
+    if (type === 'N') {
+      const sum = `${this.#settable('N')} ${random.pick(['+', '-'])} ${this.#settable('N')}`
+      return `${this.#path(usualName(random, 'N'))} = ${sum}`
     }
-    return `${path} = ${this.#settable()}`
+    return `${this.#path(type && usualName(random, type))} = ${this.#settable(type)}`
   }
 
-  #settable(type?: 'N'): string {
+  #settable(type?: 'N' | 'L'): string {
     const random = this.#random
     const fresh = (): string =>
       this.#value(type === undefined || random.mischief(6) ? value(random) : valueOf(random, type))
+    const stored = (): string => this.#path(type && usualName(random, type))
     switch (random.below(7)) {
       case 0:
-        return this.#path()
+        return stored()
       case 1:
-        return `if_not_exists(${this.#path()}, ${random.oneIn(3) ? this.#path() : fresh()})`
       case 2:
-        if (type !== undefined) return fresh()
-        return `list_append(${random.oneIn(2) ? this.#path() : this.#value(valueOf(random, 'L'))}, ${this.#value(valueOf(random, random.mischief() ? 'S' : 'L'))})`
+        return `if_not_exists(${stored()}, ${random.oneIn(3) ? stored() : fresh()})`
+      case 3:
+      case 4:
+        if (type === 'N') return fresh()
+        return `list_append(${this.#listOperand()}, ${this.#listOperand()})`
       default:
         return fresh()
     }
   }
 
-  #addition(types: readonly ('N' | 'NS' | 'SS' | 'BS')[]): string {
+  #listOperand(): string {
     const random = this.#random
-    const added = random.mischief(8) ? value(random) : valueOf(random, random.pick(types))
-    return `${this.#path()} ${this.#value(added)}`
+    const path = (): string => this.#path(usualName(random, 'L'))
+    if (random.oneIn(3)) return path()
+    if (random.oneIn(3)) return `if_not_exists(${path()}, ${this.#value(valueOf(random, 'L'))})`
+    return this.#value(valueOf(random, random.mischief() ? 'S' : 'L'))
   }
 
-  #path(): string {
+  #addition(types: readonly ('N' | 'NS' | 'SS' | 'BS')[]): string {
+    const random = this.#random
+    const type = random.pick(types)
+    const added = random.mischief(8) ? value(random) : valueOf(random, type)
+    return `${this.#path(usualName(random, type))} ${this.#value(added)}`
+  }
+
+  #path(from?: string): string {
     const random = this.#random
     const keys = this.#table.keys.map((part) => part.name)
-    const first = random.oneIn(12) ? random.pick(keys) : random.pick(NAMES)
+    const first = random.oneIn(12) && from === undefined ? random.pick(keys) : (from ?? random.pick(NAMES))
     let path = this.#name(first)
-    while (random.oneIn(4)) {
-      path += random.oneIn(2) ? `[${random.mischief() ? random.pick(['-1', ':v0', '99999999999']) : random.below(4)}]` : `.${this.#name(random.pick(NAMES))}`
+    for (let holder = first; random.oneIn(holder === 'm' || holder === 'd' || holder === 'l' ? 2 : 8);) {
+      const isIndex = holder === 'l' ? !random.oneIn(8) : random.oneIn(8)
+      if (isIndex) {
+        path += `[${random.mischief() ? random.pick(['-1', ':v0', '99999999999']) : random.below(4)}]`
+        holder = ''
+      } else {
+        holder = random.pick(NAMES)
+        path += `.${this.#name(holder)}`
+      }
     }
     return path
   }
@@ -188,7 +211,27 @@ export class Expressions {
     const replacement = random.pick([
       [],
       [tokens[at]!, tokens[at]!],
-      [random.pick(['AND', 'OR', 'NOT', '(', ')', ',', '=', '<>', '.', '[', '#', ':', 'SET', '!', '1', 'size(', ''])],
+      [
+        random.pick([
+          'AND',
+          'OR',
+          'NOT',
+          '(',
+          ')',
+          ',',
+          '=',
+          '<>',
+          '.',
+          '[',
+          '#',
+          ':',
+          'SET',
+          '!',
+          '1',
+          'size(',
+          '',
+        ]),
+      ],
     ])
     tokens.splice(at, 1, ...replacement)
     return random.oneIn(10) ? '' : tokens.join('')

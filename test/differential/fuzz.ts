@@ -69,9 +69,12 @@ async function runTrial(peers: Peers, seed: number, endMs: number, known: Map<st
     const title = knownDifference(difference)?.title
     if (title === undefined) differences.push({ before: before.slice(0, -1), difference })
     else known.set(title, (known.get(title) ?? 0) + 1)
-    // Only one of them has written: from here on they would differ in everything.
-    const { seriatim, local } = difference
-    if (WRITES.has(request.operation) && (seriatim.status === 200 || local.status === 200)) break
+    // They may hold different items now: from here on they would differ in everything.
+    const written = (title === undefined ? [200] : []).concat([
+      difference.seriatim.status,
+      difference.local.status,
+    ])
+    if (WRITES.has(request.operation) && new Set(written).size > 1 && written.includes(200)) break
   }
   return { before, differences }
 }

@@ -54,10 +54,12 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     title: 'Rules before state',
     reason:
-      'The service refuses what is wrong in the request itself before it looks for the table or evaluates the condition. DynamoDB Local sometimes answers ResourceNotFoundException or ConditionalCheckFailedException first.',
+      'The service refuses what is wrong in the request itself before it looks for the table or evaluates the condition. DynamoDB Local sometimes answers ResourceNotFoundException, ResourceInUseException or ConditionalCheckFailedException first.',
     matches: ({ seriatim, local }) =>
       isValidation(seriatim) &&
-      (local.name === 'ResourceNotFoundException' || local.name === 'ConditionalCheckFailedException'),
+      ['ResourceNotFoundException', 'ResourceInUseException', 'ConditionalCheckFailedException'].includes(
+        local.name ?? '',
+      ),
   },
   {
     title: 'Short table names in requests for items',
@@ -109,13 +111,19 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     title: 'Which of several names is named',
     reason:
-      'Where several paths overlap, several attributes are not projected, or several names are not defined, DynamoDB Local lists them in another order, or names another one.',
+      'Where several paths overlap, several attributes are not projected, several names are not defined, several types would be valid, or several parameters contradict each other, DynamoDB Local lists them in another order, or names another one.',
     matches: ({ seriatim, local }) =>
       isValidation(seriatim) &&
       sameRule(seriatim, local) &&
-      ['Two document paths overlap', 'does not project', 'is not defined', 'unused in expressions'].some((rule) =>
-        says(seriatim, rule),
-      ),
+      [
+        'Two document paths overlap',
+        'does not project',
+        'is not defined',
+        'unused in expressions',
+        'must be scalars',
+        'Can not use both',
+        'valid types',
+      ].some((rule) => says(seriatim, rule)),
   },
   {
     title: 'Spelling of numbers',
@@ -125,6 +133,57 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       seriatim.status === local.status &&
       isDeepStrictEqual(plainNumbers(seriatim.body), plainNumbers(local.body)) &&
       plainNumbersInText(seriatim.message) === plainNumbersInText(local.message),
+  },
+  {
+    title: 'Nested attributes in UPDATED_OLD and UPDATED_NEW',
+    reason:
+      'For a path such as `a.b` the service returns only that part of the attribute. DynamoDB Local returns the whole attribute.',
+    matches: ({ request, seriatim, local }) =>
+      request.operation === 'UpdateItem' &&
+      request.body.includes('"ReturnValues":"UPDATED_') &&
+      seriatim.status === 200 &&
+      isPartOf(plainNumbers(seriatim.body), plainNumbers(local.body)),
+  },
+  {
+    title: 'The page after the last item',
+    reason:
+      'A Query or Scan that stops at its Limit returns a LastEvaluatedKey, and the next page may be empty. DynamoDB Local leaves it out where the key condition shows that nothing can follow.',
+    matches: ({ request, seriatim, local }) =>
+      request.operation === 'Query' &&
+      isDeepStrictEqual(withoutPages(plainNumbers(seriatim.body)), withoutPages(plainNumbers(local.body))),
+  },
+  {
+    title: 'Start keys in segments',
+    reason: 'Which segment a key belongs to follows from a hash that the service does not publish.',
+    matches: ({ request, seriatim, local }) =>
+      request.operation === 'Scan' &&
+      request.body.includes('"TotalSegments"') &&
+      [seriatim, local].some(
+        (one) => says(one, 'with correct Segment') || says(one, 'must lie within the segment'),
+      ),
+  },
+  {
+    title: 'Filters of a Scan on what a local index does not hold',
+    reason:
+      'A Scan of a local index that does not hold all attributes sees only those it holds. DynamoDB Local evaluates the filter on the whole item.',
+    matches: ({ request, seriatim, local }) =>
+      request.operation === 'Scan' &&
+      request.body.includes('"IndexName":"localKeys"') &&
+      /"(FilterExpression|ScanFilter)"/.test(request.body) &&
+      seriatim.status === 200 &&
+      local.status === 200,
+  },
+  {
+    title: 'Definitions of tables that contradict themselves',
+    reason:
+      'The service refuses throughput for a table that is paid per request, and empty lists of indexes. DynamoDB Local ignores them.',
+    matches: ({ request, seriatim, local }) =>
+      request.operation === 'CreateTable' &&
+      isValidation(seriatim) &&
+      local.status === 200 &&
+      ['Neither ReadCapacityUnits nor WriteCapacityUnits', 'SecondaryIndexes is empty'].some((rule) =>
+        says(seriatim, rule),
+      ),
   },
   {
     title: 'Throughput of indexes that are paid per request',
@@ -146,6 +205,23 @@ export function generalized(message: string): string {
     .replaceAll(/"[^"]*"|'[^']*'|\{[^}]*\}|[#:][\w-]+|-?\d+/g, '*')
     .replaceAll(/path one: .*, path two: .*|\[.*\]/g, '*')
     .replaceAll(/((operator|operand type|function|attribute|Key|actual|table): ?)[^,;]+/gi, '$1*')
+}
+
+/** The value, or less of it: fewer members of a map, fewer elements of a list. */
+function isPartOf(part: Json, whole: Json | undefined): boolean {
+  if (Array.isArray(part)) {
+    return (
+      Array.isArray(whole) && part.every((one) => whole.some((other) => isPartOf(one as Json, other as Json)))
+    )
+  }
+  if (!isObject(part)) return part === whole
+  return isObject(whole) && Object.entries(part).every(([name, one]) => isPartOf(one, whole[name]))
+}
+
+function withoutPages(body: Json): Json {
+  if (!isObject(body)) return body
+  const { pages: _, ...rest } = body
+  return rest
 }
 
 function withoutZeroThroughput(value: Json): Json {

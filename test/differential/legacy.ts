@@ -28,7 +28,10 @@ export function expected(random: Random, table: Table): JsonObject {
         : shape === 1
           ? { Exists: random.mischief(3) }
           : comparison(random, value)
-    return [attribute(random, table), random.mischief() ? { ...condition, Exists: true, Value: { S: 'a' } } : condition]
+    return [
+      attribute(random, table),
+      random.mischief() ? { ...condition, Exists: true, Value: { S: 'a' } } : condition,
+    ]
   }
   return {
     Expected: Object.fromEntries(random.several(1, 2, one)),
@@ -41,7 +44,8 @@ export function keyConditions(random: Random, keys: readonly KeyPart[]): JsonObj
   const entries: [string, Json][] = [
     [hash.name, { ComparisonOperator: 'EQ', AttributeValueList: [keyValue(random, hash)] }],
   ]
-  if (range !== undefined && random.oneIn(2)) entries.push([range.name, comparison(random, () => keyValue(random, range))])
+  if (range !== undefined && random.oneIn(2))
+    entries.push([range.name, comparison(random, () => keyValue(random, range))])
   if (random.mischief()) entries.push([name(random), comparison(random, value)])
   if (random.mischief()) entries.shift()
   return { KeyConditions: Object.fromEntries(entries) }
@@ -52,12 +56,15 @@ export function attributeUpdates(random: Random, table: Table): JsonObject {
   const one = (): [string, Json] => {
     const Action = random.pick(['PUT', 'PUT', 'ADD', 'DELETE'])
     const added = (): Json =>
-      Action === 'PUT' ? value(random) : valueOf(random, random.pick(Action === 'ADD' ? ['N', 'NS', 'SS', 'BS', 'L'] : ['NS', 'SS', 'BS']))
+      Action === 'PUT'
+        ? value(random)
+        : valueOf(random, random.pick(Action === 'ADD' ? ['N', 'NS', 'SS', 'BS', 'L'] : ['NS', 'SS', 'BS']))
     return [
       attribute(random, table),
       {
         Action,
-        ...(!(Action === 'DELETE' && random.oneIn(2)) && !random.mischief() && { Value: random.mischief(8) ? value(random) : added() }),
+        ...(!(Action === 'DELETE' && random.oneIn(2)) &&
+          !random.mischief() && { Value: random.mischief(8) ? value(random) : added() }),
       },
     ]
   }

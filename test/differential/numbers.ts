@@ -21,7 +21,8 @@ export function plainNumbers(value: Json): Json {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, one]): [string, Json] => {
     if (name === 'N' && typeof one === 'string') return [name, plainNumber(one)]
-    if (name === 'NS' && Array.isArray(one)) return [name, one.map((each) => plainNumber(String(each))).sort()]
+    if (name === 'NS' && Array.isArray(one))
+      return [name, one.map((each) => plainNumber(String(each))).sort()]
     return [name, plainNumbers(one)]
   })
   return Object.fromEntries(entries)

@@ -27,7 +27,11 @@ function itemRequest(random: Random): Made {
   if (kind < 25) return ['PutItem', put(random, table)]
   if (kind < 55) return ['UpdateItem', update(random, table)]
   if (kind < 61) return ['DeleteItem', { ...keyed(random, table), ...writeOptions(random, table) }]
-  if (kind < 68) return ['GetItem', { ...keyed(random, table), ...projected(random, table, new Expressions(random, table)) }]
+  if (kind < 68)
+    return [
+      'GetItem',
+      { ...keyed(random, table), ...projected(random, table, new Expressions(random, table)) },
+    ]
   if (kind < 83) return ['Query', query(random, table)]
   if (kind < 92) return ['Scan', scan(random, table)]
   if (kind < 96) return ['BatchGetItem', batchGet(random)]
@@ -35,8 +39,12 @@ function itemRequest(random: Random): Made {
 }
 
 const named = (random: Random, table: Table): JsonObject => ({
-  TableName: random.mischief(60) ? random.pick(['Missing', 'x', 'bad name', '', 'n'.repeat(300)]) : table.name,
-  ...(random.oneIn(20) && { ReturnConsumedCapacity: random.mischief() ? 'ALL' : random.pick(['TOTAL', 'INDEXES', 'NONE']) }),
+  TableName: random.mischief(60)
+    ? random.pick(['Missing', 'x', 'bad name', '', 'n'.repeat(300)])
+    : table.name,
+  ...(random.oneIn(20) && {
+    ReturnConsumedCapacity: random.mischief() ? 'ALL' : random.pick(['TOTAL', 'INDEXES', 'NONE']),
+  }),
 })
 
 const keyed = (random: Random, table: Table): JsonObject => ({
@@ -74,7 +82,9 @@ function returnValues(random: Random, choices: readonly string[]): JsonObject {
 
 function onFailure(random: Random): JsonObject {
   if (!random.oneIn(4)) return {}
-  return { ReturnValuesOnConditionCheckFailure: random.mischief() ? 'SOME' : random.pick(['ALL_OLD', 'NONE']) }
+  return {
+    ReturnValuesOnConditionCheckFailure: random.mischief() ? 'SOME' : random.pick(['ALL_OLD', 'NONE']),
+  }
 }
 
 function update(random: Random, table: Table): JsonObject {
@@ -87,7 +97,11 @@ function update(random: Random, table: Table): JsonObject {
     : {}
   return {
     ...keyed(random, table),
-    ...(old ? legacy.attributeUpdates(random, table) : random.oneIn(30) ? {} : { UpdateExpression: expressions.update() }),
+    ...(old
+      ? legacy.attributeUpdates(random, table)
+      : random.oneIn(30)
+        ? {}
+        : { UpdateExpression: expressions.update() }),
     ...condition,
     ...(random.mischief() && legacy.attributeUpdates(random, table)),
     ...expressions.members(),
@@ -120,11 +134,18 @@ function query(random: Random, table: Table): JsonObject {
     ...named(random, table),
     ...(index !== undefined && { IndexName: index.name }),
     ...(random.mischief() && { IndexName: random.pick(['missing', '', 'x']) }),
-    ...(old ? legacy.keyConditions(random, keys) : { KeyConditionExpression: expressions.keyCondition(keys) }),
-    ...(random.oneIn(4) && (old ? legacy.conditions(random, table, 'QueryFilter') : { FilterExpression: expressions.condition() })),
+    ...(old
+      ? legacy.keyConditions(random, keys)
+      : { KeyConditionExpression: expressions.keyCondition(keys) }),
+    ...(random.oneIn(4) &&
+      (old
+        ? legacy.conditions(random, table, 'QueryFilter')
+        : { FilterExpression: expressions.condition() })),
     ...(random.oneIn(3) && { ScanIndexForward: random.oneIn(2) }),
     ...readOptions(random, table, expressions),
-    ...(random.mischief() && { ExclusiveStartKey: keyOf(random, random.oneIn(2) ? [...keys, ...table.keys] : table.keys) }),
+    ...(random.mischief() && {
+      ExclusiveStartKey: keyOf(random, random.oneIn(2) ? [...keys, ...table.keys] : table.keys),
+    }),
   }
 }
 
@@ -136,7 +157,9 @@ function scan(random: Random, table: Table): JsonObject {
     ...named(random, table),
     ...(index !== undefined && { IndexName: index.name }),
     ...(random.oneIn(2) &&
-      (random.oneIn(5) ? legacy.conditions(random, table, 'ScanFilter') : { FilterExpression: expressions.condition() })),
+      (random.oneIn(5)
+        ? legacy.conditions(random, table, 'ScanFilter')
+        : { FilterExpression: expressions.condition() })),
     ...(segments > 0 && {
       ...(!random.mischief() && { TotalSegments: random.mischief() ? 0 : segments }),
       ...(!random.mischief() && { Segment: random.mischief() ? segments : random.below(segments) }),
@@ -149,7 +172,11 @@ function scan(random: Random, table: Table): JsonObject {
 function readOptions(random: Random, table: Table, expressions: Expressions): JsonObject {
   return {
     ...(random.oneIn(2) && { Limit: random.mischief() ? random.pick([0, -1, 1.5]) : 1 + random.below(4) }),
-    ...(random.oneIn(6) && { Select: random.mischief() ? random.pick([...SELECTS, 'SOME']) : random.pick(['COUNT', 'ALL_ATTRIBUTES']) }),
+    ...(random.oneIn(6) && {
+      Select: random.mischief()
+        ? random.pick([...SELECTS, 'SOME'])
+        : random.pick(['COUNT', 'ALL_ATTRIBUTES']),
+    }),
     ...projected(random, table, expressions),
   }
 }
@@ -158,7 +185,13 @@ function batchGet(random: Random): JsonObject {
   const requests = random.several(1, 2, (): [string, Json] => {
     const table = random.pick(TABLES)
     const keys = random.several(1, 4, () => keyOf(random, table.keys))
-    return [table.name, { Keys: random.mischief(8) ? keys : distinct(keys), ...projected(random, table, new Expressions(random, table)) }]
+    return [
+      table.name,
+      {
+        Keys: random.mischief(8) ? keys : distinct(keys),
+        ...projected(random, table, new Expressions(random, table)),
+      },
+    ]
   })
   return { RequestItems: Object.fromEntries(requests) }
 }
@@ -170,7 +203,9 @@ function batchWrite(random: Random): JsonObject {
     const writes = keys.map((Key): Json => {
       if (random.mischief()) return {}
       if (random.mischief()) return { DeleteRequest: { Key }, PutRequest: { Item: Key } }
-      return random.oneIn(4) ? { DeleteRequest: { Key } } : { PutRequest: { Item: { ...item(random, table), ...Key } } }
+      return random.oneIn(4)
+        ? { DeleteRequest: { Key } }
+        : { PutRequest: { Item: { ...item(random, table), ...Key } } }
     })
     return [table.name, random.mischief() ? [...writes, writes[0]!] : writes]
   })
@@ -182,7 +217,20 @@ const distinct = (keys: readonly JsonObject[]): JsonObject[] => [
   ...new Map(keys.map((key) => [JSON.stringify(key), key])).values(),
 ]
 
-const WRONG_MEMBERS: readonly Json[] = [null, 5, 1.5, 'x', '', true, [], {}, ['x'], { x: 'y' }, [{}], { S: 'a' }]
+const WRONG_MEMBERS: readonly Json[] = [
+  null,
+  5,
+  1.5,
+  'x',
+  '',
+  true,
+  [],
+  {},
+  ['x'],
+  { x: 'y' },
+  [{}],
+  { S: 'a' },
+]
 
 /** The same request with one member gone, of another type, or unknown. */
 function spoiled(random: Random, input: JsonObject): JsonObject {

@@ -74,12 +74,16 @@ function schema(random: Random, first = random.pick(ATTRIBUTES)): { [name: strin
 function index(random: Random, local: boolean): { [name: string]: Json } {
   const type = random.mischief() ? random.pick(['SOME', '']) : random.pick(['ALL', 'KEYS_ONLY', 'INCLUDE'])
   return {
-    IndexName: random.mischief() ? random.pick(['', 'x', 'a b']) : `index${random.below(random.mischief(3) ? 2 : 1_000)}`,
+    IndexName: random.mischief()
+      ? random.pick(['', 'x', 'a b'])
+      : `index${random.below(random.mischief(3) ? 2 : 1_000)}`,
     KeySchema: local ? schema(random, 'a') : schema(random),
     ...(!random.mischief() && {
       Projection: {
         ...(!random.mischief() && { ProjectionType: type }),
-        ...((type === 'INCLUDE') !== random.mischief(8) && { NonKeyAttributes: random.several(1, 3, () => random.pick(['x', 'y', 'z', 'a'])) }),
+        ...((type === 'INCLUDE') !== random.mischief(8) && {
+          NonKeyAttributes: random.several(1, 3, () => random.pick(['x', 'y', 'z', 'a'])),
+        }),
       },
     }),
   }

@@ -1,6 +1,15 @@
 // The tables a run works on, with every kind of key and index.
 import type { Random } from './random.js'
-import { type Json, type JsonObject, type ScalarType, name, number, value, valueOf } from './values.js'
+import {
+  type Json,
+  type JsonObject,
+  type ScalarType,
+  name,
+  number,
+  usualValue,
+  value,
+  valueOf,
+} from './values.js'
 
 export interface KeyPart {
   readonly name: string
@@ -28,7 +37,12 @@ export const TABLES: readonly Table[] = [
     keys: [part('pk', 'S'), part('sk', 'N')],
     indexes: [
       { name: 'local', local: true, keys: [part('pk', 'S'), part('a', 'S')], projection: ALL },
-      { name: 'localKeys', local: true, keys: [part('pk', 'S'), part('n', 'N')], projection: { ProjectionType: 'KEYS_ONLY' } },
+      {
+        name: 'localKeys',
+        local: true,
+        keys: [part('pk', 'S'), part('n', 'N')],
+        projection: { ProjectionType: 'KEYS_ONLY' },
+      },
       { name: 'global', local: false, keys: [part('a', 'S'), part('n', 'N')], projection: ALL },
       {
         name: 'globalSome',
@@ -56,7 +70,10 @@ export function createRequest(table: Table): JsonObject {
   const [local, global] = [indexes(true), indexes(false)]
   return {
     TableName: table.name,
-    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
     KeySchema: schemaOf(table.keys),
     BillingMode: 'PAY_PER_REQUEST',
     ...(local.length > 0 && { LocalSecondaryIndexes: local }),
@@ -89,12 +106,12 @@ export function keyOf(random: Random, parts: readonly KeyPart[]): JsonObject {
 
 export function item(random: Random, table: Table): JsonObject {
   const types = new Map(table.indexes.flatMap(({ keys }) => keys.map(({ name, type }) => [name, type])))
-  const attributes = random.several(0, 6, (): [string, Json] => {
+  const attributes = random.several(0, 8, (): [string, Json] => {
     const attribute = name(random)
     const type = types.get(attribute)
     // An attribute of an index mostly has the type of its key, or the item would be refused.
     const ofKey = type !== undefined && !random.mischief(4)
-    return [attribute, ofKey ? valueOf(random, type) : value(random)]
+    return [attribute, ofKey ? valueOf(random, type) : usualValue(random, attribute)]
   })
   return { ...Object.fromEntries(attributes), ...keyOf(random, table.keys) }
 }

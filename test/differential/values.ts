@@ -9,7 +9,16 @@ const STRINGS = ['a', 'b', 'ab', 'abc', 'B', 'é', '\u{1f600}', '~', 'a b', '0',
 const NUMBERS = [
   ...['0', '1', '2', '-1', '3', '10', '9', '0.1', '-0.5', '3.14', '1e2', '100', '1.50', '007', '+5', '-0'],
   ...['123456789012345678901234567890', '99999999999999999999999999999999999999', '1E125', '-1E125'],
-  ...['9.9999999999999999999999999999999999999E+125', '1E-130', '-1E-130', '1.5e-7', '1e20', '1e21', '.5', '5.'],
+  ...[
+    '9.9999999999999999999999999999999999999E+125',
+    '1E-130',
+    '-1E-130',
+    '1.5e-7',
+    '1e20',
+    '1e21',
+    '.5',
+    '5.',
+  ],
 ]
 const WRONG_NUMBERS = [
   ...['', 'abc', '1e126', '1E-131', '1e', 'NaN', 'Infinity', '0x10', '1_000', ' 5', '5 ', '--1', '1,5'],
@@ -54,7 +63,48 @@ export const TYPES = ['S', 'N', 'B', 'BOOL', 'NULL', 'SS', 'NS', 'BS', 'L', 'M']
 export type Type = (typeof TYPES)[number]
 
 /** Names of attributes; some need a placeholder. */
-export const NAMES = ['a', 'b', 'c', 'd', 'm', 'l', 'n', 's1', 'ss', 'ns', 'bs', 'Size', 'x.y', 'x-y', 'é', '_u', '1st']
+export const NAMES = [
+  'a',
+  'b',
+  'c',
+  'd',
+  'm',
+  'l',
+  'n',
+  's1',
+  'ss',
+  'ns',
+  'bs',
+  'Size',
+  'x.y',
+  'x-y',
+  'é',
+  '_u',
+  '1st',
+]
+
+/** What an attribute of that name mostly holds, so that an update meets the type it needs. */
+const USUAL: Readonly<Record<string, Type>> = {
+  m: 'M',
+  l: 'L',
+  n: 'N',
+  a: 'S',
+  ss: 'SS',
+  ns: 'NS',
+  bs: 'BS',
+  d: 'M',
+}
+
+export function usualValue(random: Random, attribute: string, depth = 0): Json {
+  const type = USUAL[attribute]
+  return type !== undefined && !random.oneIn(5) ? valueOf(random, type, depth) : value(random, depth)
+}
+
+/** A name that mostly holds that type. */
+export function usualName(random: Random, type: Type): string {
+  const names = Object.keys(USUAL).filter((one) => USUAL[one] === type)
+  return names.length > 0 && !random.oneIn(4) ? random.pick(names) : random.pick(NAMES)
+}
 
 export function text(random: Random): string {
   if (random.oneIn(30)) return ''
@@ -106,9 +156,16 @@ export function valueOf(random: Random, type: Type, depth = 0): Json {
     case 'BS':
       return { BS: distinct(random, () => binary(random)) }
     case 'L':
-      return { L: random.several(0, 4, () => value(random, depth + 1)) }
+      return { L: random.several(0, depth < 3 ? 4 : 0, () => value(random, depth + 1)) }
     case 'M':
-      return { M: Object.fromEntries(random.several(0, 3, () => [name(random), value(random, depth + 1)])) }
+      return {
+        M: Object.fromEntries(
+          random.several(0, 4, () => {
+            const member = name(random)
+            return [member, usualValue(random, member, depth + 1)]
+          }),
+        ),
+      }
   }
 }
 
