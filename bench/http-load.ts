@@ -38,6 +38,25 @@ export function requestBytes(host: string, port: number, operation: string, body
   )
 }
 
+const POOL_MAX = 5000
+
+/** Keys of the benchmarks: `user-000042`. */
+export const benchKey = (number: number): string => `user-${String(number).padStart(6, '0')}`
+
+/** Requests made before the clock starts, so that making them costs the run nothing. */
+export function requestPool(
+  host: string,
+  port: number,
+  operation: string,
+  body: string,
+  keys: number,
+): Buffer[] {
+  return Array.from({ length: Math.min(keys, POOL_MAX) }, () => {
+    const key = benchKey(Math.floor(Math.random() * keys))
+    return requestBytes(host, port, operation, body.replaceAll('%KEY%', key))
+  })
+}
+
 /** Runs the load and resolves when its time is over. Rejects if the server closes a connection or sends no length. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const latencies = new Float64Array(LATENCIES_MAX)
@@ -120,15 +139,18 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
       seconds: { type: 'string', default: '3' },
       operation: { type: 'string', default: 'ListTables' },
       body: { type: 'string', default: '{}' },
+      /** `%KEY%` in the body stands for one of this many keys, drawn uniformly. */
+      keys: { type: 'string', default: '1' },
     },
   })
   const port = Number(values.port)
+  const requests = requestPool(values.host, port, values.operation, values.body, Number(values.keys))
   const result = await load({
     host: values.host,
     port,
     connections: Number(values.connections),
     durationMs: Number(values.seconds) * 1000,
-    request: requestBytes(values.host, port, values.operation, values.body),
+    request: (sequence) => requests[sequence % requests.length] as Buffer,
   })
   console.log(JSON.stringify(result))
 }

@@ -48,6 +48,7 @@ class LmdbIndex implements OrderedIndex {
   readonly #entries: Entries
   readonly #state: Entries
   #appliedUpTo: number
+  #closed = false
 
   constructor(root: RootDatabase<Uint8Array, KeyBytes>) {
     this.#root = root
@@ -63,10 +64,12 @@ class LmdbIndex implements OrderedIndex {
   }
 
   get(key: KeyBytes): Uint8Array | undefined {
+    this.#assertOpen()
     return this.#entries.getBinary(key)
   }
 
   *range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+    this.#assertOpen()
     const entries = this.#entries.getRange(
       reverse
         ? { start: to, end: from, reverse: true, inclusiveEnd: true, exclusiveStart: true }
@@ -94,6 +97,12 @@ class LmdbIndex implements OrderedIndex {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await this.#root.close()
+  }
+
+  /** LMDB itself would read memory that is not mapped any more. */
+  #assertOpen(): void {
+    if (this.#closed) throw new Error('The index is closed.')
   }
 }

@@ -26,7 +26,7 @@ export interface JournalOptions {
 }
 
 const SEGMENT_BYTES_MAX = 16 * 1024 * 1024
-const RESERVE_BYTES = 4 * 1024 * 1024
+const RESERVE_BYTES = 1024 * 1024
 const RESERVE_DISTANCE_BYTES = 256 * 1024
 const SCRATCH_BYTES_MAX = 1024 * 1024
 

@@ -26,5 +26,5 @@ export function segmentsIn(names: readonly string[]): Segment[] {
   return names
     .map(segmentNamed)
     .filter((segment) => segment !== undefined)
-    .sort((a, b) => a.start - b.start || a.seed - b.seed)
+    .toSorted((a, b) => a.start - b.start || a.seed - b.seed)
 }

@@ -24,14 +24,16 @@ export interface ApplierOptions {
   readonly runtime: Runtime
   /** Called when the index holds everything up to the last of these batches. */
   readonly applied: (batches: readonly DurableBatch[], keys: Iterable<KeyBytes>) => void
+  /** Called when a commit fails; it is tried again. */
+  readonly failed: (error: Error) => void
   readonly delayMs?: number
   readonly hurryBytes?: number
   readonly changesMax?: number
 }
 
-const DELAY_MS = 50
+const DELAY_MS = 100
 const HURRY_BYTES = 1024 * 1024
-const CHANGES_MAX = 400
+const CHANGES_MAX = 1000
 const RETRY_MS = 1000
 
 export class Applier {
@@ -41,6 +43,7 @@ export class Applier {
   readonly #changesMax: number
   #pending: DurableBatch[] = []
   #pendingBytes = 0
+  #pendingChanges = 0
   #running: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
   #failure: Error | undefined
@@ -60,8 +63,9 @@ export class Applier {
   add(batch: DurableBatch): void {
     this.#pending.push(batch)
     this.#pendingBytes += batch.bytes
+    this.#pendingChanges += batch.changes.size
     if (this.#running !== undefined) return
-    if (this.#pendingBytes >= this.#hurryBytes && this.#failure === undefined) this.#start()
+    if (this.#isDue() && this.#failure === undefined) this.#start()
     else this.#startIn(this.#delayMs)
   }
 
@@ -76,13 +80,12 @@ export class Applier {
 
   /** Changes that are not in the journal, when nothing else is under way. */
   async direct(changes: readonly IndexChange[]): Promise<void> {
-    await this.drain()
+    do await this.drain()
+    while (this.#running !== undefined)
     const { index } = this.#options
-    const running = index.apply(changes, index.appliedUpTo).finally(() => {
-      this.#running = undefined
-    })
-    this.#running = running.catch(() => undefined)
-    await running
+    const applying = index.apply(changes, index.appliedUpTo)
+    this.#runUntil(applying.catch(() => undefined))
+    await applying
   }
 
   stop(): void {
@@ -99,7 +102,11 @@ export class Applier {
 
   #start(): void {
     this.stop()
-    this.#running = this.#run().finally(() => {
+    this.#runUntil(this.#run())
+  }
+
+  #runUntil(done: Promise<void>): void {
+    this.#running = done.then(() => {
       this.#running = undefined
       if (this.#pending.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
     })
@@ -118,12 +125,20 @@ export class Applier {
         await this.#options.index.apply(changes, last.end)
       } catch (error) {
         this.#failure = error instanceof Error ? error : new Error(String(error))
+        this.#options.failed(this.#failure)
         return
       }
       this.#pending.splice(0, batches.length)
-      for (const batch of batches) this.#pendingBytes -= batch.bytes
+      for (const batch of batches) {
+        this.#pendingBytes -= batch.bytes
+        this.#pendingChanges -= batch.changes.size
+      }
       this.#options.applied(batches, changes.keys())
-    } while (this.#pendingBytes >= this.#hurryBytes)
+    } while (this.#isDue())
+  }
+
+  #isDue(): boolean {
+    return this.#pendingChanges >= this.#changesMax || this.#pendingBytes >= this.#hurryBytes
   }
 
   /** The oldest batches, at least one, up to the bound of one commit. */

@@ -71,6 +71,7 @@ export class JournalLine implements Line {
       index: options.index,
       runtime: options.runtime,
       applied: (batches, keys) => this.#applied(batches, keys),
+      failed: (error) => this.#rejectWaiters(indexRefusal(error)),
       hurryBytes: this.#overlayBytesMax / 8,
       ...(options.applyDelayMs === undefined ? {} : { delayMs: options.applyDelayMs }),
       ...(options.applyChangesMax === undefined ? {} : { changesMax: options.applyChangesMax }),
@@ -129,8 +130,10 @@ export class JournalLine implements Line {
   async close(): Promise<void> {
     this.#closing = true
     const { journal, index } = this.#options
+    this.#rejectWaiters(closed())
+    // A writer that was let in just before may still be on its way.
+    await this.#turn()
     await this.#settle()
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(new WriteFailed('The store is closed.'))
     try {
       await this.#applier.drain()
     } catch {
@@ -143,22 +146,16 @@ export class JournalLine implements Line {
 
   #refusal(): Error | undefined {
     const { journal } = this.#options
-    if (this.#closing) return new WriteFailed('The store is closed.')
+    if (this.#closing) return closed()
     if (journal.refusal !== undefined)
       return new WriteFailed(journal.refusal.message, { cause: journal.refusal })
     const failure = this.#bytes < this.#overlayBytesMax ? undefined : this.#applier.failure
-    if (failure !== undefined) {
-      return new WriteFailed(`The index cannot take more: ${failure.message}`, { cause: failure })
-    }
-    return undefined
+    return failure === undefined ? undefined : indexRefusal(failure)
   }
 
   #flushSoon(): void {
     if (this.#flushing !== undefined) return
-    // After this turn, so that the requests that were read together share a batch.
-    this.#flushing = new Promise<void>((resolve) => this.#options.runtime.defer(resolve)).then(() =>
-      this.#flush(),
-    )
+    this.#flushing = this.#turn().then(() => this.#flush())
   }
 
   async #flush(): Promise<void> {
@@ -178,9 +175,16 @@ export class JournalLine implements Line {
         this.#flying = undefined
         this.#fail(batch, error as Error)
       }
+      // Whoever was just answered may write again at once.
+      await this.#turn()
     }
     // In the same turn as the last look at the open batch, so that no step falls between.
     this.#flushing = undefined
+  }
+
+  /** The rest of this turn, so that the requests that are read together share a batch. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#options.runtime.defer(resolve))
   }
 
   #addCountRecords(batch: Batch): void {
@@ -201,7 +205,7 @@ export class JournalLine implements Line {
     const unsure = error instanceof AppendUnsure
     batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
     open.reject(failed)
-    if (unsure) for (const waiter of this.#waiters.splice(0)) waiter.reject(failed)
+    if (unsure) this.#rejectWaiters(failed)
     else this.#admitNext()
   }
 
@@ -217,6 +221,10 @@ export class JournalLine implements Line {
     if (this.#waiters.length > 0 && this.#bytes < this.#overlayBytesMax) this.#waiters.shift()?.resolve()
   }
 
+  #rejectWaiters(error: Error): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
+  }
+
   #addBytes(batch: Batch, bytes: number): void {
     batch.bytes += bytes
     this.#bytes += bytes
@@ -227,6 +235,10 @@ export class JournalLine implements Line {
     while (this.#flushing !== undefined) await this.#flushing
   }
 }
+
+const closed = (): WriteFailed => new WriteFailed('The store is closed.')
+const indexRefusal = (error: Error): WriteFailed =>
+  new WriteFailed(`The index cannot take more: ${error.message}`, { cause: error })
 
 function newBatch(number: number): Batch {
   const { promise, resolve, reject } = withResolvers()

@@ -36,7 +36,6 @@ export class LocalNode implements StorageNode {
     this.#onClose = onClose
   }
 
-  // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
     return this.#record(inSpace(space, key.bytes))
   }
@@ -49,7 +48,6 @@ export class LocalNode implements StorageNode {
     return outcome
   }
 
-  // eslint-disable-next-line typescript/require-await
   async range(request: RangeRequest): Promise<RangePage> {
     const { itemSpace, reverse, entriesMax, bytesMax } = request
     const bounds = boundsOf(request.space, request.from, request.to)
@@ -74,7 +72,6 @@ export class LocalNode implements StorageNode {
     await this.#line.settled()
   }
 
-  // eslint-disable-next-line typescript/require-await
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
     const entries: Required<MetaEntry>[] = []
     for (const [key, value] of this.#line.durable.range({ ...metaBounds(prefix), reverse: false })) {
@@ -118,8 +115,16 @@ export class LocalNode implements StorageNode {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#line.close().finally(this.#onClose)
+    this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#line.close()
+    } finally {
+      await this.#onClose()
+    }
   }
 
   /** One step: everything from the first look at the item to the last change happens in this turn. */

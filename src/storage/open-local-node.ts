@@ -97,6 +97,7 @@ async function openJournalledNode(
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
+    await syncFolders(path)
     const clock = new HybridClock(runtime.clock)
     const replay = new Replay(index)
     const journal = await openJournal(
@@ -113,6 +114,14 @@ async function openJournalledNode(
     await index.close()
     throw error
   }
+}
+
+/** The names of what was created just now. Those of the segments are the journal's own business. */
+async function syncFolders(path: string): Promise<void> {
+  const files = realFiles()
+  await files.makeFolder(join(path, 'journal'))
+  await files.syncFolder(join(path, 'index'))
+  await files.syncFolder(path)
 }
 
 /** Brings the index up, many frames a commit. */

@@ -46,7 +46,9 @@ export class FaultyDisk implements FileLayer {
   async list(folder: string): Promise<readonly string[]> {
     await this.#step('list', folder)
     const prefix = `${folder}/`
-    return [...this.#seen.keys()].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length))
+    return [...this.#seen.keys()]
+      .filter((path) => path.startsWith(prefix))
+      .map((path) => path.slice(prefix.length))
   }
 
   async remove(path: string): Promise<void> {
@@ -60,7 +62,11 @@ export class FaultyDisk implements FileLayer {
 
   async syncFolder(path: string): Promise<void> {
     await this.#step('syncFolder', path)
-    this.#safe = new Map(this.#seen)
+    const within = (file: string): boolean => file.slice(0, file.lastIndexOf('/')) === path
+    this.#safe = new Map([
+      ...[...this.#safe].filter(([file]) => !within(file)),
+      ...[...this.#seen].filter(([file]) => within(file)),
+    ])
   }
 
   /** The disk after a power cut: `unsynced` says what comes back of what was not synced. */
@@ -82,7 +88,7 @@ export class FaultyDisk implements FileLayer {
   }
 
   get paths(): string[] {
-    return [...this.#seen.keys()].sort()
+    return [...this.#seen.keys()].toSorted()
   }
 
   bytes(path: string): Buffer {
@@ -110,7 +116,8 @@ export class FaultyDisk implements FileLayer {
         await this.#step('sync', path)
         file.safe = file.seen
       },
-      read: (position, length) => Promise.resolve(Buffer.from(file.seen.subarray(position, position + length))),
+      read: (position, length) =>
+        Promise.resolve(Buffer.from(file.seen.subarray(position, position + length))),
       reserve: async (position, length) => {
         await this.#step('reserve', path)
         file.seen = written(file.seen, Buffer.alloc(length), position)

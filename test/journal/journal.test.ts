@@ -24,7 +24,11 @@ const append = (journal: Journal, n: number): Promise<number> =>
     ],
   })
 
-async function open(disk: FaultyDisk, from = 0, segmentBytesMax = 1 << 20): Promise<{ journal: Journal; numbers: number[]; frames: Frame[] }> {
+async function open(
+  disk: FaultyDisk,
+  from = 0,
+  segmentBytesMax = 1 << 20,
+): Promise<{ journal: Journal; numbers: number[]; frames: Frame[] }> {
   const frames: Frame[] = []
   const journal = await openJournal(
     { files: disk, folder: FOLDER, runtime: testRuntime(1), segmentBytesMax, reserveBytes: 0 },
@@ -37,17 +41,23 @@ async function open(disk: FaultyDisk, from = 0, segmentBytesMax = 1 << 20): Prom
   for (const frame of frames) {
     const n = frame.lsn
     assert.equal(frame.timestamp, 1000 + n)
-    assert.deepEqual(frame.changes.map(([key, value]) => [key, value && Buffer.from(value)]), [
-      [`key ${n}`, payload(n)],
-      [`gone ${n}`, undefined],
-    ])
+    assert.deepEqual(
+      frame.changes.map(([key, value]) => [key, value && Buffer.from(value)]),
+      [
+        [`key ${n}`, payload(n)],
+        [`gone ${n}`, undefined],
+      ],
+    )
   }
   return { journal, frames, numbers: frames.map((frame) => frame.lsn as number) }
 }
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
 
-async function history(batches: number, segmentBytesMax?: number): Promise<{ disk: FaultyDisk; ends: number[] }> {
+async function history(
+  batches: number,
+  segmentBytesMax?: number,
+): Promise<{ disk: FaultyDisk; ends: number[] }> {
   const disk = new FaultyDisk()
   const { journal } = await open(disk, 0, segmentBytesMax)
   const ends = [0]
@@ -89,7 +99,7 @@ test('journal: a bit flipped at every offset is refused with a sentence, or lose
     for (let at = 0; at < bytes.length; at++) {
       const flipped = disk.copy()
       const damaged = Buffer.from(bytes)
-      damaged[at] = (damaged[at] as number) ^ (1 << at % 8)
+      damaged[at] = (damaged[at] as number) ^ (1 << (at % 8))
       flipped.place(path, damaged)
       if (start + at >= lastBegins) {
         assert.deepEqual((await open(flipped)).numbers, upTo(4))
@@ -221,7 +231,13 @@ test('journal: segments before an offset are removed, and the current one stays'
 
 test('journal: on real files, with room prepared ahead, batches of many sizes are read back', async () => {
   const folder = testFolder()
-  const options = { files: realFiles(), folder, runtime: testRuntime(1), segmentBytesMax: 900_000, reserveBytes: 300_000 }
+  const options = {
+    files: realFiles(),
+    folder,
+    runtime: testRuntime(1),
+    segmentBytesMax: 900_000,
+    reserveBytes: 300_000,
+  }
   const journal = await openJournal(options, 0, () => Promise.reject(new Error('empty')))
   const sizes = Array.from({ length: 60 }, (_, i) => (i * 7919) % 90_000)
   for (const [i, size] of sizes.entries()) {
@@ -234,7 +250,10 @@ test('journal: on real files, with room prepared ahead, batches of many sizes ar
   await journal.close()
   const seen: number[] = []
   const again = await openJournal(options, 0, (frame) => {
-    assert.deepEqual(Buffer.from(frame.changes[0]?.[1] ?? []), Buffer.alloc(sizes[frame.lsn] as number, String(frame.lsn)))
+    assert.deepEqual(
+      Buffer.from(frame.changes[0]?.[1] ?? []),
+      Buffer.alloc(sizes[frame.lsn] as number, String(frame.lsn)),
+    )
     seen.push(frame.lsn)
     return Promise.resolve()
   })

@@ -37,7 +37,10 @@ test('single write: only a put without condition is blind', () => {
   const blind = (verdict: ReturnType<typeof decideWrite>): unknown =>
     verdict.verdict === 'done' && verdict.next?.lastWrite
   const exists = { condition: 'attribute_exists(id)' }
-  assert.deepEqual(blind(decideWrite(state(undefined), putRequest(plain, plainItem('a')))), { kind: 'put', blind: true })
+  assert.deepEqual(blind(decideWrite(state(undefined), putRequest(plain, plainItem('a')))), {
+    kind: 'put',
+    blind: true,
+  })
   assert.deepEqual(blind(decideWrite(state(plainItem('a')), putRequest(plain, plainItem('a'), exists))), {
     kind: 'put',
     blind: false,

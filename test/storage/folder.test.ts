@@ -43,8 +43,11 @@ test('folder: another format, or another number of nodes, is refused with a sent
   const path = testFolder()
   await (await open(path)).close()
   assert.deepEqual(JSON.parse(readFileSync(join(path, 'seriatim.json'), 'utf8')), { format: 1, nodes: 1 })
-  assert.deepEqual(readdirSync(path).sort(), ['node-0', 'seriatim.json'])
-  await assert.rejects(openLocalNodes({ runtime, path, nodes: 4 }), /was made for 1 node, not 4\. Start with --nodes 1/)
+  assert.deepEqual(readdirSync(path).toSorted(), ['node-0', 'seriatim.json'])
+  await assert.rejects(
+    openLocalNodes({ runtime, path, nodes: 4 }),
+    /was made for 1 node, not 4\. Start with --nodes 1/,
+  )
   writeFileSync(join(path, 'seriatim.json'), '{"format":2,"nodes":1}')
   await assert.rejects(open(path), /has format 2, and this version reads format 1\. Open it with the version/)
   writeFileSync(join(path, 'seriatim.json'), '{"form')
@@ -69,12 +72,21 @@ test('verify: a whole folder has no findings; a changed byte, a lost entry and a
   const path = testFolder()
   const node = await open(path)
   for (let n = 0; n < 20; n++) {
-    await put(node, rich, { id: { S: 'p' }, n: number(n), color: { S: 'red' }, weight: number(n), until: number(n) })
+    await put(node, rich, {
+      id: { S: 'p' },
+      n: number(n),
+      color: { S: 'red' },
+      weight: number(n),
+      until: number(n),
+    })
   }
   await node.close()
   const verify = (): ReturnType<typeof verifyFolder> => verifyFolder(path, { tables: () => [rich] })
   const whole = await verify()
-  assert.deepEqual({ ...whole, findings: [...whole.findings] }, { findings: [], batches: 20, items: 20, entries: 40 })
+  assert.deepEqual(
+    { ...whole, findings: [...whole.findings] },
+    { findings: [], batches: 20, items: 20, entries: 40 },
+  )
 
   const index = lmdbIndex(join(path, 'node-0', 'index'))
   const color = boundsOf(rich.indexes[0]?.space as typeof rich.space)
@@ -98,7 +110,10 @@ test('verify: a whole folder has no findings; a changed byte, a lost entry and a
   const { findings } = await verify()
   assert.equal(findings.length, 4)
   assert.match(findings[0] as string, /^The journal file \S+ is damaged at byte 0\.$/)
-  assert.match(findings[1] as string, /^The item [0-9a-f]+ of table rich has no entry in the index by-color\.$/)
+  assert.match(
+    findings[1] as string,
+    /^The item [0-9a-f]+ of table rich has no entry in the index by-color\.$/,
+  )
   assert.match(findings[2] as string, /points to an item that does not belong there/)
   assert.equal(findings[3], 'The count of table rich is 7, but it holds 20.')
 })
@@ -109,7 +124,9 @@ test('folder: after kill -9 every acknowledged write is there', async () => {
   let total = 0
   for (let kill = 0; kill < 8; kill++) {
     const acknowledged = new Map<string, string>()
-    const writer = spawn(process.execPath, [child, path, String(kill)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const writer = spawn(process.execPath, [child, path, String(kill)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     const gone = new Promise((resolve) => writer.once('exit', resolve))
     for await (const line of createInterface({ input: writer.stdout })) {
       const [id, v] = line.split(' ') as [string, string]

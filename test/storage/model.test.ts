@@ -26,7 +26,11 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     const runtime = testRuntime(seed)
     let disk = new FaultyDisk()
     let path = testFolder()
-    const tuning = { overlayBytesMax: 16_000 + random(20_000), applyChangesMax: 1 + random(20), segmentBytesMax: 3000 }
+    const tuning = {
+      overlayBytesMax: 16_000 + random(20_000),
+      applyChangesMax: 1 + random(20),
+      segmentBytesMax: 3000,
+    }
     const open = (): Promise<StorageNode> => openLocalNode({ runtime, path, files: disk, tuning })
     let node = await open()
 
@@ -79,8 +83,11 @@ async function compare(
   expected: ReadonlyMap<KeyBytes, Item>,
   random: (below: number) => number,
 ): Promise<void> {
-  const keys = [...expected.keys()].sort()
-  const [low, high] = [random(keys.length + 1), random(keys.length + 1)].sort((a, b) => a - b) as [number, number]
+  const keys = [...expected.keys()].toSorted()
+  const [low, high] = [random(keys.length + 1), random(keys.length + 1)].toSorted((a, b) => a - b) as [
+    number,
+    number,
+  ]
   const reverse = random(2) === 0
   const inRange = keys.slice(low, high)
   const from = keys[low] ?? ('\xff\xff\xff\xff\xff' as KeyBytes)
@@ -88,7 +95,7 @@ async function compare(
   const found = await node.range({ ...page(rich.space), from, ...(to !== undefined && { to }), reverse })
   assert.deepEqual(
     found.entries.map((entry) => entry.key),
-    reverse ? inRange.reverse() : inRange,
+    reverse ? inRange.toReversed() : inRange,
   )
   for (const entry of found.entries) assert.deepEqual(itemOf(entry.record), expected.get(entry.key))
 
@@ -97,17 +104,18 @@ async function compare(
     const entry = indexEntryKey(byColor, item, { hash: 0, bytes: key })
     if (entry !== undefined) entries.push([entry, item])
   }
-  entries.sort(([a], [b]) => (a < b ? -1 : 1))
   const indexed = await node.range({ ...page(byColor.space), itemSpace: rich.space })
   assert.deepEqual(
     indexed.entries.map((entry) => [entry.key, itemOf(entry.record)]),
-    entries,
+    entries.toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
   assert.equal(node.count(rich.space).items, expected.size)
   assert.equal(node.count(byColor.space).items, entries.length)
 
   const due = await node.expired(spaceId(13), rich.space, 50, 1000)
-  const dueExpected = [...expected.values()].filter((item) => 'until' in item && Number((item['until'] as { N: string }).N) <= 50)
+  const dueExpected = [...expected.values()].filter(
+    (item) => 'until' in item && Number((item['until'] as { N: string }).N) <= 50,
+  )
   assert.equal(due.length, dueExpected.length)
   const some = keys[random(keys.length + 1)]
   if (some !== undefined) {

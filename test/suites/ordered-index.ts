@@ -73,10 +73,10 @@ export function orderedIndexSuite(name: string, open: () => Promise<OrderedIndex
         if (v === undefined) model.delete(k)
         else model.set(k, v)
       }
-      const [low, high] = [randomKey(), randomKey()].sort() as [string, string]
-      const expected = [...model.keys()].filter((k) => k >= low && k < high).sort()
+      const [low, high] = [randomKey(), randomKey()].toSorted() as [string, string]
+      const expected = [...model.keys()].filter((k) => k >= low && k < high).toSorted()
       assert.deepEqual(keysOf(index, low, high, false), expected)
-      assert.deepEqual(keysOf(index, low, high, true), expected.reverse())
+      assert.deepEqual(keysOf(index, low, high, true), expected.toReversed())
       for (const [k, v] of changes) assert.equal(text(index.get(key(k))), v)
     }
     await index.close()

@@ -81,8 +81,12 @@ export function updateRequest(
   return request(table, key, { kind: 'update', update: opened.update(update) }, opened, expression.condition)
 }
 
-export const put = (node: StorageNode, table: TableShape, item: Item, expression?: Expression): Promise<WriteOutcome> =>
-  node.write(putRequest(table, item, expression))
+export const put = (
+  node: StorageNode,
+  table: TableShape,
+  item: Item,
+  expression?: Expression,
+): Promise<WriteOutcome> => node.write(putRequest(table, item, expression))
 
 export const remove = (node: StorageNode, table: TableShape, key: Item): Promise<WriteOutcome> =>
   node.write(deleteRequest(table, key))
