@@ -69,8 +69,12 @@ export function refuseKeyUpdate(update: BoundUpdate, key: KeySchema): void {
     )
 }
 
-/** Refuses to take elements of a set away from a key attribute of an index, which is never a set. */
+/**
+ * Refuses AttributeUpdates that take elements of a set away from a key attribute of an index, which is never a set. An
+ * UpdateExpression may, where the attribute is absent.
+ */
 export function refuseSetsInIndexKeys({ tree, bindings }: BoundUpdate, indexes: readonly IndexShape[]): void {
+  if (tree.dialect !== 'AttributeUpdates') return
   for (const action of tree.actions) {
     if (action.type !== 'delete') continue
     const path = resolvePath(action.path, bindings.names)
