@@ -80,7 +80,10 @@ async function runTrial(peers: Peers, seed: number, endMs: number, known: Map<st
 }
 
 /** Findings that are likely to have one cause have one signature. */
-function signatureOf({ request, seriatim, local }: Difference): string {
+function signatureOf(difference: Difference): string {
+  const { request, seriatim, local } = difference
+  const known = knownDifference(difference)
+  if (known !== undefined) return known.title
   const [ours, theirs] = [seriatim, local].map(({ status, name, message }) =>
     name === undefined ? String(status) : `${name} ${generalized(message ?? '')}`,
   )

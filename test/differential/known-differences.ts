@@ -163,6 +163,15 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       ),
   },
   {
+    title: 'Start keys on the bound of a key condition',
+    reason:
+      'A Query may start behind an item that meets its key condition. DynamoDB Local refuses that where the item is the last one that could meet it.',
+    matches: ({ request, seriatim, local }) =>
+      request.operation === 'Query' &&
+      seriatim.status === 200 &&
+      says(local, 'does not match the range key predicate'),
+  },
+  {
     title: 'Filters of a Scan on what an index does not hold',
     reason:
       'A Scan of an index that does not hold all attributes sees only those it holds. DynamoDB Local evaluates the filter on the whole item.',
@@ -176,14 +185,16 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     title: 'Definitions of tables that contradict themselves',
     reason:
-      'The service refuses throughput for a table that is paid per request, and empty lists of indexes. DynamoDB Local ignores them.',
+      'The service refuses throughput for a table or an index that is paid per request, and empty lists of indexes. DynamoDB Local ignores them.',
     matches: ({ request, seriatim, local }) =>
       request.operation === 'CreateTable' &&
       isValidation(seriatim) &&
       local.status === 200 &&
-      ['Neither ReadCapacityUnits nor WriteCapacityUnits', 'SecondaryIndexes is empty'].some((rule) =>
-        says(seriatim, rule),
-      ),
+      [
+        'Neither ReadCapacityUnits nor WriteCapacityUnits',
+        'should not be specified',
+        'SecondaryIndexes is empty',
+      ].some((rule) => says(seriatim, rule)),
   },
   {
     title: 'Throughput of indexes that are paid per request',

@@ -4,7 +4,7 @@ import { TABLES } from './tables.js'
 import type { Json, JsonObject } from './values.js'
 
 /** The only table that a random CreateTable names, beside names that are wrong. */
-export const MADE = 'Made'
+const MADE = 'Made'
 
 export function tableRequest(random: Random): readonly [string, JsonObject] {
   switch (random.below(8)) {

@@ -5,7 +5,6 @@ import { outcomeOf } from './outcome.js'
 import type { Peer } from './peers.js'
 import type { Request } from './requests.js'
 import { TABLES, createRequest } from './tables.js'
-import { MADE } from './table-requests.js'
 
 export interface Peers {
   readonly seriatim: Peer
@@ -33,7 +32,11 @@ export async function tried(peers: Peers, request: Request): Promise<Difference 
     outcomeOf(peers.local, request),
   ])
   if (request.operation === 'CreateTable') {
-    for (const peer of [peers.seriatim, peers.local]) await drop(peer, MADE)
+    // A name of a wrong type may have been taken for a string.
+    const { TableName } = JSON.parse(request.body) as { TableName?: unknown }
+    if (seriatim.status === 200 || local.status === 200) {
+      for (const peer of [peers.seriatim, peers.local]) await drop(peer, String(TableName))
+    }
   }
   return isDeepStrictEqual(seriatim, local) ? undefined : { request, seriatim, local }
 }
