@@ -90,7 +90,7 @@ function print(title, table) {
     console.log(row.padEnd(width), ...cells.map((cell) => String(cell).padStart(8)))
   line(title, ['passed', 'failed', 'skipped'])
   const total = { passed: 0, failed: 0, skipped: 0 }
-  for (const [row, counts] of [...table].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [row, counts] of [...table].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     line(row, [counts.passed, counts.failed, counts.skipped])
     for (const key of Object.keys(total)) total[key] += counts[key]
   }

@@ -21,19 +21,34 @@ test(
     }
     const table = ['--table-name', 'Songs']
     await aws(
-      ...['create-table', ...table, '--billing-mode', 'PAY_PER_REQUEST'],
-      ...['--attribute-definitions', 'AttributeName=artist,AttributeType=S'],
-      ...['--key-schema', 'AttributeName=artist,KeyType=HASH'],
+      'create-table',
+      ...table,
+      '--billing-mode',
+      'PAY_PER_REQUEST',
+      '--attribute-definitions',
+      'AttributeName=artist,AttributeType=S',
+      '--key-schema',
+      'AttributeName=artist,KeyType=HASH',
     )
     await aws('wait', 'table-exists', ...table)
     await aws('put-item', ...table, '--item', '{"artist":{"S":"Nina"},"plays":{"N":"41"}}')
     await aws(
-      ...['update-item', ...table, '--key', '{"artist":{"S":"Nina"}}'],
-      ...['--update-expression', 'ADD plays :one', '--expression-attribute-values', '{":one":{"N":"1"}}'],
+      'update-item',
+      ...table,
+      '--key',
+      '{"artist":{"S":"Nina"}}',
+      '--update-expression',
+      'ADD plays :one',
+      '--expression-attribute-values',
+      '{":one":{"N":"1"}}',
     )
     const answer = await aws(
-      ...['query', ...table, '--key-condition-expression', 'artist = :a'],
-      ...['--expression-attribute-values', '{":a":{"S":"Nina"}}'],
+      'query',
+      ...table,
+      '--key-condition-expression',
+      'artist = :a',
+      '--expression-attribute-values',
+      '{":a":{"S":"Nina"}}',
     )
     assert.deepEqual((answer as { Items: unknown }).Items, [{ artist: { S: 'Nina' }, plays: { N: '42' } }])
     await assert.rejects(aws('get-item', '--table-name', 'Missing', '--key', '{"artist":{"S":"x"}}'), {

@@ -3,9 +3,9 @@
 // docs/known-differences.md lists the same; a test compares the two.
 import { isDeepStrictEqual } from 'node:util'
 import { plainNumbers, plainNumbersInText } from './numbers.js'
-import { type Outcome, isObject } from './outcome.js'
+import type { Outcome } from './outcome.js'
 import type { Request } from './requests.js'
-import type { Json } from './values.js'
+import { type Json, isObject } from './values.js'
 
 export interface Difference {
   readonly request: Request
@@ -111,12 +111,12 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     title: 'Which of several names is named',
     reason:
-      'Where several paths overlap, several attributes are not projected, several names are not defined, several types would be valid, or several parameters contradict each other, DynamoDB Local lists them in another order, or names another one.',
+      'Where several paths overlap or conflict, several attributes are not projected, several names are not defined, several types would be valid, or several parameters contradict each other, DynamoDB Local lists them in another order, or names another one.',
     matches: ({ seriatim, local }) =>
       isValidation(seriatim) &&
       sameRule(seriatim, local) &&
       [
-        'Two document paths overlap',
+        'Two document paths',
         'does not project',
         'is not defined',
         'unused in expressions',

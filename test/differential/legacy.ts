@@ -4,8 +4,19 @@ import { type KeyPart, type Table, keyValue } from './tables.js'
 import { type Json, type JsonObject, name, value, valueOf } from './values.js'
 
 const OPERATORS = [
-  ...['EQ', 'NE', 'LT', 'LE', 'GT', 'GE', 'IN', 'BETWEEN', 'BEGINS_WITH', 'CONTAINS', 'NOT_CONTAINS'],
-  ...['NULL', 'NOT_NULL'],
+  'EQ',
+  'NE',
+  'LT',
+  'LE',
+  'GT',
+  'GE',
+  'IN',
+  'BETWEEN',
+  'BEGINS_WITH',
+  'CONTAINS',
+  'NOT_CONTAINS',
+  'NULL',
+  'NOT_NULL',
 ]
 const ARGUMENTS: Readonly<Record<string, number>> = { BETWEEN: 2, NULL: 0, NOT_NULL: 0 }
 

@@ -1,6 +1,5 @@
 // Numbers by value, not by spelling; written apart from the store's own decimals, which are what is being tested.
-import { isObject } from './outcome.js'
-import type { Json } from './values.js'
+import { type Json, isObject } from './values.js'
 
 const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/
 
@@ -22,7 +21,7 @@ export function plainNumbers(value: Json): Json {
   const entries = Object.entries(value).map(([name, one]): [string, Json] => {
     if (name === 'N' && typeof one === 'string') return [name, plainNumber(one)]
     if (name === 'NS' && Array.isArray(one))
-      return [name, one.map((each) => plainNumber(String(each))).sort()]
+      return [name, one.map((each) => plainNumber(String(each))).toSorted()]
     return [name, plainNumbers(one)]
   })
   return Object.fromEntries(entries)

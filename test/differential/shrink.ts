@@ -2,7 +2,7 @@
 import type { Difference } from './known-differences.js'
 import type { Request } from './requests.js'
 import { type Peers, freshTables, tried } from './trial.js'
-import type { Json } from './values.js'
+import { type Json, isObject } from './values.js'
 
 export interface Finding {
   readonly before: readonly Request[]
@@ -64,15 +64,16 @@ async function smallerRequest(found: Finding, replay: Replay): Promise<Finding> 
 /** The value with one member or element less, at any depth. */
 function* smaller(value: Json | undefined): Generator<Json> {
   if (Array.isArray(value)) {
-    for (const [at, one] of value.entries()) {
-      yield value.toSpliced(at, 1) as Json
-      for (const less of smaller(one as Json)) yield value.with(at, less) as Json
+    const elements = value as readonly Json[]
+    for (const [at, one] of elements.entries()) {
+      yield elements.toSpliced(at, 1)
+      for (const less of smaller(one)) yield elements.with(at, less)
     }
-  } else if (typeof value === 'object' && value !== null) {
+  } else if (isObject(value)) {
     for (const [name, one] of Object.entries(value)) {
-      const { [name]: _, ...rest } = value as { [name: string]: Json }
+      const { [name]: _, ...rest } = value
       yield rest
-      for (const less of smaller(one as Json)) yield { ...value, [name]: less } as Json
+      for (const less of smaller(one)) yield { ...value, [name]: less }
     }
   }
 }
