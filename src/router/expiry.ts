@@ -108,7 +108,7 @@ export class ExpirySweeper {
         // The shape and the write in one synchronous stretch; the table may have changed while the page was read.
         const current = this.#current(name)
         if (current?.expiry?.space !== expirySpace) return false
-        return deleteExpired(node, current, current.expiry.attribute, parseRecord<Item>(record))
+        return deleteExpired(node, current, current.expiry.attribute, parseRecord(record))
       }),
     )
     if (more && deleted.includes(true)) this.#more = true

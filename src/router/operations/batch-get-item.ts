@@ -1,7 +1,6 @@
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import type { Item } from '../../model/value.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey } from '../../model/table.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
@@ -150,5 +149,5 @@ function answer(
 
 function jsonOf(record: ItemRecord, projection: RequestedProjection | undefined): ItemJson {
   if (projection === undefined) return record.json
-  return JSON.stringify(projection.project(parseRecord<Item>(record)))
+  return JSON.stringify(projection.project(parseRecord(record)))
 }

@@ -1,6 +1,5 @@
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { Item } from '../../model/value.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../capacity.js'
 import type { Operation } from '../context.js'
 import { keyOf } from '../keys.js'
@@ -45,7 +44,7 @@ export const getItem: Operation = {
     const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
     if (record === undefined) return Buffer.from(`{${further.slice(1)}}`)
     if (projection === undefined) return joinReply(['{"Item":', record.json, further, '}'])
-    const item = projection.project(parseRecord<Item>(record))
+    const item = projection.project(parseRecord(record))
     return Buffer.from(`{"Item":${JSON.stringify(item)}${further}}`)
   },
 }

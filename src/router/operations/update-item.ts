@@ -9,7 +9,6 @@ import {
 } from '../../expression/expression.js'
 import type { BoundUpdate } from '../../expression/types.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
 import type { Operation } from '../context.js'
 import { keyOf } from '../keys.js'
@@ -79,6 +78,6 @@ export const updateItem: Operation = {
 /** The members that the update names, of one image; absent when there is nothing of them in it. */
 function updatedPart(update: BoundUpdate, record: ItemRecord | undefined): string | undefined {
   if (record === undefined) return undefined
-  const part = updatedAttributes(update, parseRecord<Item>(record))
+  const part = updatedAttributes(update, parseRecord(record))
   return Object.keys(part).length === 0 ? undefined : JSON.stringify(part)
 }
