@@ -33,8 +33,8 @@ export async function tried(peers: Peers, request: Request): Promise<Difference 
   ])
   if (request.operation === 'CreateTable') {
     // A name of a wrong type may have been taken for a string.
-    const { TableName } = JSON.parse(request.body) as { TableName?: unknown }
     if (seriatim.status === 200 || local.status === 200) {
+      const { TableName } = JSON.parse(request.body) as { TableName?: unknown }
       for (const peer of [peers.seriatim, peers.local]) await drop(peer, String(TableName))
     }
   }
