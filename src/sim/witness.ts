@@ -4,7 +4,13 @@ import type { Ledger } from '../ledger/ledger.js'
 import { type TxId, slotOf } from '../model/brand.js'
 import type { LocalNode } from '../storage/local-node.js'
 import type { StorageNode } from '../storage/storage-node.js'
-import type { Action, PrepareRequest, TransactReply, TransactRequest, TransactionNode } from '../storage/transactions.js'
+import type {
+  Action,
+  PrepareRequest,
+  TransactReply,
+  TransactRequest,
+  TransactionNode,
+} from '../storage/transactions.js'
 import type { Tally } from './faults.js'
 
 export interface Fate {
@@ -97,7 +103,8 @@ export class Witness {
       const seen = this.#committed.get(tx)
       const record = seen === undefined ? await ledgerOf(tx).read(slotOf(tx)) : undefined
       if (seen !== undefined) fates.push({ tx, timestamp: seen })
-      else if (record?.tx === tx && record.decision === 'commit') fates.push({ tx, timestamp: record.timestamp })
+      else if (record?.tx === tx && record.decision === 'commit')
+        fates.push({ tx, timestamp: record.timestamp })
     }
     return fates
   }
@@ -111,4 +118,3 @@ export class Witness {
     else transactions.add(tx)
   }
 }
-
