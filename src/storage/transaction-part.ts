@@ -228,7 +228,8 @@ export class TransactionPart implements TransactionNode {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      steps.apply({ table, key, state, next: last.next, timestamp: last.timestamp, put })
+      const { next, timestamp, blind } = last
+      steps.apply({ table, key, state, next, timestamp, blind, put })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
@@ -266,7 +267,11 @@ export class TransactionPart implements TransactionNode {
       }
       case 'done': {
         for (const [at, item] of items.entries())
-          this.#applyStep(item, item.action, verdict.next[at], verdict.timestamp)
+          this.#applyStep(
+            { item, action: item.action, answersImage: false },
+            verdict.next[at],
+            verdict.timestamp,
+          )
         tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
         return { answer: { outcome: 'committed', timestamp: verdict.timestamp }, settled: line.settled() }
       }
@@ -281,8 +286,8 @@ export class TransactionPart implements TransactionNode {
   #writeBeside(request: WriteRequest): Step<WriteOutcome> {
     const item = this.#loadAction(request)
     const { record } = item.state
-    const answersImage = request.answersImage === true
-    const verdict = this.#decideStep([{ item, action: item.action, answersImage }])
+    const step = { item, action: item.action, answersImage: request.answersImage === true }
+    const verdict = this.#decideStep([step])
     switch (verdict.verdict) {
       case 'refused': {
         const [result] = verdict.results
@@ -298,7 +303,7 @@ export class TransactionPart implements TransactionNode {
           : { answer, settled: undefined }
       }
       case 'done': {
-        const next = this.#applyStep(item, item.action, verdict.next[0], verdict.timestamp)
+        const next = this.#applyStep(step, verdict.next[0], verdict.timestamp)
         return {
           answer: {
             verdict: 'done',
@@ -320,18 +325,18 @@ export class TransactionPart implements TransactionNode {
   }
 
   #applyStep(
-    item: LoadedItem,
-    action: Action,
+    { item, action, answersImage }: StepAction & { readonly item: LoadedItem },
     next: NextImage | undefined,
     timestamp: Timestamp,
   ): ItemRecord | undefined {
     const { steps, pendings, marks } = this.#options
-    if (observes(action)) marks.raise(item.address, timestamp)
+    const blind = !observes(action) && !answersImage
+    if (!blind) marks.raise(item.address, timestamp)
     if (!writes(action)) return undefined
     const { state, key } = item
-    const record = steps.apply({ table: action.table, key, state, next, timestamp, put: 'put' })
+    const record = steps.apply({ table: action.table, key, state, next, timestamp, blind, put: 'put' })
     if (item.pending.length > 0) {
-      const tombstone = next === undefined && { tombstone: { timestamp, blind: !observes(action) } }
+      const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
     }
     return record
