@@ -388,6 +388,28 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       }
     },
   )
+
+  scenario(
+    'after a restart an item is in doubt until all that was prepared on it is decided',
+    async (opened) => {
+      const { node: first, reopen } = opened
+      if (reopen === undefined) return
+      const times = [later(opened, 1), later(opened, 2)] as const
+      const b = plainItem('a', { v: number(2) })
+      await first.prepare({ tx: tx(1), timestamp: times[0], actions: [putRequest(plain, a)] })
+      await first.prepare({ tx: tx(2), timestamp: times[1], actions: [putRequest(plain, b)] })
+      const node = await reopen()
+      try {
+        await node.commit({ tx: tx(1), timestamp: times[0], items: [ref(a)] })
+        const doubtful = getItem(node, plain, a)
+        await turns()
+        await node.commit({ tx: tx(2), timestamp: times[1], items: [ref(a)] })
+        assert.deepEqual(await doubtful, b)
+      } finally {
+        await node.close()
+      }
+    },
+  )
 }
 
 async function turns(): Promise<void> {
