@@ -93,7 +93,8 @@ export class TransactionPart implements TransactionNode {
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
   readonly #unsettled = new Map<TxId, Promise<void>>()
-  readonly #inDoubt: Set<KeyBytes>
+  /** Items with what was pending on them when the node was opened. */
+  readonly #inDoubt: Map<KeyBytes, ReadonlySet<TxId>>
 
   constructor(options: TransactionPartOptions) {
     this.#options = options
@@ -101,7 +102,10 @@ export class TransactionPart implements TransactionNode {
     this.#waits = new PendingWaits(options.runtime.clock)
     this.#ended = new EndedTransactions(options.line, options.runtime.clock)
     this.#ceiling = new Ceiling(options.line)
-    this.#inDoubt = new Set(options.pendings.items())
+    const { pendings } = options
+    this.#inDoubt = new Map(
+      [...pendings.items()].map((item) => [item, new Set(pendings.of(item).pending.map(({ tx }) => tx))]),
+    )
     options.line.onRollback(() => this.#waits.changedAll())
   }
 
@@ -112,7 +116,7 @@ export class TransactionPart implements TransactionNode {
 
   /** The same for all items of the node. */
   anyDoubt(): Promise<void> | undefined {
-    return this.#inDoubt.size > 0 ? this.#resolved([...this.#inDoubt]) : undefined
+    return this.#inDoubt.size > 0 ? this.#resolved([...this.#inDoubt.keys()]) : undefined
   }
 
   async #resolved(items: readonly KeyBytes[]): Promise<void> {
@@ -218,7 +222,9 @@ export class TransactionPart implements TransactionNode {
     if (verdict.verdict === 'unknown') return
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
-    if (!verdict.pending.some((pending) => pending.tx === tx)) this.#inDoubt.delete(address)
+    const doubtful = this.#inDoubt.get(address)
+    if (doubtful !== undefined && !verdict.pending.some((pending) => doubtful.has(pending.tx)))
+      this.#inDoubt.delete(address)
     this.#waits.changed(address)
   }
 
@@ -233,7 +239,8 @@ export class TransactionPart implements TransactionNode {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      steps.apply({ table, key, state, next: last.next, timestamp: last.timestamp, put })
+      const { next, timestamp, blind } = last
+      steps.apply({ table, key, state, next, timestamp, blind, put })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
@@ -271,7 +278,11 @@ export class TransactionPart implements TransactionNode {
       }
       case 'done': {
         for (const [at, item] of items.entries())
-          this.#applyStep(item, item.action, verdict.next[at], verdict.timestamp)
+          this.#applyStep(
+            { item, action: item.action, answersImage: false },
+            verdict.next[at],
+            verdict.timestamp,
+          )
         tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
         const images = imagesWanted && { verdicts: items.map(withImage) }
         return {
@@ -290,8 +301,8 @@ export class TransactionPart implements TransactionNode {
   #writeBeside(request: WriteRequest): Step<WriteOutcome> {
     const item = this.#loadAction(request)
     const { record } = item.state
-    const answersImage = request.answersImage === true
-    const verdict = this.#decideStep([{ item, action: item.action, answersImage }])
+    const step = { item, action: item.action, answersImage: request.answersImage === true }
+    const verdict = this.#decideStep([step])
     switch (verdict.verdict) {
       case 'refused': {
         const [result] = verdict.results
@@ -307,7 +318,7 @@ export class TransactionPart implements TransactionNode {
           : { answer, settled: undefined }
       }
       case 'done': {
-        const next = this.#applyStep(item, item.action, verdict.next[0], verdict.timestamp)
+        const next = this.#applyStep(step, verdict.next[0], verdict.timestamp)
         return {
           answer: {
             verdict: 'done',
@@ -329,18 +340,18 @@ export class TransactionPart implements TransactionNode {
   }
 
   #applyStep(
-    item: LoadedItem,
-    action: Action,
+    { item, action, answersImage }: StepAction & { readonly item: LoadedItem },
     next: NextImage | undefined,
     timestamp: Timestamp,
   ): ItemRecord | undefined {
     const { steps, pendings, marks } = this.#options
-    if (observes(action)) marks.raise(item.address, timestamp)
+    const blind = !observes(action) && !answersImage
+    if (!blind) marks.raise(item.address, timestamp)
     if (!writes(action)) return undefined
     const { state, key } = item
-    const record = steps.apply({ table: action.table, key, state, next, timestamp, put: 'put' })
+    const record = steps.apply({ table: action.table, key, state, next, timestamp, blind, put: 'put' })
     if (item.pending.length > 0) {
-      const tombstone = next === undefined && { tombstone: { timestamp, blind: !observes(action) } }
+      const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
     }
     return record
