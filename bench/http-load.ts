@@ -3,6 +3,7 @@
 // competes with the server for nothing but the processor:
 //
 //   node dist/bench/http-load.js --port 8000 --connections 16 --seconds 3 --operation GetItem --body '{"TableName":"t",...}'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { pathToFileURL } from 'node:url'
@@ -141,10 +142,17 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
       body: { type: 'string', default: '{}' },
       /** `%KEY%` in the body stands for one of this many keys, drawn uniformly. */
       keys: { type: 'string', default: '1' },
+      /** A file with a JSON array of bodies, sent in turn, instead of --body. */
+      bodies: { type: 'string' },
     },
   })
   const port = Number(values.port)
-  const requests = requestPool(values.host, port, values.operation, values.body, Number(values.keys))
+  const requests =
+    values.bodies === undefined
+      ? requestPool(values.host, port, values.operation, values.body, Number(values.keys))
+      : (JSON.parse(readFileSync(values.bodies, 'utf8')) as string[]).map((body) =>
+          requestBytes(values.host, port, values.operation, body),
+        )
   const result = await load({
     host: values.host,
     port,

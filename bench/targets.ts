@@ -31,13 +31,16 @@ const START_MS_MAX = 30_000
 const CLOCK_TICKS_PER_SECOND = 100
 
 /** Undefined if this target is not installed; the second member then says how to get it. */
-export async function startTarget(name: TargetName): Promise<Target | { readonly missing: string }> {
+export async function startTarget(
+  name: TargetName,
+  extra: readonly string[] = [],
+): Promise<Target | { readonly missing: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'seriatim-bench-'))
   const port = await freePort()
   const command = commandOf(name, port, folder)
   if ('missing' in command) return command
   const startedAt = performance.now()
-  const child = spawn(command.program, command.args, { stdio: 'ignore', cwd: command.cwd })
+  const child = spawn(command.program, [...command.args, ...extra], { stdio: 'ignore', cwd: command.cwd })
   await answering(name, port, child)
   return {
     name,
