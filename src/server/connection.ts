@@ -10,6 +10,7 @@ import { BodyCollector, EMPTY_BODY } from './body.js'
 import type { Dispatcher } from './dispatch.js'
 import type { ServerLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
+import type { Outbox } from './outbox.js'
 import { rawBytes, writeAnswer, writeKeepAlive } from './write-answer.js'
 
 /** What the connections of one server share. */
@@ -18,6 +19,7 @@ export interface ServerState {
   readonly limits: ServerLimits
   readonly metrics: Metrics
   readonly keepAliveHeaders: () => string
+  readonly outbox: Outbox
   bodyBytesInFlight: number
   stopping: boolean
 }
@@ -178,8 +180,9 @@ export class Connection {
     }
     this.#server.metrics.requestBodyBytesTotal += body.length
     const outcome = this.#server.dispatcher.dispatch(request, body)
-    if (outcome instanceof Promise) void outcome.then((answer) => this.#finish(exchange, answer))
-    else this.#finish(exchange, outcome)
+    if (outcome instanceof Promise) {
+      void outcome.then((answer) => this.#server.outbox.add(() => this.#finish(exchange, answer)))
+    } else this.#finish(exchange, outcome)
   }
 
   #finish(exchange: Exchange, answer: Answer): void {

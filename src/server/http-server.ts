@@ -16,6 +16,7 @@ import { Dispatcher, type RequestInfo } from './dispatch.js'
 import { serverLimits, type ServerLimits } from './limits.js'
 import { Metrics } from './metrics.js'
 import { isLoopbackHost } from './origin.js'
+import { Outbox } from './outbox.js'
 import { keepAliveHeaders, rawBytes } from './write-answer.js'
 
 export interface ListenOptions {
@@ -65,6 +66,7 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     limits,
     metrics,
     keepAliveHeaders: keepAliveHeaders(limits.keepAliveTimeoutMs),
+    outbox: new Outbox(),
     bodyBytesInFlight: 0,
     stopping: false,
   }

@@ -1,0 +1,21 @@
+// Answers leave together at the end of a turn of the event loop.
+//
+// A write to a socket wakes whoever waits for it, and a wake-up costs more than a small request. The requests that were
+// read in one turn are therefore all worked on first, and then answered one right after another: the client finds several
+// answers at once, and is woken once.
+
+export class Outbox {
+  #due: (() => void)[] = []
+
+  /** Calls back at the end of this turn. */
+  add(send: () => void): void {
+    this.#due.push(send)
+    if (this.#due.length === 1) setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    const due = this.#due
+    this.#due = []
+    for (const send of due) send()
+  }
+}
