@@ -21,7 +21,7 @@ export async function writeTransaction(
   const { actions, token } = transaction
   const groups = groupsOf(actions, (action) => parts.nodeOf(action.key.hash))
   const [only] = groups
-  const slot = token === undefined ? randomSlot(parts.runtime) : tokenSlot(token.text)
+  const slot = token === undefined ? slotAt(parts, only) : tokenSlot(token.text)
   if (only !== undefined && groups.length === 1 && parts.rules.oneRoundWrites) {
     // The token must be claimed in the same step as the effect, so the node must have its slot, too.
     if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
@@ -29,6 +29,17 @@ export async function writeTransaction(
     }
   }
   return twoPhases(parts, groups, slot, transaction)
+}
+
+const SLOT_DRAWS_MAX = 200
+
+/** Without a token any slot will do: one at a node that has items of the transaction shares their syncs. */
+function slotAt(parts: Parts, group: Group<Action> | undefined): LedgerSlot {
+  let slot = randomSlot(parts.runtime)
+  for (let draw = 0; draw < SLOT_DRAWS_MAX && parts.ledgerNodeOf(slot) !== group?.node; draw++) {
+    slot = randomSlot(parts.runtime)
+  }
+  return slot
 }
 
 async function oneRound(

@@ -16,6 +16,7 @@ import type {
   LedgerEntry,
   LedgerRecord,
 } from './ledger.js'
+import { RecentSlots } from './recent-slots.js'
 import {
   EPOCH_MICROS,
   cancelledKey,
@@ -62,9 +63,14 @@ export class LocalLedger implements Ledger {
   readonly #line: Line
   readonly #now: () => Timestamp
 
+  readonly #recent: RecentSlots
+
   constructor({ line, now }: LocalLedgerOptions) {
     this.#line = line
     this.#now = now
+    const epoch = epochOf(now())
+    const known = [epoch, epoch - 1].some((each) => this.#range(completedIn(each), 1).length > 0)
+    this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty')
   }
 
   async begin(entry: LedgerEntry): Promise<BeginOutcome> {
@@ -265,6 +271,7 @@ export class LocalLedger implements Ledger {
 
   #put(key: KeyBytes, record: LedgerRecord): LedgerRecord {
     this.#line.put(key, encodeLedgerRecord(record))
+    if (record.state === 'completed') this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
     return record
   }
 
@@ -277,14 +284,10 @@ export class LocalLedger implements Ledger {
   #find(tx: TxId): Found | undefined {
     const epoch = epochOf(this.#now())
     const slot = slotOf(tx)
-    for (const key of [
-      holdingKey(slot),
-      cancellingKey(tx),
-      committedKey(epoch, slot),
-      cancelledKey(epoch, tx),
-      committedKey(epoch - 1, slot),
-      cancelledKey(epoch - 1, tx),
-    ]) {
+    const completed = (): KeyBytes[] =>
+      [epoch, epoch - 1].flatMap((each) => [committedKey(each, slot), cancelledKey(each, tx)])
+    const unfinished = [holdingKey(slot), cancellingKey(tx)]
+    for (const key of this.#recent.has(slot, epoch) ? [...unfinished, ...completed()] : unfinished) {
       const found = this.#get(key)
       if (found?.record.tx === tx) return found
     }
@@ -295,7 +298,9 @@ export class LocalLedger implements Ledger {
   #holder(slot: LedgerSlot): Found | undefined {
     const now = this.#now()
     const epoch = epochOf(now)
-    for (const key of [holdingKey(slot), committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
+    const holding = this.#get(holdingKey(slot))
+    if (holding !== undefined || !this.#recent.has(slot, epoch)) return holding
+    for (const key of [committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
       const found = this.#get(key)
       if (found !== undefined && (found.record.completedAt ?? now) > now - EPOCH_MICROS) return found
     }

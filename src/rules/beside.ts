@@ -12,7 +12,7 @@ import { observes, pendingAbove, writes, type Action, type ContendedItem } from 
 import { transactions } from './prepare.js'
 import type { NextImage } from './single-write.js'
 import type { TransactionRules } from './switches.js'
-import { pendingHolds, resultOf } from './worlds.js'
+import { pendingHolds, resultOf, type ActionResult } from './worlds.js'
 
 export interface StepAction {
   readonly item: ContendedItem
@@ -48,7 +48,7 @@ export function decideStep(
     return done(steps, highestOf(steps, now))
   }
   if (contended && !rules.writesBeforePrepared) return blocked(steps, rules)
-  const results = steps.map(({ item, action }) => resultOf(action, item.item()))
+  const results = steps.map(resultOfStep)
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
   const timestamp = contended ? timestampBefore(steps) : highestOf(steps, now)
@@ -64,6 +64,10 @@ export function decideStep(
   }
 }
 
+/** A blind write is the same on every image, and its old one need not be parsed. */
+const resultOfStep = ({ item, action }: StepAction): ActionResult =>
+  resultOf(action, observes(action) ? item.item() : undefined)
+
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
 
 /** Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. */
@@ -72,7 +76,7 @@ function isFree({ item, action, answersImage }: StepAction): boolean {
 }
 
 function done(steps: readonly StepAction[], timestamp: Timestamp): StepVerdict {
-  const results = steps.map(({ item, action }) => resultOf(action, item.item()))
+  const results = steps.map(resultOfStep)
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
   return {

@@ -1,5 +1,5 @@
 // The real clock, random source and event loop.
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Runtime } from './runtime.js'
 
@@ -20,7 +20,7 @@ export function realRuntime(): Runtime {
         return () => clearTimeout(timeout)
       },
     },
-    randomBytes,
+    randomBytes: randomPool(),
     defer: (callback) => {
       setImmediate(callback)
     },
@@ -33,4 +33,21 @@ export function realRuntime(): Runtime {
  */
 function nowMicros(): number {
   return Date.now() * 1000 + (Math.floor(performance.now() * 1000) % 1000)
+}
+
+const POOL_BYTES = 4096
+
+/** A call of the system's source for a few bytes costs more than a few thousand bytes do; none is given out twice. */
+function randomPool(): Runtime['randomBytes'] {
+  let pool = new Uint8Array(POOL_BYTES)
+  let used = POOL_BYTES
+  return (count) => {
+    if (count > POOL_BYTES / 4) return randomFillSync(new Uint8Array(count))
+    if (used + count > POOL_BYTES) {
+      pool = randomFillSync(new Uint8Array(POOL_BYTES))
+      used = 0
+    }
+    used += count
+    return pool.subarray(used - count, used)
+  }
 }
