@@ -64,6 +64,8 @@ export class LocalLedger implements Ledger {
   readonly #now: () => Timestamp
 
   readonly #recent: RecentSlots
+  /** What is still in memory as it was encoded need not be decoded. */
+  readonly #decoded = new WeakMap<Uint8Array, LedgerRecord>()
 
   constructor({ line, now }: LocalLedgerOptions) {
     this.#line = line
@@ -270,14 +272,18 @@ export class LocalLedger implements Ledger {
   }
 
   #put(key: KeyBytes, record: LedgerRecord): LedgerRecord {
-    this.#line.put(key, encodeLedgerRecord(record))
-    if (record.state === 'completed') this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
+    const stored = encodeLedgerRecord(record)
+    this.#decoded.set(stored, record)
+    this.#line.put(key, stored)
+    if (record.state === 'completed')
+      this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
     return record
   }
 
   #get(key: KeyBytes): Found | undefined {
     const stored = this.#line.decided.get(key)
-    return stored === undefined ? undefined : { key, record: decodeLedgerRecord(stored) }
+    if (stored === undefined) return undefined
+    return { key, record: this.#decoded.get(stored) ?? decodeLedgerRecord(stored) }
   }
 
   /** The record of exactly this transaction. */

@@ -87,7 +87,8 @@ class Progress {
   }
 
   #write({ tx, timestamp, action }: Pending): void {
-    const result = redo(action, this.#image())
+    // Only an update looks at what is there.
+    const result = redo(action, action.mutation.kind === 'update' ? this.#image() : undefined)
     if (result.verdict !== 'fine')
       throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)
     this.done.push({ tx, timestamp, ...(result.next && { next: result.next }), blind: !observes(action) })

@@ -2,6 +2,7 @@
 //
 // The truth is in the line, as one small record an item; what is kept here is which items have one, so that a write to
 // any other item costs one look at a set.
+import type { Bindings } from '../expression/types.js'
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { Pending } from '../rules/pending.js'
 import type { Line } from './line.js'
@@ -111,11 +112,26 @@ export class PendingItems {
 // Bound expressions hold maps, which JSON has not. No attribute value is an array, so the mark cannot be mistaken.
 const MAP = '$map'
 
-function encodePending(item: PendingItem): Uint8Array {
-  return Buffer.from(
-    JSON.stringify(item, (_, value: unknown) => (value instanceof Map ? { [MAP]: [...value] } : value)),
-  )
+function encodePending({ pending, tombstone }: PendingItem): Uint8Array {
+  return Buffer.from(JSON.stringify({ pending: pending.map(encodable), tombstone }))
 }
+
+/** With the maps as lists. A replacer would do it too, but is called for every value there is. */
+function encodable(pending: Pending): object {
+  const { mutation, condition } = pending.action
+  if (mutation.kind !== 'update' && condition === undefined) return pending
+  const action = {
+    ...pending.action,
+    ...(condition && { condition: unbound(condition) }),
+    ...(mutation.kind === 'update' && { mutation: { ...mutation, update: unbound(mutation.update) } }),
+  }
+  return { ...pending, action }
+}
+
+const unbound = (bound: { readonly tree: unknown; readonly bindings: Bindings }): object => ({
+  ...bound,
+  bindings: { names: { [MAP]: [...bound.bindings.names] }, values: { [MAP]: [...bound.bindings.values] } },
+})
 
 function decodePending(stored: Uint8Array): PendingItem {
   return JSON.parse(asBuffer(stored).toString(), (_, value: unknown) => {

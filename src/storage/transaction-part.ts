@@ -100,7 +100,7 @@ export class TransactionPart implements TransactionNode {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
     this.#waits = new PendingWaits(options.runtime.clock)
-    this.#ended = new EndedTransactions(options.line, options.runtime.clock)
+    this.#ended = new EndedTransactions(options.line, () => options.clock.now())
     this.#ceiling = new Ceiling(options.line)
     const { pendings } = options
     this.#inDoubt = new Map(
