@@ -53,6 +53,8 @@ async function oneRound(
       case 'committed':
         return reply
       case 'refused':
+        // A copy of the request that is still on its way must not find the items in a better mood.
+        if (parts.calls.lossy) await fence(parts, node, tx)
         return reply.verdicts.some(({ verdict }) => verdict === 'stale-shape')
           ? { outcome: 'stale-shape' }
           : { outcome: 'cancelled', verdicts: reply.verdicts }
@@ -65,6 +67,11 @@ async function oneRound(
   } catch (error) {
     return failed(error)
   }
+}
+
+async function fence({ calls, nodes }: Parts, node: number, tx: TxId): Promise<void> {
+  await calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
+  await calls(() => nodeAt(nodes, node).finished({ tx, items: [] }))
 }
 
 type Attempt =

@@ -36,7 +36,8 @@ export function put(name: string, id: string, attributes: Item, condition?: Clau
   return request(name, { kind: 'put', item }, condition)
 }
 
-export const remove = (name: string, condition?: Clause): Request => request(name, { kind: 'delete' }, condition)
+export const remove = (name: string, condition?: Clause): Request =>
+  request(name, { kind: 'delete' }, condition)
 
 export const check = (name: string, condition: Clause): Request => request(name, { kind: 'check' }, condition)
 

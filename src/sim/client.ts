@@ -1,6 +1,10 @@
 // A client of the simulated store: asks, waits for a while, asks again where that is safe, and writes down what it was
 // told.
-import type { Coordinator, ReadTransactionOutcome, WriteTransactionOutcome } from '../coordinator/coordinator.js'
+import type {
+  Coordinator,
+  ReadTransactionOutcome,
+  WriteTransactionOutcome,
+} from '../coordinator/coordinator.js'
 import type { WriteRequest } from '../rules/item.js'
 import type { ItemRecord, WriteOutcome } from '../storage/storage-node.js'
 import { type Request, keyNamed } from './actions.js'
@@ -53,7 +57,11 @@ export class SimClient {
   }
 
   /** A write transaction. With a token it is repeated until it is answered; without one it is tried once. */
-  async transact(id: string, requests: readonly Request[], token?: { readonly again: boolean }): Promise<WriteDraft> {
+  async transact(
+    id: string,
+    requests: readonly Request[],
+    token?: { readonly again: boolean },
+  ): Promise<WriteDraft> {
     const { draft, leave } = this.#begin(id, 'transaction', requests)
     this.#cluster.witness.expect(id, requests)
     if (token === undefined) {
@@ -133,7 +141,14 @@ export class SimClient {
     requests: readonly Request[],
   ): { readonly draft: WriteDraft; readonly leave: () => void } {
     const actions = requests.map(({ written }) => written)
-    const draft: WriteDraft = { id, kind, actions, invokedAt: this.nowMicros, completedAt: Infinity, status: 'unknown' }
+    const draft: WriteDraft = {
+      id,
+      kind,
+      actions,
+      invokedAt: this.nowMicros,
+      completedAt: Infinity,
+      status: 'unknown',
+    }
     this.#recorder.writes.push(draft)
     const leave =
       kind === 'transaction' ? this.#recorder.enter(actions.map(({ key }) => key)) : (): void => undefined
@@ -153,7 +168,11 @@ export class SimClient {
   }
 
   /** True if there is nothing left to ask. */
-  #conclude(draft: WriteDraft, outcome: WriteTransactionOutcome | undefined, certain: 'certain' | 'doubtful'): boolean {
+  #conclude(
+    draft: WriteDraft,
+    outcome: WriteTransactionOutcome | undefined,
+    certain: 'certain' | 'doubtful',
+  ): boolean {
     this.#tell('transaction', outcome?.outcome ?? 'lost')
     switch (outcome?.outcome) {
       case undefined:

@@ -90,7 +90,8 @@ export class SimDisk {
         life.reach('after-sync')
         if (!life.alive) await never()
       },
-      read: (position, length) => Promise.resolve(Buffer.from(file.seen.subarray(position, position + length))),
+      read: (position, length) =>
+        Promise.resolve(Buffer.from(file.seen.subarray(position, position + length))),
       reserve: async (position, length) => {
         await this.#takes(life, 'reserve', 200)
         write(file, Buffer.alloc(length), position)
@@ -145,7 +146,8 @@ export class SimDisk {
       const end = kept === 'prefix' ? from + this.#random.below(to - from + 1) : to
       for (let at = from; at < end;) {
         const next = Math.min(end, (Math.floor(at / PAGE_BYTES) + 1) * PAGE_BYTES)
-        if (kept === 'prefix' || this.#random.chance(0.5)) file.safe = written(file.safe, seen.subarray(at, next), at)
+        if (kept === 'prefix' || this.#random.chance(0.5))
+          file.safe = written(file.safe, seen.subarray(at, next), at)
         at = next
       }
     }

@@ -63,7 +63,9 @@ export class Network {
       })
       life.calls.set(id, { resolve, reject, cancelTimer })
       const label = `${life.process.name} ${method} ${to.name}`
-      this.#transmit(life.process, to, label, options.once === true, () => this.#receive(life, to, id, request, options))
+      this.#transmit(life.process, to, label, options.once === true, () =>
+        this.#receive(life, to, id, request, options),
+      )
       life.reach(`after-send:${method}`)
     })
   }
@@ -96,7 +98,9 @@ export class Network {
     if (happens('drop', rates.dropped)) return
     const copies = !once && happens('repeat', rates.repeated) ? 2 : 1
     for (let copy = 0; copy < copies; copy++) {
-      const delayMicros = happens('delay', rates.slow) ? random.skewed(5_000, 1_000_000) : random.skewed(50, 2_000)
+      const delayMicros = happens('delay', rates.slow)
+        ? random.skewed(5_000, 1_000_000)
+        : random.skewed(50, 2_000)
       scheduler.after(delayMicros, label, deliver)
     }
   }
@@ -105,7 +109,11 @@ export class Network {
     caller: Life,
     to: SimProcess,
     id: number,
-    { service, method, args }: { readonly service: string; readonly method: string; readonly args: readonly unknown[] },
+    {
+      service,
+      method,
+      args,
+    }: { readonly service: string; readonly method: string; readonly args: readonly unknown[] },
     options: CallOptions,
   ): void {
     const callee = to.life
@@ -113,7 +121,9 @@ export class Network {
     const target = callee.services[service] as Record<string, Method | undefined> | undefined
     const handler = target?.[method]
     if (handler === undefined) throw new TypeError(`${to.name} does not offer ${service}.${method}`)
-    const answer = (settle: (call: { resolve(value: unknown): void; reject(error: Error): void }) => void): void => {
+    const answer = (
+      settle: (call: { resolve(value: unknown): void; reject(error: Error): void }) => void,
+    ): void => {
       if (!callee.reach(`before-answer:${method}`)) return
       const label = `${to.name} answer ${method} ${caller.process.name}`
       this.#transmit(to, caller.process, label, options.once === true, () => {
@@ -132,7 +142,8 @@ export class Network {
     result.then(
       (value) => answer((call) => call.resolve(freeze(value))),
       (error: Error) => {
-        if (callee.alive && !isExpected(error)) this.#onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)
+        if (callee.alive && !isExpected(error))
+          this.#onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)
         answer((call) => call.reject(error))
       },
     )
@@ -154,7 +165,8 @@ const frozen = new WeakSet<object>()
 
 /** All the way down, maps and bytes left out: they are shared by agreement. */
 function freeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || frozen.has(value) || ArrayBuffer.isView(value)) return value
+  if (typeof value !== 'object' || value === null || frozen.has(value) || ArrayBuffer.isView(value))
+    return value
   frozen.add(value)
   if (value instanceof Map) {
     for (const member of value.values()) freeze(member)

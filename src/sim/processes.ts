@@ -36,7 +36,8 @@ export interface Cluster {
 
 const HASHES = 2 ** 32
 export const nodeOf = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
-export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number => Number.parseInt(slot.slice(0, 8), 16) % nodes
+export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number =>
+  Number.parseInt(slot.slice(0, 8), 16) % nodes
 
 const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'prepare',
@@ -118,7 +119,8 @@ export class NodeProcess {
         tuning: TUNING,
         rules,
         transactions: { waitMs: 100, stalledMs: 300 },
-        lineOf: (options) => this.log.tap(new JournalLine(options), options, () => options.journal.refusal !== undefined),
+        lineOf: (options) =>
+          this.log.tap(new JournalLine(options), options, () => options.journal.refusal !== undefined),
       },
       () => Promise.resolve(),
     )

@@ -1,11 +1,11 @@
 // Keeps the history of one world while it happens, and completes it when the world has come to rest.
-import { type TxId, type KeyBytes, slotOf } from '../model/brand.js'
+import type { KeyBytes, TxId } from '../model/brand.js'
 import { parseRecord } from '../storage/record.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 import { Findings } from './check/anomaly.js'
 import type { Tally } from './faults.js'
 import type { HistoryEntry, Image, LookEntry, ReadEntry, WriteEntry, WrittenAction } from './history.js'
-import { ledgerNodeOf, type NodeProcess } from './processes.js'
+import type { NodeProcess } from './processes.js'
 import type { Witness } from './witness.js'
 
 /** A write under way, and what is known of it so far. */
@@ -49,10 +49,14 @@ export class Recorder {
   }
 
   /** The whole history, with the outcomes that nobody was told. The nodes are at rest. */
-  async settle(nodes: readonly NodeProcess[], witness: Witness, keyOf: (address: KeyBytes) => string): Promise<HistoryEntry[]> {
-    const ledgerOf = (tx: TxId) => nodes[ledgerNodeOf(slotOf(tx), nodes.length)]!.node!.ledger
+  async settle(
+    nodes: readonly NodeProcess[],
+    witness: Witness,
+    keyOf: (address: KeyBytes) => string,
+  ): Promise<HistoryEntry[]> {
+    const ledgers = nodes.map(({ node }) => node!.ledger)
     for (const draft of this.writes) {
-      if (draft.kind === 'transaction') this.#settle(draft, await witness.fatesOf(draft.id, ledgerOf))
+      if (draft.kind === 'transaction') this.#settle(draft, await witness.fatesOf(draft.id, ledgers))
     }
     const known = new Set<string>()
     for (const { status, timestamp, actions } of this.writes) {
@@ -69,14 +73,21 @@ export class Recorder {
   #settle(draft: WriteDraft, fates: readonly { readonly tx: TxId; readonly timestamp: number }[]): void {
     const [fate] = fates
     if (fates.length > 1)
-      this.found.add('twice', `${draft.id} was committed as ${fates.map(({ tx, timestamp }) => `${tx}@${timestamp}`).join(', ')}`)
+      this.found.add(
+        'twice',
+        `${draft.id} was committed as ${fates.map(({ tx, timestamp }) => `${tx}@${timestamp}`).join(', ')}`,
+      )
     if (draft.status === 'refused' && fate !== undefined)
       this.found.add('refused-but-committed', `${draft.id} was refused, and committed at ${fate.timestamp}`)
     if (draft.status === 'committed' && fate === undefined)
-      this.found.add('committed-but-not', `${draft.id} was said to be committed, but the ledger knows nothing of it`)
+      this.found.add(
+        'committed-but-not',
+        `${draft.id} was said to be committed, but the ledger knows nothing of it`,
+      )
     if (draft.timestamp !== undefined && fate !== undefined && draft.timestamp !== fate.timestamp)
       this.found.add('two-timestamps', `${draft.id} was committed at ${draft.timestamp} or ${fate.timestamp}`)
-    if (draft.status === 'unknown') this.#tally.add(`unknown: ${fate === undefined ? 'not committed' : 'committed'}`)
+    if (draft.status === 'unknown')
+      this.#tally.add(`unknown: ${fate === undefined ? 'not committed' : 'committed'}`)
     draft.status = fate === undefined ? 'refused' : 'committed'
     if (fate !== undefined) draft.timestamp ??= fate.timestamp
   }
@@ -92,12 +103,18 @@ export class Recorder {
       known.add(place)
       const tag = image?.['w']
       const id = tag !== undefined && 'S' in tag ? tag.S : undefined
-      const draft = this.writes.find((each) => (id === undefined ? deletes(each, key) && unknown.has(each.id) : each.id === id))
+      const draft = this.writes.find((each) =>
+        id === undefined ? deletes(each, key) && unknown.has(each.id) : each.id === id,
+      )
       if (draft === undefined || draft.status !== 'unknown') {
-        this.found.add('unexplained-write', `${key} was written at ${timestamp} by ${id ?? 'a delete'}, which did not commit`)
+        this.found.add(
+          'unexplained-write',
+          `${key} was written at ${timestamp} by ${id ?? 'a delete'}, which did not commit`,
+        )
         return []
       }
-      const mutation = image === undefined ? ({ kind: 'delete' } as const) : ({ kind: 'put', item: image } as const)
+      const mutation =
+        image === undefined ? ({ kind: 'delete' } as const) : ({ kind: 'put', item: image } as const)
       return [
         {
           kind: 'write',

@@ -45,6 +45,7 @@ export class SimIndex {
   crash(): void {
     const applying = this.#applying
     this.#applying = undefined
-    if (applying !== undefined && this.#random.chance(0.5)) void this.#index.apply(applying.changes, applying.upTo)
+    if (applying !== undefined && this.#random.chance(0.5))
+      void this.#index.apply(applying.changes, applying.upTo)
   }
 }

@@ -23,8 +23,10 @@ export class Troublemaker {
   start(): void {
     const { faults } = this.#around
     if (faults.has('partition')) this.#again(MEAN_MICROS.partition, () => this.#cut())
-    if (faults.has('clock')) this.#again(MEAN_MICROS.clock, () => this.#random.pick(this.#processes).jumpClock())
-    if (faults.has('crash')) this.#again(MEAN_MICROS.kill, () => this.#random.pick(this.#processes).crash('anywhere'))
+    if (faults.has('clock'))
+      this.#again(MEAN_MICROS.clock, () => this.#random.pick(this.#processes).jumpClock())
+    if (faults.has('crash'))
+      this.#again(MEAN_MICROS.kill, () => this.#random.pick(this.#processes).crash('anywhere'))
   }
 
   #again(meanMicros: number, act: () => void): void {

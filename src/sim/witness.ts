@@ -4,7 +4,13 @@ import type { Ledger } from '../ledger/ledger.js'
 import { type TxId, slotOf } from '../model/brand.js'
 import type { LocalNode } from '../storage/local-node.js'
 import type { StorageNode } from '../storage/storage-node.js'
-import type { Action, PrepareRequest, TransactReply, TransactRequest, TransactionNode } from '../storage/transactions.js'
+import type {
+  Action,
+  PrepareRequest,
+  TransactReply,
+  TransactRequest,
+  TransactionNode,
+} from '../storage/transactions.js'
 import type { Tally } from './faults.js'
 
 export interface Fate {
@@ -91,13 +97,11 @@ export class Witness {
   }
 
   /** The committed transactions of a request, when the world is at rest: none, or one, or something is wrong. */
-  async fatesOf(id: string, ledgerOf: (tx: TxId) => Ledger): Promise<readonly Fate[]> {
+  async fatesOf(id: string, ledgers: readonly Ledger[]): Promise<readonly Fate[]> {
     const fates: Fate[] = []
     for (const tx of this.#transactionsOf.get(id) ?? []) {
-      const seen = this.#committed.get(tx)
-      const record = seen === undefined ? await ledgerOf(tx).read(slotOf(tx)) : undefined
-      if (seen !== undefined) fates.push({ tx, timestamp: seen })
-      else if (record?.tx === tx && record.decision === 'commit') fates.push({ tx, timestamp: record.timestamp })
+      const timestamp = this.#committed.get(tx) ?? (await commitOf(tx, ledgers))
+      if (timestamp !== undefined) fates.push({ tx, timestamp })
     }
     return fates
   }
@@ -112,3 +116,11 @@ export class Witness {
   }
 }
 
+/** In the ledger of its slot, or for a transaction in one round in that of the node that ran it. */
+async function commitOf(tx: TxId, ledgers: readonly Ledger[]): Promise<number | undefined> {
+  for (const ledger of ledgers) {
+    const record = await ledger.read(slotOf(tx))
+    if (record?.tx === tx && record.decision === 'commit') return record.timestamp
+  }
+  return undefined
+}

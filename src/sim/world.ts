@@ -96,7 +96,9 @@ class World {
     this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries }
     for (let at = 0; at < options.nodes; at++) nodes.push(new NodeProcess(this.#cluster, at))
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
-    this.#coordinators = Array.from({ length: options.coordinators }, (_, at) => coordinatorProcess(this.#cluster, at))
+    this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
+      coordinatorProcess(this.#cluster, at),
+    )
   }
 
   async run(): Promise<WorldReport> {
@@ -130,7 +132,11 @@ class World {
     this.#cluster.network.heal()
     await this.#rest(crew[0]!)
     if (this.#stuck !== undefined)
-      return this.#report([...this.#recorder.found.all, { kind: 'not-at-rest', explanation: this.#stuck }], [], tally)
+      return this.#report(
+        [...this.#recorder.found.all, { kind: 'not-at-rest', explanation: this.#stuck }],
+        [],
+        tally,
+      )
     return this.#judge()
   }
 
@@ -192,7 +198,10 @@ class World {
     const replayed = judgeByReplay(history, final)
     tally.add('checked answers', replayed.checked)
     tally.add('skipped answers', replayed.skipped)
-    const judged = this.#options.workload.judge(final, new Map(recorder.writes.map((draft) => [draft.id, draft])))
+    const judged = this.#options.workload.judge(
+      final,
+      new Map(recorder.writes.map((draft) => [draft.id, draft])),
+    )
     const anomalies = [...recorder.found.all, ...replayed.anomalies, ...judged.anomalies]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
@@ -200,7 +209,13 @@ class World {
   async #finalState(nameOf: ReadonlyMap<KeyBytes, string>): Promise<Map<string, Image>> {
     const final = new Map<string, Image>([...nameOf.values()].map((name) => [name, undefined]))
     for (const { node } of this.#cluster.nodes) {
-      const request = { space: TABLE.space, from: '' as KeyBytes, reverse: false, entriesMax: 1e6, bytesMax: Infinity }
+      const request = {
+        space: TABLE.space,
+        from: '' as KeyBytes,
+        reverse: false,
+        entriesMax: 1e6,
+        bytesMax: Infinity,
+      }
       const { entries } = await node!.range(request)
       for (const { key, record } of entries) {
         const address = inSpace(TABLE.space, key)

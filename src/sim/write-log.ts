@@ -82,7 +82,9 @@ export class WriteLog {
       const states = [before, ...ofItem]
       const at = states.findIndex((write) => matches(write, stored))
       if (at < 0 && ![undefined, ...this.#log].some((write) => this.#explains(write, address, stored)))
-        this.phantoms.push(`an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`)
+        this.phantoms.push(
+          `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
+        )
       for (const write of ofItem.slice(0, Math.max(0, at))) kept.add(write)
     }
     this.#log = this.#log.filter((write, at) => at < this.#certain || kept.has(write))
@@ -99,7 +101,11 @@ export class WriteLog {
     if (last === undefined || last.image !== undefined || key !== pendingKey(last.address)) return
     const { address } = last
     const tombstone = value && (JSON.parse(asBuffer(value).toString()) as Tombstoned).tombstone
-    this.#log[this.#log.length - 1] = { address, image: undefined, ...(tombstone && { timestamp: tombstone.timestamp }) }
+    this.#log[this.#log.length - 1] = {
+      address,
+      image: undefined,
+      ...(tombstone && { timestamp: tombstone.timestamp }),
+    }
   }
 
   /** Deletes of a transaction in one round: its record in the same step says when. */

@@ -253,6 +253,11 @@ export class TransactionPart implements TransactionNode {
     const claim = tokens.claimToken(tx, payloadHash)
     if (claim.verdict !== 'free')
       return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, settled: claim.settled }
+    const ended = this.#ended.find(tx)
+    if (ended !== undefined) {
+      const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
+      return { answer: { outcome: 'refused', verdicts }, settled: ended.settled }
+    }
     const items = actions.map((action) => this.#loadAction(action))
     const steps = items.map((item) => ({ item, action: item.action, answersImage: false }))
     const verdict = this.#decideStep(steps)

@@ -41,7 +41,10 @@ export class BankWorkload implements Workload {
   }
 
   judge(final: ReadonlyMap<string, Image>): Judged {
-    const last = readOf('the final state', ACCOUNTS.map((account) => final.get(account)))
+    const last = readOf(
+      'the final state',
+      ACCOUNTS.map((account) => final.get(account)),
+    )
     return { anomalies: judgeBank([...this.#reads, last], ACCOUNTS.length * OPENING) }
   }
 }

@@ -21,7 +21,10 @@ export class RetryWorkload implements Workload {
     }
     this.#raised.set(id, counters)
     const requests = counters.map((counter) =>
-      update(counter, id, { text: 'n = if_not_exists(n, :zero) + :one', values: { ':zero': number(0), ':one': number(1) } }),
+      update(counter, id, {
+        text: 'n = if_not_exists(n, :zero) + :one',
+        values: { ':zero': number(0), ':one': number(1) },
+      }),
     )
     // A blind put beside them, so that not every node sees an update.
     if (random.chance(0.3)) requests.push(put(`note-${random.below(20)}`, id, {}))
@@ -39,7 +42,12 @@ export class RetryWorkload implements Workload {
       const found = n !== undefined && 'N' in n ? Number(n.N) : 0
       return found === count
         ? []
-        : [{ kind: 'counter', explanation: `${counter} is ${found} in the end, but was raised ${count} times` }]
+        : [
+            {
+              kind: 'counter',
+              explanation: `${counter} is ${found} in the end, but was raised ${count} times`,
+            },
+          ]
     })
     return { anomalies }
   }
