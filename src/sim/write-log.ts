@@ -17,6 +17,8 @@ export interface LoggedWrite {
   readonly image: Image
   /** Absent for the delete of a transaction, which the ledger knows of. */
   readonly timestamp?: number
+  /** A delete of an item that was not there. */
+  readonly ofNothing?: boolean
 }
 
 /** Where the state of items after a crash or a rollback is looked up. */
@@ -24,6 +26,7 @@ type Lookup = (address: KeyBytes) => Uint8Array | undefined
 
 const ITEM_SPACE_FIRST = 1
 const COMPLETED = ledgerKey('c')
+const PENDING = pendingKey('' as KeyBytes)
 
 export class WriteLog {
   #log: LoggedWrite[] = []
@@ -59,8 +62,10 @@ export class WriteLog {
       get: (target, name) => {
         if (name === 'put' || name === 'putVisible') {
           return (key: KeyBytes, value: Uint8Array | undefined): void => {
+            const before = key.startsWith(PENDING) ? target.decided.get(key) : undefined
             target[name](key, value)
             note(key, value)
+            if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
           }
         }
         // Whoever asks when a step is settled has come to its end.
@@ -79,16 +84,19 @@ export class WriteLog {
       const stored = lookup(address)
       const ofItem = uncertain.filter((write) => write.address === address)
       const before = this.#log.findLast((write, at) => at < this.#certain && write.address === address)
-      const states = [before, ...ofItem]
+      const states = [before, ...ofItem.filter((write) => write.ofNothing !== true)]
       const at = states.findIndex((write) => matches(write, stored))
       if (at < 0 && ![undefined, ...this.#log].some((write) => this.#explains(write, address, stored)))
         this.phantoms.push(
           `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
         )
-      for (const write of ofItem.slice(0, Math.max(0, at))) kept.add(write)
+      for (const write of states.slice(1, Math.max(0, at) + 1)) if (write !== undefined) kept.add(write)
+      const tombstone = pendingOf(lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
+      for (const write of ofItem)
+        if (write.ofNothing === true && write.timestamp! <= tombstone) kept.add(write)
     }
     this.#log = this.#log.filter((write, at) => at < this.#certain || kept.has(write))
-    this.#certain = this.#log.length
+    this.#certain = this.#stepStart = this.#log.length
   }
 
   #explains(write: LoggedWrite | undefined, address: KeyBytes, stored: Uint8Array | undefined): boolean {
@@ -98,9 +106,10 @@ export class WriteLog {
   /** Beside a pending transaction a deleted item keeps its timestamp; without one the transaction has its own. */
   #noteTombstone(key: KeyBytes, value: Uint8Array | undefined): void {
     const last = this.#log.at(-1)
-    if (last === undefined || last.image !== undefined || key !== pendingKey(last.address)) return
+    if (last === undefined || this.#log.length <= this.#stepStart) return
+    if (last.image !== undefined || key !== pendingKey(last.address)) return
     const { address } = last
-    const tombstone = value && (JSON.parse(asBuffer(value).toString()) as Tombstoned).tombstone
+    const tombstone = pendingOf(value)?.tombstone
     this.#log[this.#log.length - 1] = {
       address,
       image: undefined,
@@ -108,13 +117,33 @@ export class WriteLog {
     }
   }
 
+  /** A delete of what is not there leaves nothing but a later tombstone, and that only beside a pending transaction. */
+  #noteDeleteOfNothing(
+    key: KeyBytes,
+    before: Uint8Array | undefined,
+    value: Uint8Array | undefined,
+  ): boolean {
+    const [old, next] = [pendingOf(before), pendingOf(value)]
+    if (old?.tombstone === undefined || next?.tombstone === undefined) return false
+    const { timestamp } = next.tombstone
+    if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
+    this.#log.push({
+      address: key.slice(PENDING.length) as KeyBytes,
+      image: undefined,
+      timestamp,
+      ofNothing: true,
+    })
+    return true
+  }
+
   /** Deletes of a transaction in one round: its record in the same step says when. */
   #noteCommitted(key: KeyBytes, value: Uint8Array | undefined): void {
     if (value === undefined || !key.startsWith(COMPLETED)) return
-    const { timestamp } = decodeLedgerRecord(value)
+    const { timestamp, decision, participants } = decodeLedgerRecord(value)
+    if (decision !== 'commit' || participants.length > 0) return
     for (let at = this.#stepStart; at < this.#log.length; at++) {
       const write = this.#log[at] as LoggedWrite
-      if (write.image === undefined) this.#log[at] = { ...write, timestamp }
+      if (write.image === undefined && write.timestamp !== undefined) this.#log[at] = { ...write, timestamp }
     }
   }
 
@@ -135,8 +164,15 @@ export class WriteLog {
   }
 }
 
-interface Tombstoned {
+interface StoredPending {
+  readonly pending: readonly unknown[]
   readonly tombstone?: { readonly timestamp: number }
+}
+
+/** Only if there is a tombstone in it, which is seldom. */
+function pendingOf(stored: Uint8Array | undefined): StoredPending | undefined {
+  if (stored === undefined || !asBuffer(stored).includes('"tombstone"')) return undefined
+  return JSON.parse(asBuffer(stored).toString()) as StoredPending
 }
 
 /** Items of tables; the system's own records are in space 0. */

@@ -436,15 +436,14 @@ export class TransactionPart implements TransactionNode {
     }
   }
 
+  /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
   #keepUnsettled(tx: TxId, durable: Promise<void>): void {
-    const before = this.#unsettled.get(tx)
-    const all = before === undefined ? durable : Promise.all([before, durable]).then(() => undefined)
-    this.#unsettled.set(tx, all)
+    this.#unsettled.set(tx, durable)
     const forget = (): void => {
-      if (this.#unsettled.get(tx) === all) this.#unsettled.delete(tx)
+      if (this.#unsettled.get(tx) === durable) this.#unsettled.delete(tx)
     }
-    // A failure stays: the transaction is not finished here before the next start.
-    all.then(forget, () => undefined)
+    // A failure stays until somebody finishes the transaction once more.
+    durable.then(forget, () => undefined)
   }
 
   #load(address: KeyBytes, key: LoadedItem['key']): LoadedItem {
