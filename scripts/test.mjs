@@ -9,7 +9,7 @@ const files = readdirSync('dist/test', { recursive: true })
   .map((file) => `dist/test/${file}`)
   .filter((file) => file.endsWith('.test.js'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-  .sort()
+  .toSorted()
 if (files.length === 0) {
   console.error(`no test file matches: ${wanted.join(', ')}`)
   process.exit(1)

@@ -43,7 +43,7 @@ function handlerOf(dispatcher: Dispatcher): Handler {
     httpHandlerConfigs: () => ({}),
   }
   // The SDK tells a response by its members, not by its class.
-  return handler as unknown as Handler
+  return handler as Handler
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -61,7 +61,7 @@ export interface Store extends AsyncDisposable {
   listen(options?: ListenOptions): Promise<RunningServer>
   /** Drops all tables, and resolves when none is left: a fresh store for the next test. */
   reset(): Promise<void>
-  /** Resolves when background work (backfill of new indexes, removal of dropped tables, the end of transactions) is done. */
+  /** Resolves when background work is done: indexes filled, dropped tables and expired items removed, transactions ended. */
   idle(): Promise<void>
   /** Stops the servers, finishes what was accepted and closes the files. */
   close(): Promise<void>

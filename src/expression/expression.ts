@@ -33,6 +33,7 @@ export {
   refuseKeyFilter,
   refuseKeyUpdate,
   refuseNestedKeys,
+  refuseSetsInIndexKeys,
   updateOperands,
   updateTargets,
 } from './key-attributes.js'

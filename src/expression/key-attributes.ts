@@ -1,6 +1,7 @@
 // Key attributes in expressions: they are scalars, they are not updated, and a filter does not look at them.
 import { validationError } from '../model/errors.js'
-import type { KeySchema } from '../model/table.js'
+import type { IndexShape, KeySchema } from '../model/table.js'
+import { typeOf } from '../model/value.js'
 import { resolvePath, type Path } from './paths.js'
 import type { ConditionNode, OperandNode, SetValueNode } from './tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
@@ -37,14 +38,26 @@ export function projectionPaths(projection: BoundProjection): readonly Path[] {
   return projection.tree.paths.map((path) => resolvePath(path, projection.bindings.names))
 }
 
-/** Refuses a path into a key attribute, such as `pk.a`; asked of every expression that may name one. */
-export function refuseNestedKeys(paths: readonly Path[], key: KeySchema): void {
-  const nested = paths.find((path) => path.length > 1 && isKey(path, key))
-  if (nested !== undefined)
-    throw validationError(
-      `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: ${nested[0]}`,
-    )
+/**
+ * Refuses a path into a key attribute of the table or of one of its indexes, such as `pk.a`; asked of every expression
+ * that may name one.
+ */
+export function refuseNestedKeys(
+  paths: readonly Path[],
+  key: KeySchema,
+  indexes: readonly IndexShape[] = [],
+): void {
+  const nested = paths.filter((path) => path.length > 1)
+  const ofTable = nested.find((path) => isKey(path, key))
+  if (ofTable !== undefined) throw nestedKey('Key', ofTable)
+  const ofIndex = nested.find((path) => indexes.some((index) => isKey(path, index.key)))
+  if (ofIndex !== undefined) throw nestedKey('IndexKey', ofIndex)
 }
+
+const nestedKey = (role: 'Key' | 'IndexKey', [name]: Path): Error =>
+  validationError(
+    `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${role}: ${name}`,
+  )
 
 /** Refuses an update of the item's own key. */
 export function refuseKeyUpdate(update: BoundUpdate, key: KeySchema): void {
@@ -54,6 +67,26 @@ export function refuseKeyUpdate(update: BoundUpdate, key: KeySchema): void {
       `One or more parameter values were invalid: Cannot update attribute ${target[0]}. ` +
         'This attribute is part of the key',
     )
+}
+
+/**
+ * Refuses AttributeUpdates that take elements of a set away from a key attribute of an index, which is never a set. An
+ * UpdateExpression may, where the attribute is absent.
+ */
+export function refuseSetsInIndexKeys({ tree, bindings }: BoundUpdate, indexes: readonly IndexShape[]): void {
+  if (tree.dialect !== 'AttributeUpdates') return
+  for (const action of tree.actions) {
+    if (action.type !== 'delete') continue
+    const path = resolvePath(action.path, bindings.names)
+    const value = bindings.values.get(action.value.name)
+    const index = indexes.find(({ key }) => isKey(path, key))
+    if (path.length > 1 || value === undefined || index === undefined) continue
+    const part = [index.key.partition, index.key.sort].find((one) => one?.name === path[0])
+    throw validationError(
+      `One or more parameter values were invalid: Type mismatch for Index Key ${path[0]} ` +
+        `Expected: ${part?.type} Actual: ${typeOf(value)} IndexName: ${index.name}`,
+    )
+  }
 }
 
 /** Refuses a query's filter on the key that the query reads by. */

@@ -62,7 +62,7 @@ export function syntaxError(
   kind: ExpressionKind,
 ): DynamoError {
   const token = tokens[at]!
-  const start = at > 0 ? tokens[at - 1]!.start : token.type === 'end' ? 0 : token.start
+  const start = at > 0 ? tokens[at - 1]!.start : 0
   const end = (tokens[at + 1] ?? token).end
   return expressionError(kind, `Syntax error; token: "${token.text}", near: "${text.slice(start, end)}"`)
 }

@@ -90,8 +90,10 @@ export function openScanExpressions(input: Input): ReadExpressions {
 
 /** The projection of a read of single items. */
 export function openProjection(input: Input): RequestedProjection | undefined {
-  checkExpressionParameters(input, { expressions: ['ProjectionExpression'], others: ['AttributesToGet'] })
-  const expressions = openExpressions(input)
+  // Reads of single items have no ExpressionAttributeValues: what a client sends under that name is not looked at.
+  const { ExpressionAttributeValues: _, ...known } = input
+  checkExpressionParameters(known, { expressions: ['ProjectionExpression'], others: ['AttributesToGet'] })
+  const expressions = openExpressions(known)
   const projection = projectionOf(input, expressions)
   expressions.finish()
   return projection
@@ -149,14 +151,13 @@ function checkValues(part: KeyAttribute, role: KeyRole, values: readonly Attribu
   for (const value of values) checkKeyValue(part.name, role, value)
 }
 
-/** Refuses a path into a key attribute of the table or of the index that is read. */
+/** Refuses a path into a key attribute of the table or of any of its indexes. */
 export function refuseNestedKeyPaths(target: ReadTarget, { filter, projection }: ReadExpressions): void {
   const paths = [
     ...(projection?.paths ?? []),
     ...(filter === undefined ? [] : conditionAttributes(filter.bound)),
   ]
-  refuseNestedKeys(paths, target.table.shape.key)
-  refuseNestedKeys(paths, target.key)
+  refuseNestedKeys(paths, target.table.shape.key, target.table.shape.indexes)
 }
 
 /** Refuses a query's filter on the key that it reads by, or on what the index does not hold. */

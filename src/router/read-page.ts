@@ -77,7 +77,7 @@ function viewOf({ target, selection, filter }: ReadPlan): (record: ItemRecord) =
     return (record) => ({ heldBytes: record.itemBytes, json: record.json })
   }
   return (record) => {
-    const item = parseRecord<Item>(record)
+    const item = parseRecord(record)
     const held = heldNames === undefined ? item : pick(item, heldNames)
     const heldBytes = heldNames === undefined ? record.itemBytes : itemBytes(held)
     if (filter !== undefined && !filter(held)) return { heldBytes, json: undefined }
@@ -106,7 +106,7 @@ function mergedRange({ target, range, reverse }: ReadPlan): MergedRange {
 
 /** LastEvaluatedKey: the key attributes of the last item that was looked at. */
 const positionOf = (target: ReadTarget, { record }: RangeEntry): Item =>
-  pick(parseRecord<Item>(record), target.positionNames)
+  pick(parseRecord(record), target.positionNames)
 
 function capacityOf(
   { target, consistent, capacityDetail }: ReadPlan,

@@ -1,4 +1,5 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
+import type { Item } from '../model/value.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 
 /** The answer of an operation as an object, for answers that carry no items. */
@@ -19,8 +20,8 @@ export function furtherMembers(members: Readonly<Record<string, unknown>>): stri
 }
 
 /** The item inside a record, parsed. */
-export function parseRecord<T>(record: ItemRecord): T {
+export function parseRecord(record: ItemRecord): Item {
   return JSON.parse(
     Buffer.from(record.json.buffer, record.json.byteOffset, record.json.byteLength).toString(),
-  ) as T
+  ) as Item
 }

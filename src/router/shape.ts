@@ -173,22 +173,21 @@ function notCollection(value: unknown): DynamoError {
 function wrongType(value: unknown, wanted: string): DynamoError {
   if (Array.isArray(value))
     return serializationError(`Unrecognized collection type class java.lang.${wanted}`)
-  switch (typeof value) {
-    case 'number':
-      return serializationError(
-        `${Number.isInteger(value) ? 'NUMBER_VALUE' : 'DECIMAL_VALUE'} cannot be converted to ${wanted}`,
-      )
-    case 'boolean':
-      return serializationError(`${value ? 'TRUE_VALUE' : 'FALSE_VALUE'} cannot be converted to ${wanted}`)
-    case 'string':
-      return serializationError(
-        wanted === 'Boolean'
-          ? 'Unexpected token received from parser'
-          : `STRING_VALUE cannot be converted to ${wanted}`,
-      )
-    default:
-      return serializationError('Start of structure or map found where not expected')
+  if (typeof value === 'number') {
+    const read = Number.isInteger(value) ? 'NUMBER_VALUE' : 'DECIMAL_VALUE'
+    return serializationError(`${read} cannot be converted to ${wanted}`)
   }
+  if (typeof value === 'boolean') {
+    return serializationError(`${value ? 'TRUE_VALUE' : 'FALSE_VALUE'} cannot be converted to ${wanted}`)
+  }
+  if (typeof value === 'string') {
+    return serializationError(
+      wanted === 'Boolean'
+        ? 'Unexpected token received from parser'
+        : `STRING_VALUE cannot be converted to ${wanted}`,
+    )
+  }
+  return serializationError('Start of structure or map found where not expected')
 }
 
 const serializationError = (message: string): DynamoError =>

@@ -1,14 +1,14 @@
 // One step of writes outside the two phases, on items that may have transactions pending: a single write, or all the
 // writes of a transaction whose items are on one node (§4).
 //
-//   nothing pending:   after everything so far
+//   nothing pending:   after everything so far; what is pending below the last write was overwritten by it, and is nothing
 //   before:            ahead of all pending transactions, if they would all be accepted on the result too
 //   behind, at once:   later than all pending transactions, if nothing of what it does depends on them (blind)
 //   behind, queued:    once they are decided
 //
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { observes, writes, type Action, type ContendedItem } from './pending.js'
+import { observes, pendingAbove, writes, type Action, type ContendedItem } from './pending.js'
 import { transactions } from './prepare.js'
 import type { NextImage } from './single-write.js'
 import type { TransactionRules } from './switches.js'
@@ -43,7 +43,7 @@ export function decideStep(
   now: Timestamp,
   rules: TransactionRules,
 ): StepVerdict {
-  const contended = steps.some(({ item }) => item.pending.length > 0)
+  const contended = steps.some(({ item }) => isContended(item))
   if (contended && rules.writesBehindPrepared && steps.every(isFree)) {
     return done(steps, highestOf(steps, now))
   }
@@ -54,7 +54,7 @@ export function decideStep(
   const timestamp = contended ? timestampBefore(steps) : highestOf(steps, now)
   const holds = steps.every(({ item }, at) => {
     const result = results[at]
-    return item.pending.length === 0 || (result?.verdict === 'fine' && pendingHolds(item, result.image))
+    return !isContended(item) || (result?.verdict === 'fine' && pendingHolds(item, result.image))
   })
   if (timestamp === undefined || !holds) return blocked(steps, rules)
   return {
@@ -64,9 +64,11 @@ export function decideStep(
   }
 }
 
+const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
+
 /** Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. */
 function isFree({ item, action, answersImage }: StepAction): boolean {
-  return item.pending.length === 0 || (writes(action) && !observes(action) && !answersImage)
+  return !isContended(item) || (writes(action) && !observes(action) && !answersImage)
 }
 
 function done(steps: readonly StepAction[], timestamp: Timestamp): StepVerdict {
@@ -102,15 +104,13 @@ function timestampBefore(steps: readonly StepAction[]): Timestamp | undefined {
   let first = Infinity
   for (const { item, action } of steps) {
     lowest = Math.max(lowest, lowestOf(item, action))
-    // What lies below the last write was overwritten by it, and is no bound.
-    for (const { timestamp } of item.pending) if (timestamp > item.written) first = Math.min(first, timestamp)
+    for (const { timestamp } of pendingAbove(item, item.written)) first = Math.min(first, timestamp)
   }
-  if (first === Infinity) return undefined
   const timestamp = Math.max(lowest, first - SPARE_MICROS)
   return timestamp < first ? (timestamp as Timestamp) : undefined
 }
 
 const blocked = (steps: readonly StepAction[], rules: TransactionRules): StepVerdict => ({
   verdict: rules.writesBehindPrepared ? 'wait' : 'conflict',
-  others: steps.map(({ item }) => transactions(item.pending)),
+  others: steps.map(({ item }) => transactions(pendingAbove(item, item.written))),
 })

@@ -7,9 +7,9 @@
 //
 // Finishing what is not pending changes nothing: it was finished before, by this coordinator or another.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { observes, writes, type ContendedItem, type Image, type Pending } from './pending.js'
+import { observes, writes, type Action, type ContendedItem, type Image, type Pending } from './pending.js'
 import type { NextImage } from './single-write.js'
-import { resultOf } from './worlds.js'
+import { resultOf, type ActionResult } from './worlds.js'
 
 /** A committed write on its way to the store. */
 export interface CommittedWrite {
@@ -87,11 +87,23 @@ class Progress {
   }
 
   #write({ tx, timestamp, action }: Pending): void {
-    const result = resultOf(action, this.#image())
+    const result = redo(action, this.#image())
     if (result.verdict !== 'fine')
       throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)
     this.done.push({ tx, timestamp, ...(result.next && { next: result.next }), blind: !observes(action) })
     this.#written = timestamp
     this.#image = () => result.image
   }
+}
+
+/**
+ * What a put or delete leaves does not depend on what it meets, and its condition was settled when it was accepted: the
+ * image it meets here may lack the decided updates that it was checked behind and that still wait themselves.
+ */
+function redo(action: Action, image: Image): ActionResult {
+  if (action.mutation.kind === 'update' || action.condition === undefined) return resultOf(action, image)
+  const { condition: _, ...unconditional } = action
+  const result = resultOf(unconditional, image)
+  if (result.verdict !== 'fine' || result.next === undefined) return result
+  return { ...result, next: { ...result.next, lastWrite: { ...result.next.lastWrite, blind: false } } }
 }

@@ -54,3 +54,7 @@ export const writes = (action: Action): boolean => action.mutation.kind !== 'che
 /** Whether what becomes of the action depends on what it meets. */
 export const observes = ({ mutation, condition }: Action): boolean =>
   condition !== undefined || mutation.kind === 'check' || mutation.kind === 'update'
+
+/** Below the last write there is nothing left to do: it has overwritten that. */
+export const pendingAbove = ({ pending }: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
+  pending.filter((each) => each.timestamp > timestamp)

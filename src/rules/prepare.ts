@@ -8,7 +8,7 @@
 // Departures from Listing 3: preparing the same transaction once more succeeds, because two coordinators may be
 // finishing it (§3.5); and a timestamp that cannot be used is told apart from a conflict, so that it can be renewed.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { observes, writes, type Action, type ContendedItem, type Pending } from './pending.js'
+import { observes, pendingAbove, writes, type Action, type ContendedItem, type Pending } from './pending.js'
 import type { TransactionRules } from './switches.js'
 import { imagesBefore, resultOf, resultOfAll } from './worlds.js'
 
@@ -77,7 +77,7 @@ function outcomeOf(item: ContendedItem, action: Action, timestamp: Timestamp) {
 }
 
 const undecidedBefore = (item: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
-  item.pending.filter(
+  pendingAbove(item, item.written).filter(
     (pending) => pending.timestamp < timestamp && !pending.decided && writes(pending.action),
   )
 

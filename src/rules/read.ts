@@ -1,6 +1,6 @@
 // Reads of transactions on one item (§3.4 and §4).
 import type { Timestamp, TxId } from '../model/brand.js'
-import { writes, type ContendedItem, type Pending } from './pending.js'
+import { pendingAbove, writes, type ContendedItem, type Pending } from './pending.js'
 
 export type ReadAtVerdict =
   /** The committed image is what a reader at that timestamp sees, now and for good once the mark is left. */
@@ -41,6 +41,6 @@ export function commonReadTimestamp(items: readonly ContendedItem[], now: Timest
   return timestamp < below ? (timestamp as Timestamp) : undefined
 }
 
-/** Writes that may still show: what lies below the last write was overwritten. */
+/** Writes that may still show. */
 const pendingWrites = (item: ContendedItem): readonly Pending[] =>
-  item.pending.filter((each) => writes(each.action) && each.timestamp > item.written)
+  pendingAbove(item, item.written).filter((each) => writes(each.action))

@@ -79,7 +79,7 @@ export interface TransactionPartOptions extends TransactionState {
   readonly stalledMs?: number
 }
 
-const WAIT_MS = 1000
+const WAIT_MS = 50
 /** A committed update waits this long for what is pending before it; recovery decides that much sooner. */
 const COMMIT_WAIT_MS = 30_000
 const STALLED_MS = 2000

@@ -298,14 +298,26 @@ describe('time to live', () => {
     assert.deepEqual(await tables.entries(space, tables.catalog.table('Orders').shape.space), [])
   })
 
+  test('whoever waits for the background to be idle need not know how often it looks', async () => {
+    await setTtl(true)
+    await tables.put('Orders', expiring('one', NOW + 3_600))
+    tables.clock.advance(1_800_000)
+    await tables.catalog.idle()
+    const { space } = tables.catalog.table('Orders').shape
+    assert.equal((await tables.entries(space)).length, 1)
+    tables.clock.advance(1_801_000)
+    await tables.catalog.idle()
+    assert.equal((await tables.entries(space)).length, 0)
+  })
+
   test('goes on after errors, and stops when the catalogue is closed', async () => {
-    await tables.put('Orders', expiring('one', NOW - 5))
     await setTtl(true)
     await tables.catalog.idle()
+    await tables.put('Orders', expiring('one', NOW - 5))
     const ranges = tables.nodes.map((node) => node.range.bind(node))
     for (const node of tables.nodes) node.range = () => Promise.reject(new Error('no space left on device'))
     await pass(1)
-    assert.equal(tables.backgroundErrors.length, 2)
+    assert.ok(tables.backgroundErrors.length >= tables.nodes.length)
     tables.nodes.forEach((node, at) => (node.range = ranges[at] as typeof node.range))
     const { space } = tables.catalog.table('Orders').shape
     await tables.catalog.close()

@@ -1,14 +1,13 @@
 // What the writes of one batch consumed together.
 import type { TableShape } from '../../model/table.js'
-import type { Item } from '../../model/value.js'
 import type { WriteOutcome } from '../../storage/storage-node.js'
 import { consumedByWrite, type Consumed } from '../capacity.js'
 import { parseRecord } from '../reply.js'
 
 export function consumedByOutcome(table: TableShape, outcome: WriteOutcome & { verdict: 'done' }): Consumed {
   return consumedByWrite(table, outcome.old?.itemBytes ?? 0, outcome.new?.itemBytes ?? 0, () => ({
-    old: outcome.old && parseRecord<Item>(outcome.old),
-    new: outcome.new && parseRecord<Item>(outcome.new),
+    old: outcome.old && parseRecord(outcome.old),
+    new: outcome.new && parseRecord(outcome.new),
   }))
 }
 

@@ -1,7 +1,6 @@
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import type { Item } from '../../model/value.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey } from '../../model/table.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
@@ -56,7 +55,7 @@ export const batchGetItem: Operation = {
     })
     const batches = parsed.map(({ name, tableName, gets, projection }) => {
       const table = context.catalog.table(tableName)
-      if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
+      if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
       const keys = gets.Keys.map((key) => parseKey(table.shape, key).key)
       return { name, table, gets, keys, projection }
     })
@@ -150,5 +149,5 @@ function answer(
 
 function jsonOf(record: ItemRecord, projection: RequestedProjection | undefined): ItemJson {
   if (projection === undefined) return record.json
-  return JSON.stringify(projection.project(parseRecord<Item>(record)))
+  return JSON.stringify(projection.project(parseRecord(record)))
 }

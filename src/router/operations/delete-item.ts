@@ -23,7 +23,8 @@ export const deleteItem: Operation = {
     const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOf(table.shape, keyAttributes)
-    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
+    if (condition !== undefined)
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
     const request = {
       table: table.shape,
       key,

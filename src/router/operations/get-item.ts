@@ -1,6 +1,5 @@
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { Item } from '../../model/value.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../capacity.js'
 import type { Operation } from '../context.js'
 import { keyOf } from '../keys.js'
@@ -32,7 +31,7 @@ export const getItem: Operation = {
     const keyAttributes = parseItem(input['Key'])
     const table = context.catalog.table(tableName)
     const key = keyOf(table.shape, keyAttributes)
-    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
+    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
     const record = await context.nodeOf(key.hash).get(table.shape.space, key)
 
     const detail = input['ReturnConsumedCapacity']
@@ -45,7 +44,7 @@ export const getItem: Operation = {
     const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
     if (record === undefined) return Buffer.from(`{${further.slice(1)}}`)
     if (projection === undefined) return joinReply(['{"Item":', record.json, further, '}'])
-    const item = projection.project(parseRecord<Item>(record))
+    const item = projection.project(parseRecord(record))
     return Buffer.from(`{"Item":${JSON.stringify(item)}${further}}`)
   },
 }

@@ -29,7 +29,8 @@ export const putItem: Operation = {
     const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOfItem(table.shape, item)
-    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
+    if (condition !== undefined)
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
     const request = {
       table: table.shape,
       key,

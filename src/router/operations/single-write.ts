@@ -103,7 +103,7 @@ function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoE
   return new DynamoError(
     'ConditionalCheckFailedException',
     'The conditional request failed',
-    wanted ? { Item: parseRecord<Item>(current) } : {},
+    wanted ? { Item: parseRecord(current) } : {},
   )
 }
 
@@ -120,8 +120,8 @@ function capacityOf(
     outcome.old?.itemBytes ?? 0,
     outcome.new?.itemBytes ?? 0,
     () => ({
-      old: outcome.old && parseRecord<Item>(outcome.old),
-      new: outcome.new && parseRecord<Item>(outcome.new),
+      old: outcome.old && parseRecord(outcome.old),
+      new: outcome.new && parseRecord(outcome.new),
     }),
   )
   return consumedCapacity(detail, table.name, consumed)

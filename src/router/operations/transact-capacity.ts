@@ -35,7 +35,7 @@ function consumedByAction(
   { table, mutation, keyAttributes }: BoundAction['action'],
   old?: ItemRecord,
 ): Consumed {
-  const before = old && parseRecord<Item>(old)
+  const before = old && parseRecord(old)
   if (mutation.kind === 'check') return { table: writeUnits(old?.itemBytes ?? 0) }
   const next = nextImage(mutation, before, keyAttributes)
   return consumedByWrite(table, old?.itemBytes ?? 0, next === undefined ? 0 : itemBytes(next), () => ({

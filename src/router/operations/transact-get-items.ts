@@ -3,7 +3,6 @@ import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey } from '../../model/table.js'
-import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
 import { returnConsumedCapacityShape } from '../capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../context.js'
@@ -114,4 +113,4 @@ function answer(
 }
 
 const projected = (record: ItemRecord, projection: RequestedProjection): string =>
-  JSON.stringify(projection.project(parseRecord<Item>(record)))
+  JSON.stringify(projection.project(parseRecord(record)))

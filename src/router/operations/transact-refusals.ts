@@ -20,7 +20,7 @@ export function cancelledBy(
     reasons.map((reason, position): ShownReason => {
       const verdict = verdicts[position]
       if (verdict?.verdict !== 'condition-failed' || verdict.current === undefined) return reason
-      return showsItem(position) ? { ...reason, Item: parseRecord<Item>(verdict.current) } : reason
+      return showsItem(position) ? { ...reason, Item: parseRecord(verdict.current) } : reason
     }),
   )
 }

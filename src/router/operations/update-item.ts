@@ -1,13 +1,14 @@
 import {
   refuseKeyUpdate,
   refuseNestedKeys,
+  refuseSetsInIndexKeys,
   conditionAttributes,
   updatedAttributes,
   updateOperands,
+  updateTargets,
 } from '../../expression/expression.js'
 import type { BoundUpdate } from '../../expression/types.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
 import type { Operation } from '../context.js'
 import { keyOf } from '../keys.js'
@@ -44,8 +45,12 @@ export const updateItem: Operation = {
     const table = context.catalog.table(tableName)
     const key = keyOf(table.shape, keyAttributes)
     refuseKeyUpdate(update, table.shape.key)
-    refuseNestedKeys(updateOperands(update), table.shape.key)
-    if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), table.shape.key)
+    refuseSetsInIndexKeys(update, table.shape.indexes)
+    const paths = [...updateTargets(update), ...updateOperands(update)]
+    refuseNestedKeys(paths, table.shape.key, table.shape.indexes)
+    if (condition !== undefined) {
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
+    }
     const request = {
       table: table.shape,
       key,
@@ -73,6 +78,6 @@ export const updateItem: Operation = {
 /** The members that the update names, of one image; absent when there is nothing of them in it. */
 function updatedPart(update: BoundUpdate, record: ItemRecord | undefined): string | undefined {
   if (record === undefined) return undefined
-  const part = updatedAttributes(update, parseRecord<Item>(record))
+  const part = updatedAttributes(update, parseRecord(record))
   return Object.keys(part).length === 0 ? undefined : JSON.stringify(part)
 }

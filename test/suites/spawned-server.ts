@@ -1,0 +1,46 @@
+// A server as users start it: the command line in a process of its own, on a port that the system chose.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface SpawnedServer extends AsyncDisposable {
+  readonly url: string
+  /** Sends SIGTERM and resolves to the exit code. */
+  stop(): Promise<number | null>
+}
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const READY = /^seriatim listening on (http:\/\/\S+)$/
+
+/**
+ * Starts `seriatim start --memory --port 0` and resolves when it has said where it listens.
+ *
+ * @example
+ *   await using server = await spawnServer()
+ *   await fetch(server.url)
+ */
+export async function spawnServer(args: readonly string[] = ['--memory']): Promise<SpawnedServer> {
+  const child = spawn(process.execPath, [MAIN, 'start', ...args, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  const stop = (): Promise<number | null> => {
+    child.kill('SIGTERM')
+    return exited
+  }
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = READY.exec(line)?.[1]
+    if (url !== undefined) {
+      // A pipe that nobody reads must not stop the server.
+      child.stdout.resume()
+      return {
+        url,
+        stop,
+        [Symbol.asyncDispose]: async () => {
+          await stop()
+        },
+      }
+    }
+  }
+  throw new Error(`seriatim start ended before it was ready, with ${await exited}`)
+}

@@ -1,0 +1,109 @@
+// Nothing reads the world but the parts that are there for it, and boxes import each other one way only.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Where the world may be read, and why. A folder ends in a slash. */
+const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: string }[] = [
+  {
+    path: 'runtime/',
+    reason: 'it is the clock, the random source and the file layer that the others are given',
+  },
+  { path: 'index/lmdb-index.ts', reason: 'LMDB opens its own files' },
+  { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
+  { path: 'cli/', reason: 'an edge: the process, its arguments and files' },
+  { path: 'wire-values.ts', reason: 'a Date is made of a number that an answer carries, not of the clock' },
+]
+
+const WORLD =
+  /\bDate\.now\b|\bMath\.random\b|\brandomUUID\b|\bnew Date\(|\bset(Timeout|Interval|Immediate)\b|\bprocess\.hrtime\b|\bperformance\.now\b|'node:(fs|net|http|https|dgram|timers|worker_threads|child_process|perf_hooks|os)(\/promises)?'|\brandomBytes\b.*'node:crypto'|from 'lmdb'/
+
+const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(ROOT, 'src', path), 'utf8') }))
+
+const covers = (place: string, path: string): boolean =>
+  place.endsWith('/') ? path.startsWith(place) : path === place
+
+test('nothing reads a clock, a random source, a timer, a file or a socket but where it is listed', () => {
+  const readers = sources
+    .filter(({ path }) => !MAY_READ_THE_WORLD.some((one) => covers(one.path, path)))
+    .flatMap(({ path, text }) =>
+      code(text).flatMap((line) => (WORLD.test(line) ? [`${path}: ${line.trim()}`] : [])),
+    )
+  assert.deepEqual(readers, [])
+})
+
+test('every place that may read the world does so', () => {
+  const idle = MAY_READ_THE_WORLD.filter(
+    (one) =>
+      !sources.some(
+        ({ path, text }) => covers(one.path, path) && code(text).some((line) => WORLD.test(line)),
+      ),
+  )
+  assert.deepEqual(idle, [])
+})
+
+test('boxes import only what docs/architecture.md says they may', () => {
+  const allowed = allowedImports()
+  const wrong: string[] = []
+  for (const { path, text } of sources) {
+    const box = boxOf(path)
+    for (const imported of importsOf(path, text)) {
+      const other = boxOf(imported)
+      const may = allowed.get(box)
+      assert.ok(may !== undefined, `docs/architecture.md says nothing of ${box}, the box of ${path}`)
+      if (other !== box && !may.has(other) && !may.has(imported)) wrong.push(`${path} imports ${imported}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+/** Without comments, where the words may stand. */
+function code(text: string): string[] {
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)\/\/.*$/, ''))
+}
+
+/** The folder; for files beside them (the store that is put together of all) one box. */
+function boxOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : 'store.ts'
+}
+
+function importsOf(path: string, text: string): string[] {
+  const specifiers = [
+    ...code(text)
+      .join('\n')
+      .matchAll(/(?:from|import\()\s*'(\.[^']+)'/g),
+  ].map((match) => match[1]!)
+  return specifiers.map((one) =>
+    normalize(join(dirname(path), one))
+      .replaceAll('\\', '/')
+      .replace(/\.js$/, '.ts'),
+  )
+}
+
+/** The rows of the table: `folder/` | what it does | what it may import. */
+function allowedImports(): Map<string, Set<string>> {
+  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
+  const rows = page.split('\n').filter((line) => /^\| `[a-z]+\//.test(line))
+  const allowed = new Map<string, Set<string>>()
+  for (const row of rows) {
+    const [, boxes = '', , may = ''] = row.split('|')
+    const names = quoted(may)
+    if (may.includes('the above')) names.push(...allowed.keys())
+    if (may.includes('`Router` interface')) names.push('router/router.ts')
+    if (may.includes('everything')) names.push(...rows.flatMap((one) => quoted(one.split('|')[1] ?? '')))
+    for (const box of quoted(boxes)) allowed.set(box, new Set(names))
+  }
+  assert.ok(allowed.size > 5, 'the table of boxes was not found')
+  return allowed
+}
+
+const quoted = (cell: string): string[] => [...cell.matchAll(/`([^`]+?)\/?`/g)].map((match) => match[1]!)
