@@ -125,7 +125,7 @@ class TwoPhases {
   async attempt(transaction: WriteTransaction, replaces: TxId | undefined): Promise<Attempt> {
     const { token } = transaction
     const [begun, prepared] = await this.#prepare(transaction, replaces)
-    const replies = prepared.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
+    const replies = prepared.map((answer) => (answer?.status === 'fulfilled' ? answer.value : undefined))
     for (const reply of replies) if (reply !== undefined) raise(this.#parts, reply.clock)
     this.#noteHolding(replies)
 
@@ -138,14 +138,14 @@ class TwoPhases {
       raise(this.#parts, record.begunAt)
       return { verdicts: this.#ended(), above: record.timestamp }
     }
-    const failure = [begun, ...prepared].find((answer) => answer.status === 'rejected')
+    const failure = [begun, ...prepared].find((answer) => answer?.status === 'rejected')
     if (failure !== undefined) {
       await this.cancel([])
       return { done: { outcome: 'unavailable', message: messageOf(failure.reason) } }
     }
     const verdicts = inOrder(
       this.#groups,
-      replies.map((reply) => reply?.verdicts ?? []),
+      replies.map((reply, at) => reply?.verdicts ?? this.#groups[at]?.parts.map(() => NOTHING_KNOWN) ?? []),
     )
     if (verdicts.every(({ verdict }) => verdict === 'accepted')) return this.#commit(verdicts)
     if (verdicts.some(({ verdict }) => verdict === 'stale-shape')) {
@@ -160,7 +160,9 @@ class TwoPhases {
   #prepare(
     { token, imagesWanted }: WriteTransaction,
     replaces: TxId | undefined,
-  ): Promise<readonly [PromiseSettledResult<BeginOutcome>, readonly PromiseSettledResult<PrepareReply>[]]> {
+  ): Promise<
+    readonly [PromiseSettledResult<BeginOutcome>, readonly (PromiseSettledResult<PrepareReply> | undefined)[]]
+  > {
     const { calls, nodes } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
     const begun = calls(() =>
@@ -177,7 +179,7 @@ class TwoPhases {
         nodeAt(nodes, node).prepare({ tx, timestamp, actions, ...(imagesWanted && { imagesWanted }) }),
       ),
     )
-    return Promise.all([Promise.allSettled([begun]).then(([only]) => only), Promise.allSettled(prepared)])
+    return Promise.all([Promise.allSettled([begun]).then(([only]) => only), settledOrTooOld(prepared)])
   }
 
   /** Where nothing is lost or repeated, a node that refused has nothing to cancel. */
@@ -251,6 +253,36 @@ class TwoPhases {
     return this.#groups.flatMap(({ parts: actions }) => actions.map(() => ({ verdict: 'ended' }) as const))
   }
 }
+
+/**
+ * The answers of all nodes; but once the timestamp is known to be too old the rest is not waited for, since others may
+ * be waiting for this attempt to end. A refusal that is final waits for the reasons of the other nodes.
+ */
+function settledOrTooOld(
+  prepares: readonly Promise<PrepareReply>[],
+): Promise<readonly (PromiseSettledResult<PrepareReply> | undefined)[]> {
+  return new Promise((resolve) => {
+    const results: (PromiseSettledResult<PrepareReply> | undefined)[] = prepares.map(() => undefined)
+    let left = prepares.length
+    const settle = (at: number, result: PromiseSettledResult<PrepareReply>, tooOld: boolean): void => {
+      results[at] = result
+      left--
+      if (left === 0 || tooOld) resolve([...results])
+    }
+    for (const [at, prepare] of prepares.entries()) {
+      prepare.then(
+        (value) => settle(at, { status: 'fulfilled', value }, isTooOld(value)),
+        (reason: unknown) => settle(at, { status: 'rejected', reason }, false),
+      )
+    }
+  })
+}
+
+const isTooOld = ({ verdicts }: PrepareReply): boolean =>
+  verdicts.some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') && !verdicts.some(isRefusal)
+
+/** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
+const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }
 
 function tokenOutcome(record: LedgerRecord, token: ClientToken | undefined): WriteTransactionOutcome {
   if (record.payloadHash !== token?.payloadHash) return { outcome: 'token-mismatch' }

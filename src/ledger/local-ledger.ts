@@ -7,7 +7,7 @@
 // May import: model, storage (line and spaces).
 import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf } from '../model/brand.js'
 import type { Line } from '../storage/line.js'
-import type { Bounds } from '../storage/spaces.js'
+import { type Bounds, endedBounds } from '../storage/spaces.js'
 import type {
   BeginOutcome,
   CancellationReason,
@@ -137,12 +137,14 @@ export class LocalLedger implements Ledger {
   }
 
   async purge(recordsMax: number): Promise<boolean> {
+    const epoch = epochOf(this.#now()) - 1
     const keys: KeyBytes[] = []
-    const bounds = completedBefore(epochOf(this.#now()) - 1)
-    if (recordsMax > 0 && bounds.from < bounds.to) {
+    // With the records go the fences of the transactions that ended at this node, which are kept by the same epochs.
+    for (const bounds of [completedBefore(epoch), endedBounds(epoch)]) {
+      if (bounds.from >= bounds.to) continue
       for (const [key] of this.#line.durable.range({ ...bounds, reverse: false })) {
-        keys.push(key)
         if (keys.length >= recordsMax) break
+        keys.push(key)
       }
     }
     if (keys.length === 0) return true

@@ -73,6 +73,8 @@ export function startRecovery(options: RecoveryOptions): Recovery {
 interface Sighting {
   readonly firstMicros: number
   lastMicros: number
+  /** The round in which it was seen last. Rounds are counted, because a clock may step back. */
+  lastRound: number
   /** Where it was seen, of the nodes that hold something of it; undefined: in the ledger. */
   node: number | undefined
 }
@@ -83,6 +85,7 @@ class RunningRecovery implements Recovery {
   readonly #seen = new Map<TxId, Sighting>()
   #cancelTimer: (() => void) | undefined
   #running: Promise<void> | undefined
+  #rounds = 0
   #finishedInRound = 0
   #stopped = false
 
@@ -135,11 +138,11 @@ class RunningRecovery implements Recovery {
   /** Nothing that goes wrong ends it: the next round sees the same again. */
   async #round(stalledAfterMs: number): Promise<void> {
     this.#finishedInRound = 0
-    const startMicros = this.#options.runtime.clock.nowMicros()
+    this.#rounds++
     const looked = this.#options.nodes.map((node, position) => this.#tolerate(this.#look(node, position)))
     await Promise.all(looked)
     await Promise.all(
-      this.#stalled(startMicros, stalledAfterMs).map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))),
+      this.#stalled(stalledAfterMs).map(([tx, seen]) => this.#tolerate(this.#finish(tx, seen))),
     )
     this.#forget()
     await Promise.all(this.#options.nodes.map((node) => this.#tolerate(this.#purge(node))))
@@ -163,18 +166,22 @@ class RunningRecovery implements Recovery {
     const seen = this.#seen.get(tx)
     if (seen !== undefined) {
       seen.lastMicros = nowMicros
+      seen.lastRound = this.#rounds
       seen.node ??= node
     } else if (this.#seen.size < SEEN_MAX) {
-      this.#seen.set(tx, { firstMicros: nowMicros, lastMicros: nowMicros, node })
+      this.#seen.set(tx, { firstMicros: nowMicros, lastMicros: nowMicros, lastRound: this.#rounds, node })
     }
   }
 
   /** Seen in this round, and first seen long enough ago. */
-  #stalled(startMicros: number, stalledAfterMs: number): readonly (readonly [TxId, Sighting])[] {
+  #stalled(stalledAfterMs: number): readonly (readonly [TxId, Sighting])[] {
     const { runtime, tuning } = this.#options
     const since = runtime.clock.nowMicros() - stalledAfterMs * 1000
     return [...this.#seen]
-      .filter(([, { firstMicros, lastMicros }]) => firstMicros <= since && lastMicros >= startMicros)
+      .filter(
+        ([, { firstMicros, lastRound }]) =>
+          lastRound === this.#rounds && (stalledAfterMs === 0 || firstMicros <= since),
+      )
       .slice(0, tuning?.recordsMax ?? RECORDS_MAX)
   }
 

@@ -68,11 +68,11 @@ export async function openCluster(seed = 1): Promise<Cluster> {
   const nodes = await openLocalNodes({ runtime, memory: true, nodes: NODES })
   const calls: { node: number; method: string; request: unknown }[] = []
   const fates = new Map<string, Fate[]>()
-  const through = (node: number, method: string, go: (request: never) => Promise<unknown>) => {
+  const through = (node: number, method: string, go: (...request: never[]) => Promise<unknown>) => {
     return (request: never, ...more: never[]): Promise<unknown> => {
       calls.push({ node, method, request })
       const fate = fates.get(`${node} ${method}`)?.shift()
-      const carryOut = (): Promise<unknown> => (go)(request, ...more)
+      const carryOut = (): Promise<unknown> => go(request, ...more)
       return fate === undefined ? carryOut() : fate(carryOut, request)
     }
   }
@@ -116,7 +116,7 @@ export async function openCluster(seed = 1): Promise<Cluster> {
 
 function intercepted<T extends object>(
   target: T,
-  wrap: (method: string, go: (request: never) => Promise<unknown>) => unknown,
+  wrap: (method: string, go: (...request: never[]) => Promise<unknown>) => unknown,
 ): T {
   return new Proxy(
     {},
@@ -126,7 +126,7 @@ function intercepted<T extends object>(
       get: (_, name) => {
         const method = (target as Record<string | symbol, unknown>)[name]
         if (typeof method !== 'function' || typeof name !== 'string') return method
-        return wrap(name, (method as (request: never) => Promise<unknown>).bind(target))
+        return wrap(name, (method as (...request: never[]) => Promise<unknown>).bind(target))
       },
     },
   ) as T

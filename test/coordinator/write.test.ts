@@ -240,7 +240,7 @@ test('many transactions at once on the same items keep the sum', async () => {
   let sum = 0
   for (const id of ids) {
     const item = await cluster.get(id)
-    sum += Number((item?.['n'] as { N: string }).N)
+    sum += Number((item as { n: { N: string } }).n.N)
   }
   assert.equal(sum, 600)
 })
