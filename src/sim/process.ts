@@ -142,13 +142,17 @@ export class SimProcess {
     scheduler.after(this.#random.skewed(min, max), `restart ${this.name}`, () => this.start())
   }
 
+  /** How often each crash point was passed. */
+  get passes(): ReadonlyMap<string, number> {
+    return this.#passes
+  }
+
   reach(life: Life, point: string): void {
-    const { faults, trouble, tally } = this.around
     if (this.role === 'client') return
-    tally.add(`point/${this.role}:${point}`)
-    if (!trouble.on || !faults.has('crash')) return
+    const { faults, trouble } = this.around
     const passed = this.#passes.get(point) ?? 0
     this.#passes.set(point, passed + 1)
+    if (!trouble.on || !faults.has('crash')) return
     if (this.#random.chance(rates.crash / (1 + passed / rates.crashPassesHalf)) && life === this.#life)
       this.crash(point)
   }

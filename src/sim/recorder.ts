@@ -96,11 +96,12 @@ export class Recorder {
   #unanswered({ log }: NodeProcess, known: Set<string>, keyOf: (address: KeyBytes) => string): WriteEntry[] {
     const unknown = new Set(this.writes.filter((draft) => draft.status === 'unknown').map(({ id }) => id))
     for (const phantom of log.phantoms) this.found.add('phantom', phantom)
-    return log.writes.flatMap(({ address, image, timestamp }): WriteEntry[] => {
+    return log.writes.flatMap(({ address, record, timestamp }): WriteEntry[] => {
       const key = keyOf(address)
       const place = `${key}@${timestamp}`
       if (timestamp === undefined || known.has(place)) return []
       known.add(place)
+      const image = imageOf(record)
       const tag = image?.['w']
       const id = tag !== undefined && 'S' in tag ? tag.S : undefined
       const draft = this.writes.find((each) =>

@@ -88,7 +88,7 @@ async function simulateWorld(
     nodes: random.between(1, nodes),
     coordinators: random.between(1, 3),
     recoveries: random.between(1, 2),
-    clients: random.between(4, 16),
+    clients: random.between(6, 30),
     faults,
     rules: RULES[rules],
     workload: make(),

@@ -73,12 +73,10 @@ class World {
   readonly #cluster: Cluster
   readonly #coordinators: readonly SimProcess[]
   readonly #recorder: Recorder
-  #transactionsLeft: number
   #stuck: string | undefined
 
   constructor(options: WorldOptions) {
     this.#options = options
-    this.#transactionsLeft = options.transactions
     const tally = new Tally()
     const around: Surroundings = {
       scheduler: new Scheduler(),
@@ -113,7 +111,7 @@ class World {
     await scheduler.run(() => report !== undefined || failure !== undefined || scheduler.events > eventsMax)
     if (failure !== undefined) throw failure
     if (report !== undefined) return report
-    const explanation = `the world stopped with ${this.#transactionsLeft} transactions to go after ${scheduler.events} events`
+    const explanation = `the world stopped after ${tally.of('transactions')} transactions and ${scheduler.events} events`
     return this.#report([{ kind: 'stuck', explanation }], [], tally)
   }
 
@@ -152,8 +150,8 @@ class World {
   }
 
   async #drive(client: SimClient): Promise<void> {
-    while (this.#transactionsLeft > 0) {
-      this.#transactionsLeft--
+    const { tally } = this.#around
+    while (tally.of('transactions') < this.#options.transactions) {
       await client.sleep(client.random.skewed(THINK_MICROS.min, THINK_MICROS.max))
       await this.#options.workload.act(client)
     }
@@ -227,6 +225,9 @@ class World {
 
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
     const { traceHash, events, nowMicros } = this.#around.scheduler
+    for (const { role, passes } of this.#processes()) {
+      for (const [point, count] of passes) tally.add(`point/${role}:${point}`, count)
+    }
     return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
   }
 }

@@ -5,16 +5,17 @@
 //                         \--crash--> compared with what the index has after the restart: kept, or struck out
 import type { Line } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
-import { asBuffer, decodeRecord, parseRecord } from '../storage/record.js'
+import { asBuffer, decodeRecord } from '../storage/record.js'
 import { ledgerKey, pendingKey } from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
 import type { KeyBytes } from '../model/brand.js'
-import { type Image, writerOf } from './history.js'
+import type { ItemRecord } from '../storage/storage-node.js'
 
 export interface LoggedWrite {
   /** The key of the item with its space. */
   readonly address: KeyBytes
-  readonly image: Image
+  /** Absent: deleted. */
+  readonly record?: ItemRecord
   /** Absent for the delete of a transaction, which the ledger knows of. */
   readonly timestamp?: number
   /** A delete of an item that was not there. */
@@ -33,6 +34,7 @@ export class WriteLog {
   /** As many of the first ones are on the disk for good. */
   #certain = 0
   #stepStart = 0
+  #line: Line | undefined
   /** How much of the log each batch makes certain. */
   readonly #countOf = new WeakMap<Promise<void>, number>()
   /** What was found on the disk though it had never been decided. */
@@ -42,13 +44,19 @@ export class WriteLog {
     return this.#log
   }
 
+  /** Whether a transaction is pending on the item, as decided so far. */
+  isPending(address: KeyBytes): boolean {
+    return this.#line?.decided.get(pendingKey(address)) !== undefined
+  }
+
   /** A line that writes everything down. */
   tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
+    this.#line = line
     const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
       if (isItem(key)) {
         const record = value && decodeRecord(value)
         const timestamp = record?.timestamp ?? clock.timestamp
-        this.#log.push({ address: key, image: record && parseRecord(record), timestamp })
+        this.#log.push({ address: key, timestamp, ...(record && { record }) })
         this.#awaitSettled(line)
       }
       this.#noteTombstone(key, value)
@@ -107,14 +115,10 @@ export class WriteLog {
   #noteTombstone(key: KeyBytes, value: Uint8Array | undefined): void {
     const last = this.#log.at(-1)
     if (last === undefined || this.#log.length <= this.#stepStart) return
-    if (last.image !== undefined || key !== pendingKey(last.address)) return
+    if (last.record !== undefined || key !== pendingKey(last.address)) return
     const { address } = last
     const tombstone = pendingOf(value)?.tombstone
-    this.#log[this.#log.length - 1] = {
-      address,
-      image: undefined,
-      ...(tombstone && { timestamp: tombstone.timestamp }),
-    }
+    this.#log[this.#log.length - 1] = { address, ...(tombstone && { timestamp: tombstone.timestamp }) }
   }
 
   /** A delete of what is not there leaves nothing but a later tombstone, and that only beside a pending transaction. */
@@ -128,9 +132,7 @@ export class WriteLog {
     const { timestamp } = next.tombstone
     if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
     this.#log.push({
-      address: key.slice(PENDING.length) as KeyBytes,
-      image: undefined,
-      timestamp,
+      address: key.slice(PENDING.length) as KeyBytes, timestamp,
       ofNothing: true,
     })
     return true
@@ -143,7 +145,7 @@ export class WriteLog {
     if (decision !== 'commit' || participants.length > 0) return
     for (let at = this.#stepStart; at < this.#log.length; at++) {
       const write = this.#log[at] as LoggedWrite
-      if (write.image === undefined && write.timestamp !== undefined) this.#log[at] = { ...write, timestamp }
+      if (write.record === undefined && write.timestamp !== undefined) this.#log[at] = { ...write, timestamp }
     }
   }
 
@@ -180,8 +182,6 @@ const isItem = (key: KeyBytes): boolean =>
   Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0) >= ITEM_SPACE_FIRST
 
 function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined): boolean {
-  if (stored === undefined) return write?.image === undefined
-  if (write === undefined || write.image === undefined) return false
-  const record = decodeRecord(stored)
-  return record.timestamp === write.timestamp && writerOf(parseRecord(record)) === writerOf(write.image)
+  if (stored === undefined) return write?.record === undefined
+  return write?.record !== undefined && asBuffer(write.record.json).equals(decodeRecord(stored).json)
 }

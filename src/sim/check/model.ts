@@ -1,6 +1,6 @@
 // A store that could not be simpler: all committed operations, one after another in the order of their timestamps.
 import { applyUpdate, evaluateCondition } from '../../expression/expression.js'
-import { type Image, type WriteEntry, type WrittenAction, imageText } from '../history.js'
+import { type Image, type WriteEntry, type WrittenAction, brief, imageText } from '../history.js'
 import type { Findings } from './anomaly.js'
 
 /** One state of an item, from one write to the next. */
@@ -52,8 +52,8 @@ export class Model {
       if (imageText(image) !== before.text)
         this.#found.add(
           'old-image',
-          `${entry.id} at ${timestamp} was told that ${key} had been ${imageText(image)}, but ${before.writer} at ` +
-            `${before.timestamp} had left ${before.text}`,
+          `${entry.id} at ${timestamp} was told that ${key} had been ${brief(imageText(image))}, but ${before.writer} at ` +
+            `${before.timestamp} had left ${brief(before.text)}`,
         )
     }
     for (const action of entry.actions) this.#apply(entry, action, timestamp)
@@ -67,7 +67,7 @@ export class Model {
       this.#found.add(
         'condition',
         `${id} committed at ${timestamp}, but its condition does not hold on ${key}, which ${before.writer} at ` +
-          `${before.timestamp} had left as ${before.text}`,
+          `${before.timestamp} had left as ${brief(before.text)}`,
       )
     }
     if (mutation.kind === 'check') return
@@ -97,7 +97,7 @@ export class Model {
         if ('item' in updated) return updated.item
         this.#found.add(
           'impossible-update',
-          `${id} cannot have updated ${key}, ${before.text}: ${updated.refusal}`,
+          `${id} cannot have updated ${key}, ${brief(before.text)}: ${updated.refusal}`,
         )
         return before.image
       }

@@ -17,6 +17,7 @@ import {
   type LookEntry,
   type ReadEntry,
   type WriteEntry,
+  brief,
   imageText,
 } from '../history.js'
 import { type Anomaly, Findings } from './anomaly.js'
@@ -61,7 +62,7 @@ class Oracle {
       if (imageText(image) !== text)
         this.#found.add(
           'final-state',
-          `in the end ${key} is ${imageText(image)}, but ${writer} at ${timestamp} left ${text}`,
+          `in the end ${key} is ${brief(imageText(image))}, but ${writer} at ${timestamp} left ${brief(text)}`,
         )
     }
     return { anomalies: this.#found.all, checked: this.#checked, skipped: this.#skipped }
@@ -95,8 +96,8 @@ class Oracle {
       if (imageText(image) !== expected.text)
         this.#found.add(
           'read',
-          `${id} at ${timestamp} read ${key} as ${imageText(image)}, but ${expected.writer} at ` +
-            `${expected.timestamp} had left ${expected.text}`,
+          `${id} at ${timestamp} read ${key} as ${brief(imageText(image))}, but ${expected.writer} at ` +
+            `${expected.timestamp} had left ${brief(expected.text)}`,
         )
     }
   }
@@ -120,7 +121,7 @@ class Oracle {
       if (look.failed !== undefined && evaluateCondition(look.failed, look.image))
         this.#found.add(
           'condition-held',
-          `${look.id} was refused, but its condition holds on ${imageText(look.image)}`,
+          `${look.id} was refused, but its condition holds on ${brief(imageText(look.image))}`,
         )
       // Nothing that was overwritten for everyone to see, nor what a look that was over had seen overwritten.
       const lowest = Math.max(
@@ -152,5 +153,5 @@ function explainLook({ id, key, image }: LookEntry, versions: readonly Version[]
     old === undefined
       ? 'which nobody left there'
       : `of ${old.writer} at ${old.timestamp}, but ${newer?.writer} at ${newer?.timestamp} was there already`
-  return `${id} saw ${key} as ${text}, ${why}`
+  return `${id} saw ${key} as ${brief(text)}, ${why}`
 }
