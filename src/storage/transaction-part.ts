@@ -93,7 +93,8 @@ export class TransactionPart implements TransactionNode {
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
   readonly #unsettled = new Map<TxId, Promise<void>>()
-  readonly #inDoubt: Set<KeyBytes>
+  /** Items, with those that were pending on them when the node was opened and still are. */
+  readonly #inDoubt: Map<KeyBytes, ReadonlySet<TxId>>
 
   constructor(options: TransactionPartOptions) {
     this.#options = options
@@ -101,7 +102,10 @@ export class TransactionPart implements TransactionNode {
     this.#waits = new PendingWaits(options.runtime.clock)
     this.#ended = new EndedTransactions(options.line, options.runtime.clock)
     this.#ceiling = new Ceiling(options.line)
-    this.#inDoubt = new Set(options.pendings.items())
+    this.#inDoubt = new Map()
+    for (const item of options.pendings.items()) {
+      this.#inDoubt.set(item, new Set(options.pendings.of(item).pending.map(({ tx }) => tx)))
+    }
     options.line.onRollback(() => this.#waits.changedAll())
   }
 
@@ -112,7 +116,7 @@ export class TransactionPart implements TransactionNode {
 
   /** The same for all items of the node. */
   anyDoubt(): Promise<void> | undefined {
-    return this.#inDoubt.size > 0 ? this.#resolved([...this.#inDoubt]) : undefined
+    return this.#inDoubt.size > 0 ? this.#resolved([...this.#inDoubt.keys()]) : undefined
   }
 
   async #resolved(items: readonly KeyBytes[]): Promise<void> {
@@ -218,7 +222,10 @@ export class TransactionPart implements TransactionNode {
     if (verdict.verdict === 'unknown') return
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
-    if (!verdict.pending.some((pending) => pending.tx === tx)) this.#inDoubt.delete(address)
+    const doubtful = this.#inDoubt.get(address)
+    if (doubtful !== undefined && !verdict.pending.some((pending) => doubtful.has(pending.tx))) {
+      this.#inDoubt.delete(address)
+    }
     this.#waits.changed(address)
   }
 
