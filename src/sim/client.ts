@@ -177,6 +177,7 @@ export class SimClient {
       if (over) return
       // From here on an earlier attempt may be at work behind the back of the next.
       certain = 'doubtful'
+      draft.status = 'unknown'
       await this.sleep(this.random.skewed(RETRY_MICROS.min, RETRY_MICROS.max))
     }
   }
