@@ -91,7 +91,10 @@ export class SimClient {
       const outcome = await this.#write({ actions: requests, token: { text: id, payloadHash: 'another' } })
       this.#tell('misuse', outcome?.outcome ?? 'lost')
       if (outcome?.outcome === 'committed' || outcome?.outcome === 'repeated')
-        this.#recorder.found.add('token-misused', `another request under the token of ${id} was ${outcome.outcome}`)
+        this.#recorder.found.add(
+          'token-misused',
+          `another request under the token of ${id} was ${outcome.outcome}`,
+        )
     }
   }
 

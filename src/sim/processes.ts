@@ -135,7 +135,10 @@ export class NodeProcess {
     this.#node = node
     around.scheduler.note(`started ${this.process.name}`)
     const { ledger } = node
-    return { node: witness.node(node, (address) => this.log.isPending(address)), ledger: witness.ledger(ledger) }
+    return {
+      node: witness.node(node, (address) => this.log.isPending(address)),
+      ledger: witness.ledger(ledger),
+    }
   }
 
   /** A node whose disk failed takes no writes before it is started again: somebody does that. */

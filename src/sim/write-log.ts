@@ -132,7 +132,8 @@ export class WriteLog {
     const { timestamp } = next.tombstone
     if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
     this.#log.push({
-      address: key.slice(PENDING.length) as KeyBytes, timestamp,
+      address: key.slice(PENDING.length) as KeyBytes,
+      timestamp,
       ofNothing: true,
     })
     return true

@@ -14,7 +14,7 @@ import { decideStep, type StepAction, type StepVerdict } from '../rules/beside.j
 import { decideFinish, type FinishVerdict } from '../rules/finish.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
-import { decidePrepare, type PrepareVerdict } from '../rules/prepare.js'
+import { decidePrepare, transactions, type PrepareVerdict } from '../rules/prepare.js'
 import { commonReadTimestamp, decideReadAt, decideReadLatest } from '../rules/read.js'
 import type { NextImage } from '../rules/single-write.js'
 import type { TransactionRules } from '../rules/switches.js'
@@ -206,20 +206,31 @@ export class TransactionPart implements TransactionNode {
     const settled = [...addresses].every(
       (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
     )
-    for (const address of addresses) this.#finishItem(address, tx, decision, settled ? 'putVisible' : 'put')
+    const put = settled ? 'putVisible' : 'put'
+    // With it go updates that were decided before and waited for this one.
+    const finished = new Set([
+      tx,
+      ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
+    ])
     this.#ended.add(tx)
     const durable = line.settled()
-    if (durable !== undefined) this.#keepUnsettled(tx, durable)
+    if (durable !== undefined) for (const each of finished) this.#keepUnsettled(each, durable)
     if (!settled) await durable
   }
 
-  #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: 'put' | 'putVisible'): void {
+  /** The transactions that are pending no longer. */
+  #finishItem(
+    address: KeyBytes,
+    tx: TxId,
+    decision: 'commit' | 'cancel',
+    put: 'put' | 'putVisible',
+  ): readonly TxId[] {
     const { pendings, marks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
-    if (mine === undefined) return
+    if (mine === undefined) return []
     const item = this.#load(address, mine.action.key)
     const verdict = this.#functions.decideFinish(item, tx, decision)
-    if (verdict.verdict === 'unknown') return
+    if (verdict.verdict === 'unknown') return []
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
     const doubtful = this.#inDoubt.get(address)
@@ -227,6 +238,9 @@ export class TransactionPart implements TransactionNode {
       this.#inDoubt.delete(address)
     }
     this.#waits.changed(address)
+    return transactions(
+      item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
+    )
   }
 
   #write(
