@@ -11,12 +11,22 @@ import { openLocalNode } from '../src/storage/open-local-node.js'
 import type { StorageNode } from '../src/storage/storage-node.js'
 import { fileURLToPath } from 'node:url'
 
-const table: TableShape = { name: 'users', space: spaceId(1), key: { partition: { name: 'id', type: 'S' } }, indexes: [] }
+const table: TableShape = {
+  name: 'users',
+  space: spaceId(1),
+  key: { partition: { name: 'id', type: 'S' } },
+  indexes: [],
+}
 const ITEMS = 10_000
 const IN_FLIGHT = 64
 const item = (number: number) => ({ id: { S: `user-${number % ITEMS}` }, data: { S: 'x'.repeat(860) } })
 
-type Call = { readonly id: number; readonly method: 'get' | 'put'; readonly number: number; readonly value?: object }
+type Call = {
+  readonly id: number
+  readonly method: 'get' | 'put'
+  readonly number: number
+  readonly value?: object
+}
 
 async function perform(node: StorageNode, { method, number }: Call): Promise<unknown> {
   const attributes = item(number)
@@ -25,7 +35,11 @@ async function perform(node: StorageNode, { method, number }: Call): Promise<unk
   return node.write({ table, key, keyAttributes: attributes, mutation: { kind: 'put', item: attributes } })
 }
 
-async function measure(name: string, calls: number, call: (number: number) => Promise<unknown>): Promise<void> {
+async function measure(
+  name: string,
+  calls: number,
+  call: (number: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0
   const client = async (): Promise<void> => {
     while (next < calls) await call(next++)
@@ -36,7 +50,11 @@ async function measure(name: string, calls: number, call: (number: number) => Pr
   const seconds = (performance.now() - start) / 1000
   const { user, system } = process.cpuUsage(cpu)
   const micros = (user + system) / calls
-  console.log(`${name.padEnd(24)} ${Math.round(calls / seconds).toString().padStart(8)}/s  ${micros.toFixed(1).padStart(6)} us of processor`)
+  console.log(
+    `${name.padEnd(24)} ${Math.round(calls / seconds)
+      .toString()
+      .padStart(8)}/s  ${micros.toFixed(1).padStart(6)} us of processor`,
+  )
 }
 
 if (isMainThread) {

@@ -3,6 +3,7 @@
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
 import { type Database, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
+import { checkIndexFile } from './lmdb-file.js'
 import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
 
 type Entries = Database<Uint8Array, KeyBytes>
@@ -28,6 +29,7 @@ const keyEncoder = {
  * index.get(key)
  */
 export function lmdbIndex(path: string): OrderedIndex {
+  checkIndexFile(path)
   const options = {
     // Virtual: the file is as long as its data, and the map grows beyond this by itself.
     mapSize: MAP_BYTES_INITIAL,

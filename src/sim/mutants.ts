@@ -168,8 +168,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'doubt-forgotten': {
     module: part,
-    find: 'for (const item of options.pendings.items()) {',
-    replace: 'for (const item of []) {',
+    find: '[...pendings.items()].map((item) => [item,',
+    replace: '[].map((item) => [item,',
     ...bank,
   },
   'finished-after-crash': {

@@ -19,6 +19,8 @@ export interface ItemChange {
   /** Absent: deleted. */
   readonly next: NextImage | undefined
   readonly timestamp: Timestamp
+  /** It observed nothing of what was there before. Of an item that stays, the record says so. */
+  readonly blind: boolean
   /** `putVisible` for a commit that readers may see before its batch is durable. */
   readonly put: 'put' | 'putVisible'
 }
@@ -48,12 +50,16 @@ export class ItemSteps {
   }
 
   /** The record as it now is; undefined if there is no item. */
-  apply({ table, key, state, next, timestamp, put }: ItemChange): ItemRecord | undefined {
+  apply({ table, key, state, next, timestamp, blind, put }: ItemChange): ItemRecord | undefined {
     const { record } = state
     const lsn = this.#clock.nextLsn()
-    if (next === undefined) this.#partitions.deleted(key.hash, timestamp, lsn)
-    if (next === undefined && record === undefined) return undefined
     const address = inSpace(table.space, key.bytes)
+    if (next === undefined) {
+      this.#partitions.deleted(key.hash, timestamp, lsn)
+      // No record is left that could be its mark; see below.
+      if (!blind) this.#marks.raise(address, timestamp)
+      if (record === undefined) return undefined
+    }
     // A write that observed the item is its own read mark, until a blind one takes its place.
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeRecord(next, timestamp, lsn)

@@ -7,6 +7,7 @@ import { expiryPrefix } from '../model/key-bytes.js'
 import { keyAfter } from '../model/key-range.js'
 import type { ItemKey, TableShape } from '../model/table.js'
 import { LocalLedger } from '../ledger/local-ledger.js'
+import { observes } from '../rules/pending.js'
 import { decideWrite } from '../rules/single-write.js'
 import { allRules, type TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -269,7 +270,16 @@ export class LocalNode implements StorageNode {
         // Above everything this node has seen, marks included, for the clock witnesses every timestamp.
         const timestamp = this.#clock.nextTimestamp()
         const { key } = request
-        const next = this.#steps.apply({ table, key, state, next: verdict.next, timestamp, put: 'put' })
+        const blind = !observes(request) && request.answersImage !== true
+        const next = this.#steps.apply({
+          table,
+          key,
+          state,
+          next: verdict.next,
+          timestamp,
+          blind,
+          put: 'put',
+        })
         const nothing = next === undefined && record === undefined
         return {
           outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },

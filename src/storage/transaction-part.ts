@@ -93,7 +93,7 @@ export class TransactionPart implements TransactionNode {
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
   readonly #unsettled = new Map<TxId, Promise<void>>()
-  /** Items, with those that were pending on them when the node was opened and still are. */
+  /** Items with what was pending on them when the node was opened. */
   readonly #inDoubt: Map<KeyBytes, ReadonlySet<TxId>>
 
   constructor(options: TransactionPartOptions) {
@@ -102,10 +102,10 @@ export class TransactionPart implements TransactionNode {
     this.#waits = new PendingWaits(options.runtime.clock)
     this.#ended = new EndedTransactions(options.line, options.runtime.clock)
     this.#ceiling = new Ceiling(options.line)
-    this.#inDoubt = new Map()
-    for (const item of options.pendings.items()) {
-      this.#inDoubt.set(item, new Set(options.pendings.of(item).pending.map(({ tx }) => tx)))
-    }
+    const { pendings } = options
+    this.#inDoubt = new Map(
+      [...pendings.items()].map((item) => [item, new Set(pendings.of(item).pending.map(({ tx }) => tx))]),
+    )
     options.line.onRollback(() => this.#waits.changedAll())
   }
 
@@ -234,9 +234,8 @@ export class TransactionPart implements TransactionNode {
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
     const doubtful = this.#inDoubt.get(address)
-    if (doubtful !== undefined && !verdict.pending.some((pending) => doubtful.has(pending.tx))) {
+    if (doubtful !== undefined && !verdict.pending.some((pending) => doubtful.has(pending.tx)))
       this.#inDoubt.delete(address)
-    }
     this.#waits.changed(address)
     return transactions(
       item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
@@ -254,7 +253,8 @@ export class TransactionPart implements TransactionNode {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      steps.apply({ table, key, state, next: last.next, timestamp: last.timestamp, put })
+      const { next, timestamp, blind } = last
+      steps.apply({ table, key, state, next, timestamp, blind, put })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
@@ -297,7 +297,11 @@ export class TransactionPart implements TransactionNode {
       }
       case 'done': {
         for (const [at, item] of items.entries())
-          this.#applyStep(item, item.action, verdict.next[at], verdict.timestamp)
+          this.#applyStep(
+            { item, action: item.action, answersImage: false },
+            verdict.next[at],
+            verdict.timestamp,
+          )
         tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
         const images = imagesWanted && { verdicts: items.map(withImage) }
         return {
@@ -316,8 +320,8 @@ export class TransactionPart implements TransactionNode {
   #writeBeside(request: WriteRequest): Step<WriteOutcome> {
     const item = this.#loadAction(request)
     const { record } = item.state
-    const answersImage = request.answersImage === true
-    const verdict = this.#decideStep([{ item, action: item.action, answersImage }])
+    const step = { item, action: item.action, answersImage: request.answersImage === true }
+    const verdict = this.#decideStep([step])
     switch (verdict.verdict) {
       case 'refused': {
         const [result] = verdict.results
@@ -333,7 +337,7 @@ export class TransactionPart implements TransactionNode {
           : { answer, settled: undefined }
       }
       case 'done': {
-        const next = this.#applyStep(item, item.action, verdict.next[0], verdict.timestamp)
+        const next = this.#applyStep(step, verdict.next[0], verdict.timestamp)
         return {
           answer: {
             verdict: 'done',
@@ -355,18 +359,18 @@ export class TransactionPart implements TransactionNode {
   }
 
   #applyStep(
-    item: LoadedItem,
-    action: Action,
+    { item, action, answersImage }: StepAction & { readonly item: LoadedItem },
     next: NextImage | undefined,
     timestamp: Timestamp,
   ): ItemRecord | undefined {
     const { steps, pendings, marks } = this.#options
-    if (observes(action)) marks.raise(item.address, timestamp)
+    const blind = !observes(action) && !answersImage
+    if (!blind) marks.raise(item.address, timestamp)
     if (!writes(action)) return undefined
     const { state, key } = item
-    const record = steps.apply({ table: action.table, key, state, next, timestamp, put: 'put' })
+    const record = steps.apply({ table: action.table, key, state, next, timestamp, blind, put: 'put' })
     if (item.pending.length > 0) {
-      const tombstone = next === undefined && { tombstone: { timestamp, blind: !observes(action) } }
+      const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
     }
     return record

@@ -163,7 +163,7 @@ async function verify(
   for (const id of acknowledged.keys()) {
     if (!found.has(id)) problems.push(`transfer ${id} was acknowledged and is lost`)
   }
-  const expected = new Array<number>(ACCOUNTS).fill(BALANCE)
+  const expected = Array.from({ length: ACCOUNTS }, () => BALANCE)
   for (const { legs } of records) {
     for (const { account, amount } of JSON.parse(legs?.S ?? '[]') as Transfer['legs']) {
       expected[account] = (expected[account] ?? 0) + amount

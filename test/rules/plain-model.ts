@@ -106,6 +106,3 @@ function changeText(change: Change): string {
       return `set ${change.to} = ${change.from}`
   }
 }
-
-export const observesImage = (intent: Intent): boolean =>
-  intent.condition !== undefined || intent.kind === 'update' || intent.kind === 'check'

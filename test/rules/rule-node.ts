@@ -100,7 +100,7 @@ export class RuleNode {
     const verdict = decideWrite({ record: undefined, item: () => this.stored(name).image }, request)
     if (verdict.verdict !== 'done') return { verdict: 'refused', results: [verdict] }
     const timestamp = this.#next()
-    this.#applyStep(named, verdict.next, timestamp)
+    this.#apply(name, verdict.next, { timestamp, blind: isBlind(named) })
     return { verdict: 'done', timestamp, next: [verdict.next] }
   }
 
@@ -149,12 +149,9 @@ export class RuleNode {
     return verdict
   }
 
-  #applyStep(
-    { name, action, answersImage }: NamedAction,
-    next: NextImage | undefined,
-    timestamp: Timestamp,
-  ): void {
-    const blind = !observes(action) && answersImage !== true
+  #applyStep(named: NamedAction, next: NextImage | undefined, timestamp: Timestamp): void {
+    const { name, action } = named
+    const blind = isBlind(named)
     if (!blind) this.#mark(name, timestamp)
     if (writes(action)) this.#apply(name, next, { timestamp, blind })
   }
@@ -166,6 +163,8 @@ export class RuleNode {
     if (stored.image !== undefined && !stored.last.blind) this.#mark(name, stored.last.timestamp)
     stored.image = next?.item
     if (next === undefined) {
+      // It leaves no image that could be its mark.
+      if (!blind) this.#mark(name, timestamp)
       this.maxDelete = Math.max(this.maxDelete, timestamp) as Timestamp
       stored.tombstone = { timestamp, blind }
     } else {
@@ -192,6 +191,8 @@ export class RuleNode {
     if (timestamp > this.clock) this.clock = timestamp
   }
 }
+
+const isBlind = ({ action, answersImage }: NamedAction): boolean => !observes(action) && answersImage !== true
 
 function mutationOf({ mutation }: Action): Exclude<Action['mutation'], { kind: 'check' }> {
   if (mutation.kind === 'check') throw new TypeError('a check is no single write')

@@ -220,11 +220,11 @@ function together(node: RuleNode, { names = '' }: Groups): string {
 }
 
 function show(node: RuleNode, { name = 'x' }: Groups): string {
-  const { item, written, writtenBlindly, read, pending } = node.load(name)
+  const { written, writtenBlindly, read, pending } = node.load(name)
   const entries = pending.map(({ tx, timestamp, action, decided }) =>
     [tx, 'at', timestamp, action.mutation.kind, ...(decided ? ['decided'] : [])].join(' '),
   )
-  const last = `${imageText(item())} written ${written}${writtenBlindly ? ' blindly' : ''}`
+  const last = `${imageText(node.stored(name).image)} written ${written}${writtenBlindly ? ' blindly' : ''}`
   return [last, ...(read > 0 ? [`read ${read}`] : []), ...entries].join('; ')
 }
 
@@ -249,6 +249,7 @@ function actionIn(text: string): NamedAction {
     case 'add':
     case 'remove':
       return of({ kind: 'update', text: `${verb} ${rest}` }, guard)
+    case undefined:
     default:
       throw new Error(`not an action: ${text}`)
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -43,9 +43,22 @@ async function start(disk = new FaultyDisk(), path = testFolder(), tuning = SMAL
 async function afterCut(machine: Machine, indexFrom?: string, disk = machine.disk): Promise<Machine> {
   const path = testFolder()
   const index = indexFrom ?? join(machine.path, 'node-0', 'index')
-  if (existsSync(join(index, 'data.mdb')))
-    cpSync(join(index, 'data.mdb'), join(path, 'node-0', 'index', 'data.mdb'))
+  if (existsSync(join(index, 'data.mdb'))) {
+    await copyBetweenCommits(join(index, 'data.mdb'), join(path, 'node-0', 'index', 'data.mdb'))
+  }
   return start(disk.moved(machine.path, path), path)
+}
+
+/** LMDB commits in a thread of its own; a copy counts only if the file was left alone meanwhile. */
+async function copyBetweenCommits(from: string, to: string): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const before = statSync(from)
+    cpSync(from, to)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    const after = statSync(from)
+    if (before.mtimeMs === after.mtimeMs && before.size === after.size) return
+  }
+  throw new Error('the index never rests')
 }
 
 const value = (n: number): Item => plainItem(`i${n % 4}`, { v: number(n) })

@@ -328,6 +328,37 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     assert.deepEqual(await getItem(node, plain, a), a)
   })
 
+  scenario('a delete that observed its item is not undercut once it is overwritten', async (opened) => {
+    const { node } = opened
+    await put(node, plain, a)
+    const early = later(opened, 0)
+    opened.advanceMs(5)
+    await node.write(deleteRequest(plain, plainItem('a'), { condition: 'attribute_exists(v)' }))
+    await put(node, plain, a)
+    const { verdicts } = await node.prepare({
+      tx: tx(1),
+      timestamp: early,
+      actions: [putRequest(plain, plainItem('a'))],
+    })
+    assert.equal(verdicts[0]?.verdict, 'too-old')
+  })
+
+  scenario('a delete beside a transaction that answers the image is not blind', async (opened) => {
+    const { node } = opened
+    await put(node, plain, a)
+    const early = later(opened, 1)
+    await node.prepare({ tx: tx(1), timestamp: later(opened, 10), actions: [putRequest(plain, a)] })
+    const request = deleteRequest(plain, plainItem('a'))
+    const deleted = await node.write({ ...request, answersImage: true })
+    assert.deepEqual(deleted.verdict === 'done' && itemOf(deleted.old), a)
+    const { verdicts } = await node.prepare({
+      tx: tx(2),
+      timestamp: early,
+      actions: [putRequest(plain, plainItem('a'))],
+    })
+    assert.equal(verdicts[0]?.verdict, 'too-old')
+  })
+
   scenario(
     'a committed transaction is seen before and after a restart, an undecided one by nobody',
     async (opened) => {
@@ -352,6 +383,28 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
         assert.deepEqual(await doubtful, plainItem('b'))
         const late = await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
         assert.deepEqual(late.verdicts, [{ verdict: 'ended' }])
+      } finally {
+        await node.close()
+      }
+    },
+  )
+
+  scenario(
+    'after a restart an item is in doubt until all that was prepared on it is decided',
+    async (opened) => {
+      const { node: first, reopen } = opened
+      if (reopen === undefined) return
+      const times = [later(opened, 1), later(opened, 2)] as const
+      const b = plainItem('a', { v: number(2) })
+      await first.prepare({ tx: tx(1), timestamp: times[0], actions: [putRequest(plain, a)] })
+      await first.prepare({ tx: tx(2), timestamp: times[1], actions: [putRequest(plain, b)] })
+      const node = await reopen()
+      try {
+        await node.commit({ tx: tx(1), timestamp: times[0], items: [ref(a)] })
+        const doubtful = getItem(node, plain, a)
+        await turns()
+        await node.commit({ tx: tx(2), timestamp: times[1], items: [ref(a)] })
+        assert.deepEqual(await doubtful, b)
       } finally {
         await node.close()
       }

@@ -37,6 +37,7 @@ export const putItem: Operation = {
       keyAttributes: item,
       mutation: { kind: 'put' as const, item },
       ...(condition && { condition }),
+      ...(input['ReturnValues'] === 'ALL_OLD' && { answersImage: true }),
     }
     return runWrite(context, table, input, request, (outcome) =>
       input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,
