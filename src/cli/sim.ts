@@ -148,7 +148,9 @@ function printTable(world: World, tally: Tally, title: string, prefix: string): 
 function printCrashes(world: World, tally: Tally): void {
   world.print('crash points, crashes of passes:')
   for (const [point, passes] of tally.under('point/'))
-    world.print(`  ${String(tally.of(`crash/${point}`)).padStart(9)} of ${String(passes).padStart(9)}  ${point}`)
+    world.print(
+      `  ${String(tally.of(`crash/${point}`)).padStart(9)} of ${String(passes).padStart(9)}  ${point}`,
+    )
 }
 
 const ANOMALIES_SHOWN = 5

@@ -15,6 +15,7 @@ export const load: LoadHook = async (wanted, context, nextLoad) => {
   if (wanted !== url || mutant === undefined) return loaded
   const source = String(loaded.source instanceof Uint8Array ? Buffer.from(loaded.source) : loaded.source)
   const { find, replace } = mutant
-  if (source.split(find).length !== 2) throw new Error(`the text to change is not there exactly once in ${url}: ${find}`)
+  if (source.split(find).length !== 2)
+    throw new Error(`the text to change is not there exactly once in ${url}: ${find}`)
   return { ...loaded, source: source.replace(find, () => replace) }
 }

@@ -33,6 +33,8 @@ export interface Cluster {
   readonly witness: Witness
   readonly nodes: readonly NodeProcess[]
   readonly recoveries: readonly SimProcess[]
+  /** Told of what no process could expect. */
+  readonly onBroken: (what: string) => void
 }
 
 const HASHES = 2 ** 32
@@ -98,6 +100,7 @@ export class NodeProcess {
       name: `node-${position}`,
       role: 'node',
       start: (life) => this.#start(life),
+      onGivenUp: (error) => cluster.onBroken(`node-${position} cannot be started: ${String(error)}`),
       onCrash: (power) => {
         this.#node = undefined
         this.#disk.crash(power)

@@ -87,11 +87,12 @@ class World {
     }
     this.#around = around
     this.#recorder = new Recorder(tally)
-    const network = new Network(around, (what) => this.#recorder.found.add('broken-invariant', what))
+    const onBroken = (what: string): void => this.#recorder.found.add('broken-invariant', what)
+    const network = new Network(around, onBroken)
     const nodes: NodeProcess[] = []
     const recoveries: SimProcess[] = []
     const { rules } = options
-    this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries }
+    this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries, onBroken }
     for (let at = 0; at < options.nodes; at++) nodes.push(new NodeProcess(this.#cluster, at))
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
     this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>

@@ -22,9 +22,18 @@ const INITIAL: Version = {
   completedAt: -Infinity,
 }
 
+/** It observed nothing of what was there before. */
+export const isBlind = (
+  { old }: Pick<WriteEntry, 'old'>,
+  { key, mutation, condition }: WrittenAction,
+): boolean =>
+  condition === undefined && (mutation.kind === 'put' || mutation.kind === 'delete') && old?.has(key) !== true
+
 export class Model {
   readonly #versions = new Map<string, Version[]>()
   readonly #found: Findings
+  /** Two writes of one item at one timestamp, as long as nobody has seen which came last. */
+  readonly #ties = new Map<string, string>()
 
   constructor(found: Findings) {
     this.#found = found
@@ -39,6 +48,19 @@ export class Model {
 
   newest(key: string): Version {
     return this.versions(key).at(-1) as Version
+  }
+
+  /** What somebody who looks at this timestamp, or in the end, sees. */
+  look(key: string, timestamp: number): Version {
+    this.#tellTie(key, timestamp)
+    return this.newest(key)
+  }
+
+  #tellTie(key: string, timestamp: number): void {
+    const tie = this.#ties.get(key)
+    if (tie === undefined || this.newest(key).timestamp === timestamp) return
+    this.#ties.delete(key)
+    this.#found.add('timestamp-tie', tie)
   }
 
   get keys(): Iterable<string> {
@@ -72,8 +94,12 @@ export class Model {
     }
     if (mutation.kind === 'check') return
     if (before.timestamp === timestamp) {
-      this.#found.add('timestamp-tie', `${id} and ${before.writer} both wrote ${key} at ${timestamp}`)
+      this.#ties.set(key, `${id} and ${before.writer} both wrote ${key} at ${timestamp}`)
+    } else if (isBlind(entry, action)) {
+      // Which of the two came last is of no interest to anybody.
+      this.#ties.delete(key)
     }
+    this.#tellTie(key, timestamp)
     const image = this.#imageAfter(id, action, keyAttributes, before)
     ;(this.versions(key) as Version[]).push({
       image,

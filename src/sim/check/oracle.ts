@@ -21,7 +21,7 @@ import {
   imageText,
 } from '../history.js'
 import { type Anomaly, Findings } from './anomaly.js'
-import { Model, type Version } from './model.js'
+import { isBlind, Model, type Version } from './model.js'
 
 export interface Verdict {
   readonly anomalies: readonly Anomaly[]
@@ -58,7 +58,7 @@ class Oracle {
     this.#judgeLooks()
     for (const [key, image] of final ?? []) {
       if (!this.#isSure(key)) continue
-      const { text, writer, timestamp } = this.#model.newest(key)
+      const { text, writer, timestamp } = this.#model.look(key, Infinity)
       if (imageText(image) !== text)
         this.#found.add(
           'final-state',
@@ -79,7 +79,12 @@ class Oracle {
       if (entry.timestamp === undefined) throw new RangeError(`${entry.id} committed without a timestamp`)
       placed.push({ entry, timestamp: entry.timestamp })
     }
-    return placed.sort((a, b) => a.timestamp - b.timestamp || (a.entry.id < b.entry.id ? -1 : 1))
+    return placed.toSorted(
+      (a, b) =>
+        a.timestamp - b.timestamp ||
+        Number(observesNothing(a.entry)) - Number(observesNothing(b.entry)) ||
+        (a.entry.id < b.entry.id ? -1 : 1),
+    )
   }
 
   #judgeWrite(entry: WriteEntry, timestamp: number): void {
@@ -92,7 +97,7 @@ class Oracle {
   #judgeRead({ id, images, timestamp }: ReadEntry): void {
     for (const [key, image] of images) {
       if (!this.#isSure(key)) continue
-      const expected = this.#model.newest(key)
+      const expected = this.#model.look(key, timestamp)
       if (imageText(image) !== expected.text)
         this.#found.add(
           'read',
@@ -144,6 +149,10 @@ class Oracle {
     return !this.#unsure.has(key)
   }
 }
+
+/** At one timestamp those who observe something come first: nobody else has a say in what they see. */
+const observesNothing = (entry: WriteEntry | ReadEntry): boolean =>
+  entry.kind === 'write' && entry.actions.every((action) => isBlind(entry, action))
 
 function explainLook({ id, key, image }: LookEntry, versions: readonly Version[], lowest: number): string {
   const text = imageText(image)
