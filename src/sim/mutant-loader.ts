@@ -13,7 +13,8 @@ export function initialize(data: { readonly url: string; readonly mutant: Mutant
 export const load: LoadHook = async (wanted, context, nextLoad) => {
   const loaded = await nextLoad(wanted, context)
   if (wanted !== url || mutant === undefined) return loaded
-  const source = String(loaded.source instanceof Uint8Array ? Buffer.from(loaded.source) : loaded.source)
+  const { source: given } = loaded
+  const source = typeof given === 'string' ? given : Buffer.from(given as Uint8Array).toString()
   const { find, replace } = mutant
   if (source.split(find).length !== 2)
     throw new Error(`the text to change is not there exactly once in ${url}: ${find}`)

@@ -63,13 +63,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'false',
     ...mixed,
   },
-  'several-prepared-unasked': {
-    module: prepare,
-    find: 'if (!rules.severalPrepared && item.pending.length > 0)',
-    replace: 'if (false)',
-    workload: 'append',
-    rules: 'none',
-  },
   'undecided-condition-guessed': {
     module: 'rules/worlds.js',
     find: "rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }",

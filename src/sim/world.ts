@@ -57,7 +57,7 @@ export interface WorldReport {
   readonly virtualMicros: number
 }
 
-const REST_MICROS_MAX = 300_000_000
+const REST_MICROS_MAX = 120_000_000
 const REST_LOOK_MICROS = 200_000
 const THINK_MICROS = { min: 100, max: 20_000 }
 const EVENTS_PER_TRANSACTION_MAX = 20_000
@@ -74,6 +74,8 @@ class World {
   readonly #coordinators: readonly SimProcess[]
   readonly #recorder: Recorder
   #stuck: string | undefined
+  /** Something happened that must not; there is no sense in going on. */
+  #broken = false
 
   constructor(options: WorldOptions) {
     this.#options = options
@@ -87,7 +89,10 @@ class World {
     }
     this.#around = around
     this.#recorder = new Recorder(tally)
-    const onBroken = (what: string): void => this.#recorder.found.add('broken-invariant', what)
+    const onBroken = (what: string): void => {
+      this.#broken = true
+      this.#recorder.found.add('broken-invariant', what)
+    }
     const network = new Network(around, onBroken)
     const nodes: NodeProcess[] = []
     const recoveries: SimProcess[] = []
@@ -109,9 +114,12 @@ class World {
       (error: unknown) => (failure = error),
     )
     const eventsMax = 1_000_000 + this.#options.transactions * EVENTS_PER_TRANSACTION_MAX
-    await scheduler.run(() => report !== undefined || failure !== undefined || scheduler.events > eventsMax)
+    await scheduler.run(
+      () => report !== undefined || failure !== undefined || this.#broken || scheduler.events > eventsMax,
+    )
     if (failure !== undefined) throw failure
     if (report !== undefined) return report
+    if (this.#broken) return this.#report(this.#recorder.found.all, [], tally)
     const explanation = `the world stopped after ${tally.of('transactions')} transactions and ${scheduler.events} events`
     return this.#report([{ kind: 'stuck', explanation }], [], tally)
   }
