@@ -22,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
 ])
 
 export async function run(args: readonly string[], world: World): Promise<number> {

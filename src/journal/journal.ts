@@ -117,12 +117,13 @@ export class Journal {
     const segment = goesOn ? last : newSegment(this.#end, seedFrom(runtime.randomBytes(4)))
     const handle = await this.#open(`${folder}/${segment.file}`, !goesOn)
     if (!goesOn) {
-      this.#segments = [...this.#segments, segment]
       try {
         await files.syncFolder(folder)
       } catch (error) {
         throw this.#refuse(error)
       }
+      // Only now: the one before it may be removed from here on, and a folder must never be without any.
+      this.#segments = [...this.#segments, segment]
     }
     this.#handle = handle
     return [segment, handle]

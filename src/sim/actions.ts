@@ -25,11 +25,22 @@ const keys = new Map<string, { readonly key: ItemKey; readonly keyAttributes: It
 export function keyNamed(name: string): { readonly key: ItemKey; readonly keyAttributes: Item } {
   let found = keys.get(name)
   if (found === undefined) {
-    const keyAttributes: Item = Object.freeze({ id: Object.freeze({ S: name }) })
+    const keyAttributes: Item = Object.freeze({
+      p: Object.freeze({ S: partitionOf(name) }),
+      id: Object.freeze({ S: name }),
+    })
     keys.set(name, (found = { key: itemKey(TABLE.key, keyAttributes), keyAttributes }))
   }
   return found
 }
+
+/** Some items share a partition, and with it its max-delete timestamp. */
+function partitionOf(name: string): string {
+  const [, prefix = name, number = '0'] = /^(.*-)(\d+)$/.exec(name) ?? []
+  return `${prefix}${Number(number) % PARTITIONS}`
+}
+
+const PARTITIONS = 5
 
 export function put(name: string, id: string, attributes: Item, condition?: Clause): Request {
   const item = { ...keyNamed(name).keyAttributes, w: { S: id }, ...attributes }

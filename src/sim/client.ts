@@ -60,7 +60,7 @@ export class SimClient {
   async transact(
     id: string,
     requests: readonly Request[],
-    token?: { readonly again: boolean },
+    token?: { readonly again: boolean; readonly misuse?: boolean },
   ): Promise<WriteDraft> {
     const { draft, leave } = this.#begin(id, 'transaction', requests)
     this.#cluster.witness.expect(id, requests)
@@ -69,16 +69,33 @@ export class SimClient {
       this.#conclude(draft, outcome, 'certain')
     } else {
       await this.#persist(draft, requests)
-      // A client that never got the answer sends the same once more, later.
-      if (token.again && draft.status === 'committed') {
-        const outcome = await this.#write(tokenRequest(id, requests))
-        if (outcome?.outcome === 'committed')
-          this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
-        this.#tell('again', outcome?.outcome ?? 'lost')
-      }
+      if (draft.status === 'committed') await this.#afterwards(id, requests, token)
     }
     leave()
     return draft
+  }
+
+  /** A client that thinks it never got the answer sends the same once more; another takes a token that is not its own. */
+  async #afterwards(
+    id: string,
+    requests: readonly Request[],
+    { again, misuse }: { readonly again: boolean; readonly misuse?: boolean },
+  ): Promise<void> {
+    if (again) {
+      const outcome = await this.#write(tokenRequest(id, requests))
+      this.#tell('again', outcome?.outcome ?? 'lost')
+      if (outcome?.outcome === 'committed')
+        this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
+    }
+    if (misuse === true) {
+      const outcome = await this.#write({ actions: requests, token: { text: id, payloadHash: 'another' } })
+      this.#tell('misuse', outcome?.outcome ?? 'lost')
+      if (outcome?.outcome === 'committed' || outcome?.outcome === 'repeated')
+        this.#recorder.found.add(
+          'token-misused',
+          `another request under the token of ${id} was ${outcome.outcome}`,
+        )
+    }
   }
 
   /** A read transaction: the images in the order of the keys, if there was an answer. */
@@ -163,6 +180,7 @@ export class SimClient {
       if (over) return
       // From here on an earlier attempt may be at work behind the back of the next.
       certain = 'doubtful'
+      draft.status = 'unknown'
       await this.sleep(this.random.skewed(RETRY_MICROS.min, RETRY_MICROS.max))
     }
   }

@@ -74,13 +74,12 @@ export class SimDisk {
   #handle(life: Life, file: File, onFailure: () => void): FileHandle {
     return {
       writeSynced: async (bytes, position) => {
-        const copy = Buffer.from(bytes)
-        await this.#takes(life, 'write', 20)
+        if (!life.reach('before-write')) await never()
         if (this.#fails('disk-full', rates.diskFull)) {
-          write(file, copy.subarray(0, this.#random.below(copy.length)), position)
+          write(file, Buffer.from(bytes.subarray(0, this.#random.below(bytes.length))), position)
           throw new OutOfSpace('ENOSPC: no space left on device')
         }
-        write(file, copy, position)
+        write(file, Buffer.from(bytes), position)
         await this.#takes(life, 'sync', 200)
         if (this.#fails('sync-failed', rates.syncFailed)) {
           onFailure()

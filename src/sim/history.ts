@@ -59,6 +59,13 @@ export function writerOf(image: Image): string | undefined {
   return tag !== undefined && 'S' in tag ? tag.S : undefined
 }
 
+/** An image in a sentence: the end of a long one says most. */
+export function brief(text: string): string {
+  return text.length > BRIEF_CHARACTERS ? `…${text.slice(-BRIEF_CHARACTERS)}` : text
+}
+
+const BRIEF_CHARACTERS = 160
+
 /** Equal texts mean equal images, whatever the order of their attributes. */
 export function imageText(image: Image): string {
   if (image === undefined) return 'absent'

@@ -59,13 +59,15 @@ export interface ProcessOptions {
   readonly role: Role
   /** Starts the process; a rejection is a failed start, tried again after a while. */
   readonly start: (life: Life) => Promise<Services>
+  /** It cannot be started any more. */
+  readonly onGivenUp?: (error: unknown) => void
   /** The machine at a crash; `power`: it went dark, and its disk lost what was not synced. */
   readonly onCrash?: (power: 'kept' | 'cut') => void
 }
 
 const EPOCH_MICROS = 1_900_000_000_000_000
 const DOWN_MICROS = { min: 1_000, max: 1_500_000 }
-const STARTS_MAX = 100
+const STARTS_MAX = 20
 
 export class SimProcess {
   readonly name: string
@@ -118,9 +120,9 @@ export class SimProcess {
       },
       (error: unknown) => {
         if (!life.alive) return
-        if (++this.#failedStarts > STARTS_MAX) throw error
         this.around.tally.add('failed start')
-        this.crash('failed-start')
+        if (++this.#failedStarts > STARTS_MAX) this.#options.onGivenUp?.(error)
+        else this.crash('failed-start')
       },
     )
   }
@@ -142,13 +144,17 @@ export class SimProcess {
     scheduler.after(this.#random.skewed(min, max), `restart ${this.name}`, () => this.start())
   }
 
+  /** How often each crash point was passed. */
+  get passes(): ReadonlyMap<string, number> {
+    return this.#passes
+  }
+
   reach(life: Life, point: string): void {
-    const { faults, trouble, tally } = this.around
     if (this.role === 'client') return
-    tally.add(`point/${this.role}:${point}`)
-    if (!trouble.on || !faults.has('crash')) return
+    const { faults, trouble } = this.around
     const passed = this.#passes.get(point) ?? 0
     this.#passes.set(point, passed + 1)
+    if (!trouble.on || !faults.has('crash')) return
     if (this.#random.chance(rates.crash / (1 + passed / rates.crashPassesHalf)) && life === this.#life)
       this.crash(point)
   }

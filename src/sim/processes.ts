@@ -10,6 +10,7 @@ import { JournalLine } from '../storage/journal-line.js'
 import type { LocalNode } from '../storage/local-node.js'
 import { openNodeOver } from '../storage/open-local-node.js'
 import type { TransactionNode } from '../storage/transactions.js'
+import { countedRules } from './counted-rules.js'
 import { SimDisk } from './disk.js'
 import type { Network } from './network.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
@@ -20,7 +21,7 @@ import { WriteLog } from './write-log.js'
 export const TABLE: TableShape = {
   name: 'items',
   space: spaceId(1),
-  key: { partition: { name: 'id', type: 'S' } },
+  key: { partition: { name: 'p', type: 'S' }, sort: { name: 'id', type: 'S' } },
   indexes: [],
 }
 
@@ -32,6 +33,8 @@ export interface Cluster {
   readonly witness: Witness
   readonly nodes: readonly NodeProcess[]
   readonly recoveries: readonly SimProcess[]
+  /** Told of what no process could expect. */
+  readonly onBroken: (what: string) => void
 }
 
 const HASHES = 2 ** 32
@@ -64,6 +67,7 @@ export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
 /** Far beyond the callers' own patience. */
 const FORGOTTEN_AFTER_MS = 60_000
+const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
 /** Small, so that segments change and the index is brought up often. */
@@ -71,7 +75,7 @@ const TUNING = {
   segmentBytesMax: 16 * 1024,
   reserveBytes: 0,
   overlayBytesMax: 64 * 1024,
-  applyDelayMs: 5,
+  applyDelayMs: 30,
   applyChangesMax: 100,
 }
 
@@ -83,6 +87,8 @@ export class NodeProcess {
   readonly #disk: SimDisk
   readonly #index: SimIndex
   readonly #position: number
+  /** When a transaction was last reported; whoever waits for it need not say so each time. */
+  readonly #reported = new Map<string, number>()
   #node: LocalNode | undefined
 
   constructor(cluster: Cluster, position: number) {
@@ -94,6 +100,7 @@ export class NodeProcess {
       name: `node-${position}`,
       role: 'node',
       start: (life) => this.#start(life),
+      onGivenUp: (error) => cluster.onBroken(`node-${position} cannot be started: ${String(error)}`),
       onCrash: (power) => {
         this.#node = undefined
         this.#disk.crash(power)
@@ -118,6 +125,7 @@ export class NodeProcess {
         folder: 'journal',
         tuning: TUNING,
         rules,
+        functions: countedRules(around.tally),
         transactions: { waitMs: 100, stalledMs: 300 },
         lineOf: (options) =>
           this.log.tap(new JournalLine(options), options, () => options.journal.refusal !== undefined),
@@ -130,7 +138,10 @@ export class NodeProcess {
     this.#node = node
     around.scheduler.note(`started ${this.process.name}`)
     const { ledger } = node
-    return { node: witness.node(node), ledger: witness.ledger(ledger) }
+    return {
+      node: witness.node(node, (address) => this.log.isPending(address)),
+      ledger: witness.ledger(ledger),
+    }
   }
 
   /** A node whose disk failed takes no writes before it is started again: somebody does that. */
@@ -142,6 +153,9 @@ export class NodeProcess {
 
   #report(life: Life, tx: Parameters<Parameters<LocalNode['onStalled']>[0]>[0]): void {
     const { recoveries, around, network } = this.#cluster
+    const { nowMicros } = around.scheduler
+    if (nowMicros - (this.#reported.get(tx) ?? -Infinity) < REPORT_AGAIN_MICROS) return
+    this.#reported.set(tx, nowMicros)
     const recovery = around.random.pick(recoveries)
     const request = { service: 'recovery', method: 'report', args: [this.#position, tx] }
     network.call(life, recovery, request, { timeoutMs: CALL_TIMEOUT_MS }).catch(() => undefined)
@@ -178,7 +192,7 @@ export function recoveryProcess(cluster: Cluster, position: number): SimProcess 
         tuning: {
           callTimeoutMs: CALL_TIMEOUT_MS,
           callTriesMax: CALL_TRIES_MAX,
-          intervalMs: 200,
+          intervalMs: 500,
           // Sooner than some living coordinators are done, on purpose.
           stalledAfterMs: 400,
         },

@@ -1,11 +1,11 @@
 // Keeps the history of one world while it happens, and completes it when the world has come to rest.
-import { type TxId, type KeyBytes, slotOf } from '../model/brand.js'
+import type { KeyBytes, TxId } from '../model/brand.js'
 import { parseRecord } from '../storage/record.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 import { Findings } from './check/anomaly.js'
 import type { Tally } from './faults.js'
 import type { HistoryEntry, Image, LookEntry, ReadEntry, WriteEntry, WrittenAction } from './history.js'
-import { ledgerNodeOf, type NodeProcess } from './processes.js'
+import type { NodeProcess } from './processes.js'
 import type { Witness } from './witness.js'
 
 /** A write under way, and what is known of it so far. */
@@ -54,9 +54,9 @@ export class Recorder {
     witness: Witness,
     keyOf: (address: KeyBytes) => string,
   ): Promise<HistoryEntry[]> {
-    const ledgerOf = (tx: TxId) => nodes[ledgerNodeOf(slotOf(tx), nodes.length)]!.node!.ledger
+    const ledgers = nodes.map(({ node }) => node!.ledger)
     for (const draft of this.writes) {
-      if (draft.kind === 'transaction') this.#settle(draft, await witness.fatesOf(draft.id, ledgerOf))
+      if (draft.kind === 'transaction') this.#settle(draft, await witness.fatesOf(draft.id, ledgers))
     }
     const known = new Set<string>()
     for (const { status, timestamp, actions } of this.writes) {
@@ -96,11 +96,12 @@ export class Recorder {
   #unanswered({ log }: NodeProcess, known: Set<string>, keyOf: (address: KeyBytes) => string): WriteEntry[] {
     const unknown = new Set(this.writes.filter((draft) => draft.status === 'unknown').map(({ id }) => id))
     for (const phantom of log.phantoms) this.found.add('phantom', phantom)
-    return log.writes.flatMap(({ address, image, timestamp }): WriteEntry[] => {
+    return log.writes.flatMap(({ address, record, timestamp }): WriteEntry[] => {
       const key = keyOf(address)
       const place = `${key}@${timestamp}`
       if (timestamp === undefined || known.has(place)) return []
       known.add(place)
+      const image = imageOf(record)
       const tag = image?.['w']
       const id = tag !== undefined && 'S' in tag ? tag.S : undefined
       const draft = this.writes.find((each) =>

@@ -1,7 +1,6 @@
 // Many worlds, one after another, each from a seed of its own: a run of any length in bounded memory, of which a single
 // world can be replayed.
 import { allRules, noRules, type TransactionRules } from '../rules/switches.js'
-import type { Anomaly } from './check/anomaly.js'
 import { type Fault, Tally } from './faults.js'
 import { Random } from './random.js'
 import { AppendWorkload } from './workloads/append.js'
@@ -37,6 +36,8 @@ export interface SimulationOptions {
 export interface WorldResult extends WorldReport {
   readonly seed: number
   readonly workload: string
+  /** Of which the world had this many to run. */
+  readonly transactions: number
 }
 
 export interface SimulationReport {
@@ -88,14 +89,12 @@ async function simulateWorld(
     nodes: random.between(1, nodes),
     coordinators: random.between(1, 3),
     recoveries: random.between(1, 2),
-    clients: random.between(4, 16),
+    clients: random.between(6, 30),
     faults,
     rules: RULES[rules],
     workload: make(),
   })
-  return { ...report, seed, workload }
+  return { ...report, seed, workload, transactions }
 }
 
 const RULES: Readonly<Record<'all' | 'none', TransactionRules>> = { all: allRules, none: noRules }
-
-export const firstAnomaly = ({ broken }: SimulationReport): Anomaly | undefined => broken[0]?.anomalies[0]

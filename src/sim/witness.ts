@@ -1,7 +1,8 @@
 // Watches the protocol from outside: which transactions were run for which request, and what became of them. When the
 // world has come to rest, outcomes that nobody was told are settled here.
 import type { Ledger } from '../ledger/ledger.js'
-import { type TxId, slotOf } from '../model/brand.js'
+import { type KeyBytes, type TxId, slotOf } from '../model/brand.js'
+import { inSpace } from '../storage/spaces.js'
 import type { LocalNode } from '../storage/local-node.js'
 import type { StorageNode } from '../storage/storage-node.js'
 import type {
@@ -37,7 +38,7 @@ export class Witness {
   }
 
   /** What a node offers to others, watched. */
-  node(node: LocalNode): Watched {
+  node(node: LocalNode, isPending: (address: KeyBytes) => boolean): Watched {
     return {
       prepare: async (request: PrepareRequest) => {
         this.#noteTransaction(request)
@@ -49,12 +50,14 @@ export class Witness {
         this.#noteTransaction(request)
         const reply = await node.transact(request)
         this.#tally.add(`verdict/transact ${reply.outcome}`)
+        if (reply.outcome === 'committed') this.#tally.add('rule/oneRoundWrites')
         if (reply.outcome === 'committed') this.#committed.set(request.tx, reply.timestamp)
         return reply
       },
       readAt: async (request: Parameters<LocalNode['readAt']>[0]) => {
         const reply = await node.readAt(request)
         for (const { verdict } of reply.results) this.#tally.add(`verdict/read-at ${verdict}`)
+        this.#tally.add('rule/oneRoundReads')
         return reply
       },
       readLatest: async (request: Parameters<LocalNode['readLatest']>[0]) => {
@@ -67,7 +70,11 @@ export class Witness {
         this.#tally.add(`verdict/write ${outcome.verdict}`)
         return outcome
       },
-      get: (...args: Parameters<LocalNode['get']>) => node.get(...args),
+      get: async (...args: Parameters<LocalNode['get']>) => {
+        const record = await node.get(...args)
+        if (isPending(inSpace(args[0], args[1].bytes))) this.#tally.add('rule/readsPassPrepared')
+        return record
+      },
       commit: (request: Parameters<LocalNode['commit']>[0]) => node.commit(request),
       cancel: (request: Parameters<LocalNode['cancel']>[0]) => node.cancel(request),
       finished: (request: Parameters<LocalNode['finished']>[0]) => node.finished(request),
@@ -97,14 +104,11 @@ export class Witness {
   }
 
   /** The committed transactions of a request, when the world is at rest: none, or one, or something is wrong. */
-  async fatesOf(id: string, ledgerOf: (tx: TxId) => Ledger): Promise<readonly Fate[]> {
+  async fatesOf(id: string, ledgers: readonly Ledger[]): Promise<readonly Fate[]> {
     const fates: Fate[] = []
     for (const tx of this.#transactionsOf.get(id) ?? []) {
-      const seen = this.#committed.get(tx)
-      const record = seen === undefined ? await ledgerOf(tx).read(slotOf(tx)) : undefined
-      if (seen !== undefined) fates.push({ tx, timestamp: seen })
-      else if (record?.tx === tx && record.decision === 'commit')
-        fates.push({ tx, timestamp: record.timestamp })
+      const timestamp = this.#committed.get(tx) ?? (await commitOf(tx, ledgers))
+      if (timestamp !== undefined) fates.push({ tx, timestamp })
     }
     return fates
   }
@@ -117,4 +121,13 @@ export class Witness {
     if (transactions === undefined) this.#transactionsOf.set(id, new Set([tx]))
     else transactions.add(tx)
   }
+}
+
+/** In the ledger of its slot, or for a transaction in one round in that of the node that ran it. */
+async function commitOf(tx: TxId, ledgers: readonly Ledger[]): Promise<number | undefined> {
+  for (const ledger of ledgers) {
+    const record = await ledger.read(slotOf(tx))
+    if (record?.tx === tx && record.decision === 'commit') return record.timestamp
+  }
+  return undefined
 }

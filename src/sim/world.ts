@@ -57,7 +57,7 @@ export interface WorldReport {
   readonly virtualMicros: number
 }
 
-const REST_MICROS_MAX = 300_000_000
+const REST_MICROS_MAX = 120_000_000
 const REST_LOOK_MICROS = 200_000
 const THINK_MICROS = { min: 100, max: 20_000 }
 const EVENTS_PER_TRANSACTION_MAX = 20_000
@@ -73,12 +73,12 @@ class World {
   readonly #cluster: Cluster
   readonly #coordinators: readonly SimProcess[]
   readonly #recorder: Recorder
-  #transactionsLeft: number
   #stuck: string | undefined
+  /** Something happened that must not; there is no sense in going on. */
+  #broken = false
 
   constructor(options: WorldOptions) {
     this.#options = options
-    this.#transactionsLeft = options.transactions
     const tally = new Tally()
     const around: Surroundings = {
       scheduler: new Scheduler(),
@@ -89,11 +89,15 @@ class World {
     }
     this.#around = around
     this.#recorder = new Recorder(tally)
-    const network = new Network(around, (what) => this.#recorder.found.add('broken-invariant', what))
+    const onBroken = (what: string): void => {
+      this.#broken = true
+      this.#recorder.found.add('broken-invariant', what)
+    }
+    const network = new Network(around, onBroken)
     const nodes: NodeProcess[] = []
     const recoveries: SimProcess[] = []
     const { rules } = options
-    this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries }
+    this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries, onBroken }
     for (let at = 0; at < options.nodes; at++) nodes.push(new NodeProcess(this.#cluster, at))
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
     this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
@@ -110,10 +114,13 @@ class World {
       (error: unknown) => (failure = error),
     )
     const eventsMax = 1_000_000 + this.#options.transactions * EVENTS_PER_TRANSACTION_MAX
-    await scheduler.run(() => report !== undefined || failure !== undefined || scheduler.events > eventsMax)
+    await scheduler.run(
+      () => report !== undefined || failure !== undefined || this.#broken || scheduler.events > eventsMax,
+    )
     if (failure !== undefined) throw failure
     if (report !== undefined) return report
-    const explanation = `the world stopped with ${this.#transactionsLeft} transactions to go after ${scheduler.events} events`
+    if (this.#broken) return this.#report(this.#recorder.found.all, [], tally)
+    const explanation = `the world stopped after ${tally.of('transactions')} transactions and ${scheduler.events} events`
     return this.#report([{ kind: 'stuck', explanation }], [], tally)
   }
 
@@ -152,8 +159,8 @@ class World {
   }
 
   async #drive(client: SimClient): Promise<void> {
-    while (this.#transactionsLeft > 0) {
-      this.#transactionsLeft--
+    const { tally } = this.#around
+    while (tally.of('transactions') < this.#options.transactions) {
       await client.sleep(client.random.skewed(THINK_MICROS.min, THINK_MICROS.max))
       await this.#options.workload.act(client)
     }
@@ -227,6 +234,9 @@ class World {
 
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
     const { traceHash, events, nowMicros } = this.#around.scheduler
+    for (const { role, passes } of this.#processes()) {
+      for (const [point, count] of passes) tally.add(`point/${role}:${point}`, count)
+    }
     return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
   }
 }

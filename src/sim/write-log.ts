@@ -5,18 +5,21 @@
 //                         \--crash--> compared with what the index has after the restart: kept, or struck out
 import type { Line } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
-import { asBuffer, decodeRecord, parseRecord } from '../storage/record.js'
+import { asBuffer, decodeRecord } from '../storage/record.js'
 import { ledgerKey, pendingKey } from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
 import type { KeyBytes } from '../model/brand.js'
-import { type Image, writerOf } from './history.js'
+import type { ItemRecord } from '../storage/storage-node.js'
 
 export interface LoggedWrite {
   /** The key of the item with its space. */
   readonly address: KeyBytes
-  readonly image: Image
+  /** Absent: deleted. */
+  readonly record?: ItemRecord
   /** Absent for the delete of a transaction, which the ledger knows of. */
   readonly timestamp?: number
+  /** A delete of an item that was not there. */
+  readonly ofNothing?: boolean
 }
 
 /** Where the state of items after a crash or a rollback is looked up. */
@@ -24,12 +27,14 @@ type Lookup = (address: KeyBytes) => Uint8Array | undefined
 
 const ITEM_SPACE_FIRST = 1
 const COMPLETED = ledgerKey('c')
+const PENDING = pendingKey('' as KeyBytes)
 
 export class WriteLog {
   #log: LoggedWrite[] = []
   /** As many of the first ones are on the disk for good. */
   #certain = 0
   #stepStart = 0
+  #line: Line | undefined
   /** How much of the log each batch makes certain. */
   readonly #countOf = new WeakMap<Promise<void>, number>()
   /** What was found on the disk though it had never been decided. */
@@ -39,13 +44,19 @@ export class WriteLog {
     return this.#log
   }
 
+  /** Whether a transaction is pending on the item, as decided so far. */
+  isPending(address: KeyBytes): boolean {
+    return this.#line?.decided.get(pendingKey(address)) !== undefined
+  }
+
   /** A line that writes everything down. */
   tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
+    this.#line = line
     const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
       if (isItem(key)) {
         const record = value && decodeRecord(value)
         const timestamp = record?.timestamp ?? clock.timestamp
-        this.#log.push({ address: key, image: record && parseRecord(record), timestamp })
+        this.#log.push({ address: key, timestamp, ...(record && { record }) })
         this.#awaitSettled(line)
       }
       this.#noteTombstone(key, value)
@@ -59,8 +70,10 @@ export class WriteLog {
       get: (target, name) => {
         if (name === 'put' || name === 'putVisible') {
           return (key: KeyBytes, value: Uint8Array | undefined): void => {
+            const before = key.startsWith(PENDING) ? target.decided.get(key) : undefined
             target[name](key, value)
             note(key, value)
+            if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
           }
         }
         // Whoever asks when a step is settled has come to its end.
@@ -79,16 +92,19 @@ export class WriteLog {
       const stored = lookup(address)
       const ofItem = uncertain.filter((write) => write.address === address)
       const before = this.#log.findLast((write, at) => at < this.#certain && write.address === address)
-      const states = [before, ...ofItem]
+      const states = [before, ...ofItem.filter((write) => write.ofNothing !== true)]
       const at = states.findIndex((write) => matches(write, stored))
       if (at < 0 && ![undefined, ...this.#log].some((write) => this.#explains(write, address, stored)))
         this.phantoms.push(
           `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
         )
-      for (const write of ofItem.slice(0, Math.max(0, at))) kept.add(write)
+      for (const write of states.slice(1, Math.max(0, at) + 1)) if (write !== undefined) kept.add(write)
+      const tombstone = pendingOf(lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
+      for (const write of ofItem)
+        if (write.ofNothing === true && write.timestamp! <= tombstone) kept.add(write)
     }
     this.#log = this.#log.filter((write, at) => at < this.#certain || kept.has(write))
-    this.#certain = this.#log.length
+    this.#certain = this.#stepStart = this.#log.length
   }
 
   #explains(write: LoggedWrite | undefined, address: KeyBytes, stored: Uint8Array | undefined): boolean {
@@ -98,23 +114,39 @@ export class WriteLog {
   /** Beside a pending transaction a deleted item keeps its timestamp; without one the transaction has its own. */
   #noteTombstone(key: KeyBytes, value: Uint8Array | undefined): void {
     const last = this.#log.at(-1)
-    if (last === undefined || last.image !== undefined || key !== pendingKey(last.address)) return
+    if (last === undefined || this.#log.length <= this.#stepStart) return
+    if (last.record !== undefined || key !== pendingKey(last.address)) return
     const { address } = last
-    const tombstone = value && (JSON.parse(asBuffer(value).toString()) as Tombstoned).tombstone
-    this.#log[this.#log.length - 1] = {
-      address,
-      image: undefined,
-      ...(tombstone && { timestamp: tombstone.timestamp }),
-    }
+    const tombstone = pendingOf(value)?.tombstone
+    this.#log[this.#log.length - 1] = { address, ...(tombstone && { timestamp: tombstone.timestamp }) }
+  }
+
+  /** A delete of what is not there leaves nothing but a later tombstone, and that only beside a pending transaction. */
+  #noteDeleteOfNothing(
+    key: KeyBytes,
+    before: Uint8Array | undefined,
+    value: Uint8Array | undefined,
+  ): boolean {
+    const [old, next] = [pendingOf(before), pendingOf(value)]
+    if (old?.tombstone === undefined || next?.tombstone === undefined) return false
+    const { timestamp } = next.tombstone
+    if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
+    this.#log.push({
+      address: key.slice(PENDING.length) as KeyBytes,
+      timestamp,
+      ofNothing: true,
+    })
+    return true
   }
 
   /** Deletes of a transaction in one round: its record in the same step says when. */
   #noteCommitted(key: KeyBytes, value: Uint8Array | undefined): void {
     if (value === undefined || !key.startsWith(COMPLETED)) return
-    const { timestamp } = decodeLedgerRecord(value)
+    const { timestamp, decision, participants } = decodeLedgerRecord(value)
+    if (decision !== 'commit' || participants.length > 0) return
     for (let at = this.#stepStart; at < this.#log.length; at++) {
       const write = this.#log[at] as LoggedWrite
-      if (write.image === undefined) this.#log[at] = { ...write, timestamp }
+      if (write.record === undefined && write.timestamp !== undefined) this.#log[at] = { ...write, timestamp }
     }
   }
 
@@ -135,8 +167,15 @@ export class WriteLog {
   }
 }
 
-interface Tombstoned {
+interface StoredPending {
+  readonly pending: readonly unknown[]
   readonly tombstone?: { readonly timestamp: number }
+}
+
+/** Only if there is a tombstone in it, which is seldom. */
+function pendingOf(stored: Uint8Array | undefined): StoredPending | undefined {
+  if (stored === undefined || !asBuffer(stored).includes('"tombstone"')) return undefined
+  return JSON.parse(asBuffer(stored).toString()) as StoredPending
 }
 
 /** Items of tables; the system's own records are in space 0. */
@@ -144,8 +183,6 @@ const isItem = (key: KeyBytes): boolean =>
   Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0) >= ITEM_SPACE_FIRST
 
 function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined): boolean {
-  if (stored === undefined) return write?.image === undefined
-  if (write === undefined || write.image === undefined) return false
-  const record = decodeRecord(stored)
-  return record.timestamp === write.timestamp && writerOf(parseRecord(record)) === writerOf(write.image)
+  if (stored === undefined) return write?.record === undefined
+  return write?.record !== undefined && asBuffer(write.record.json).equals(decodeRecord(stored).json)
 }

@@ -103,8 +103,12 @@ test('sim oracle: a wrong image before a write is found', () => {
   ])
 })
 
-test('sim oracle: two writes of one item at the same timestamp are found', () => {
-  assert.deepEqual(kinds([base, write('b', 10, [put('x', 'b', 2)])]), ['timestamp-tie'])
+test('sim oracle: two writes of one item at the same timestamp are found, unless nobody can tell', () => {
+  const tie = write('b', 10, [put('x', 'b', 2)])
+  assert.deepEqual(kinds([base, tie], { x: item('b', 2) }), ['timestamp-tie'])
+  assert.deepEqual(kinds([base, tie, read('r', 20, { x: item('b', 2) })]), ['timestamp-tie'])
+  assert.deepEqual(kinds([base, tie, write('c', 20, [increment('x', 'c', 1)])]), ['timestamp-tie'])
+  assert.deepEqual(kinds([base, tie, write('c', 20, [put('x', 'c', 3)])], { x: item('c', 3) }), [])
 })
 
 test('sim oracle: a final state that is not the last write is found', () => {

@@ -1,6 +1,6 @@
 // A store that could not be simpler: all committed operations, one after another in the order of their timestamps.
 import { applyUpdate, evaluateCondition } from '../../expression/expression.js'
-import { type Image, type WriteEntry, type WrittenAction, imageText } from '../history.js'
+import { type Image, type WriteEntry, type WrittenAction, brief, imageText } from '../history.js'
 import type { Findings } from './anomaly.js'
 
 /** One state of an item, from one write to the next. */
@@ -22,9 +22,18 @@ const INITIAL: Version = {
   completedAt: -Infinity,
 }
 
+/** It observed nothing of what was there before. */
+export const isBlind = (
+  { old }: Pick<WriteEntry, 'old'>,
+  { key, mutation, condition }: WrittenAction,
+): boolean =>
+  condition === undefined && (mutation.kind === 'put' || mutation.kind === 'delete') && old?.has(key) !== true
+
 export class Model {
   readonly #versions = new Map<string, Version[]>()
   readonly #found: Findings
+  /** Two writes of one item at one timestamp, as long as nobody has seen which came last. */
+  readonly #ties = new Map<string, string>()
 
   constructor(found: Findings) {
     this.#found = found
@@ -41,6 +50,19 @@ export class Model {
     return this.versions(key).at(-1) as Version
   }
 
+  /** What somebody who looks at this timestamp, or in the end, sees. */
+  look(key: string, timestamp: number): Version {
+    this.#tellTie(key, timestamp)
+    return this.newest(key)
+  }
+
+  #tellTie(key: string, timestamp: number): void {
+    const tie = this.#ties.get(key)
+    if (tie === undefined || this.newest(key).timestamp === timestamp) return
+    this.#ties.delete(key)
+    this.#found.add('timestamp-tie', tie)
+  }
+
   get keys(): Iterable<string> {
     return this.#versions.keys()
   }
@@ -52,8 +74,8 @@ export class Model {
       if (imageText(image) !== before.text)
         this.#found.add(
           'old-image',
-          `${entry.id} at ${timestamp} was told that ${key} had been ${imageText(image)}, but ${before.writer} at ` +
-            `${before.timestamp} had left ${before.text}`,
+          `${entry.id} at ${timestamp} was told that ${key} had been ${brief(imageText(image))}, but ${before.writer} at ` +
+            `${before.timestamp} had left ${brief(before.text)}`,
         )
     }
     for (const action of entry.actions) this.#apply(entry, action, timestamp)
@@ -67,13 +89,17 @@ export class Model {
       this.#found.add(
         'condition',
         `${id} committed at ${timestamp}, but its condition does not hold on ${key}, which ${before.writer} at ` +
-          `${before.timestamp} had left as ${before.text}`,
+          `${before.timestamp} had left as ${brief(before.text)}`,
       )
     }
     if (mutation.kind === 'check') return
     if (before.timestamp === timestamp) {
-      this.#found.add('timestamp-tie', `${id} and ${before.writer} both wrote ${key} at ${timestamp}`)
+      this.#ties.set(key, `${id} and ${before.writer} both wrote ${key} at ${timestamp}`)
+    } else if (isBlind(entry, action)) {
+      // Which of the two came last is of no interest to anybody.
+      this.#ties.delete(key)
     }
+    this.#tellTie(key, timestamp)
     const image = this.#imageAfter(id, action, keyAttributes, before)
     ;(this.versions(key) as Version[]).push({
       image,
@@ -97,7 +123,7 @@ export class Model {
         if ('item' in updated) return updated.item
         this.#found.add(
           'impossible-update',
-          `${id} cannot have updated ${key}, ${before.text}: ${updated.refusal}`,
+          `${id} cannot have updated ${key}, ${brief(before.text)}: ${updated.refusal}`,
         )
         return before.image
       }

@@ -17,10 +17,11 @@ import {
   type LookEntry,
   type ReadEntry,
   type WriteEntry,
+  brief,
   imageText,
 } from '../history.js'
 import { type Anomaly, Findings } from './anomaly.js'
-import { Model, type Version } from './model.js'
+import { isBlind, Model, type Version } from './model.js'
 
 export interface Verdict {
   readonly anomalies: readonly Anomaly[]
@@ -57,11 +58,11 @@ class Oracle {
     this.#judgeLooks()
     for (const [key, image] of final ?? []) {
       if (!this.#isSure(key)) continue
-      const { text, writer, timestamp } = this.#model.newest(key)
+      const { text, writer, timestamp } = this.#model.look(key, Infinity)
       if (imageText(image) !== text)
         this.#found.add(
           'final-state',
-          `in the end ${key} is ${imageText(image)}, but ${writer} at ${timestamp} left ${text}`,
+          `in the end ${key} is ${brief(imageText(image))}, but ${writer} at ${timestamp} left ${brief(text)}`,
         )
     }
     return { anomalies: this.#found.all, checked: this.#checked, skipped: this.#skipped }
@@ -78,7 +79,12 @@ class Oracle {
       if (entry.timestamp === undefined) throw new RangeError(`${entry.id} committed without a timestamp`)
       placed.push({ entry, timestamp: entry.timestamp })
     }
-    return placed.sort((a, b) => a.timestamp - b.timestamp || (a.entry.id < b.entry.id ? -1 : 1))
+    return placed.toSorted(
+      (a, b) =>
+        a.timestamp - b.timestamp ||
+        Number(observesNothing(a.entry)) - Number(observesNothing(b.entry)) ||
+        (a.entry.id < b.entry.id ? -1 : 1),
+    )
   }
 
   #judgeWrite(entry: WriteEntry, timestamp: number): void {
@@ -91,12 +97,12 @@ class Oracle {
   #judgeRead({ id, images, timestamp }: ReadEntry): void {
     for (const [key, image] of images) {
       if (!this.#isSure(key)) continue
-      const expected = this.#model.newest(key)
+      const expected = this.#model.look(key, timestamp)
       if (imageText(image) !== expected.text)
         this.#found.add(
           'read',
-          `${id} at ${timestamp} read ${key} as ${imageText(image)}, but ${expected.writer} at ` +
-            `${expected.timestamp} had left ${expected.text}`,
+          `${id} at ${timestamp} read ${key} as ${brief(imageText(image))}, but ${expected.writer} at ` +
+            `${expected.timestamp} had left ${brief(expected.text)}`,
         )
     }
   }
@@ -120,7 +126,7 @@ class Oracle {
       if (look.failed !== undefined && evaluateCondition(look.failed, look.image))
         this.#found.add(
           'condition-held',
-          `${look.id} was refused, but its condition holds on ${imageText(look.image)}`,
+          `${look.id} was refused, but its condition holds on ${brief(imageText(look.image))}`,
         )
       // Nothing that was overwritten for everyone to see, nor what a look that was over had seen overwritten.
       const lowest = Math.max(
@@ -144,6 +150,10 @@ class Oracle {
   }
 }
 
+/** At one timestamp those who observe something come first: nobody else has a say in what they see. */
+const observesNothing = (entry: WriteEntry | ReadEntry): boolean =>
+  entry.kind === 'write' && entry.actions.every((action) => isBlind(entry, action))
+
 function explainLook({ id, key, image }: LookEntry, versions: readonly Version[], lowest: number): string {
   const text = imageText(image)
   const old = versions.findLast((version) => version.text === text)
@@ -152,5 +162,5 @@ function explainLook({ id, key, image }: LookEntry, versions: readonly Version[]
     old === undefined
       ? 'which nobody left there'
       : `of ${old.writer} at ${old.timestamp}, but ${newer?.writer} at ${newer?.timestamp} was there already`
-  return `${id} saw ${key} as ${text}, ${why}`
+  return `${id} saw ${key} as ${brief(text)}, ${why}`
 }

@@ -28,7 +28,7 @@ export class RetryWorkload implements Workload {
     )
     // A blind put beside them, so that not every node sees an update.
     if (random.chance(0.3)) requests.push(put(`note-${random.below(20)}`, id, {}))
-    await client.transact(id, requests, { again: random.chance(0.3) })
+    await client.transact(id, requests, { again: random.chance(0.3), misuse: random.chance(0.05) })
   }
 
   judge(final: ReadonlyMap<string, Image>, statusOf: ReadonlyMap<string, WriteDraft>): Judged {

@@ -1,0 +1,76 @@
+// What a long run must have seen: a fault that never happened, or a rule that was never made use of, was not tested.
+import type { Fault, Tally } from './faults.js'
+
+/** Runs of fewer transactions prove nothing by what they lack. */
+export const COVERED_FROM_TRANSACTIONS = 100_000
+/** A crash point that was passed that often must have been one. */
+const PASSES_MIN = 20_000
+
+const RULES = [
+  'readsPassPrepared',
+  'writesBeforePrepared',
+  'writesBehindPrepared',
+  'oldTimestamps',
+  'severalPrepared',
+  'oneRoundReads',
+  'oneRoundWrites',
+]
+
+const VERDICTS = {
+  both: [
+    'prepare accepted',
+    'prepare condition-failed',
+    'prepare invalid',
+    'prepare conflict',
+    'prepare too-old',
+    'prepare ended',
+    'write done',
+    'write condition-failed',
+    'write invalid',
+    'write conflict',
+    'begin begun',
+    'begin exists',
+    'commit finished',
+    'cancel finished',
+    'decide commit: committing commit',
+    'decide cancel: cancelling cancel',
+    'decide cancel: completed cancel',
+    'decide cancel: committing commit',
+  ],
+  all: [
+    'transact committed',
+    'transact refused',
+    'transact repeated',
+    'transact token-mismatch',
+    'read-at value',
+    'read-at pending',
+    'read-at too-old',
+    'step done',
+    'step refused',
+    'step wait',
+  ],
+  none: ['read-latest value', 'read-latest pending'],
+} as const
+
+const FAULT_EVENTS: Readonly<Record<Fault, readonly string[]>> = {
+  delay: ['delay'],
+  drop: ['drop'],
+  repeat: ['repeat'],
+  partition: ['partition', 'cut-off'],
+  crash: ['killed', 'power-cut', 'torn'],
+  clock: ['clock'],
+  disk: ['disk-full', 'sync-failed'],
+}
+
+/** The names of what should have happened and did not. */
+export function missing(tally: Tally, faults: ReadonlySet<Fault>, rules: 'all' | 'none'): readonly string[] {
+  const wanted = [
+    ...(rules === 'all' ? RULES.map((rule) => `rule/${rule}`) : []),
+    ...[...VERDICTS.both, ...VERDICTS[rules]].map((verdict) => `verdict/${verdict}`),
+    ...[...faults].flatMap((fault) => FAULT_EVENTS[fault].map((event) => `fault/${event}`)),
+    ...(faults.has('crash')
+      ? tally.under('point/').flatMap(([point, passes]) => (passes >= PASSES_MIN ? [`crash/${point}`] : []))
+      : []),
+  ]
+  return wanted.filter((name) => tally.of(name) === 0)
+}

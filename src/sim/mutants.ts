@@ -1,0 +1,234 @@
+// Wrong versions of the store, each wrong in one place: a simulation that does not find them proves nothing about the
+// right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
+// store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
+
+export interface Mutant {
+  /** The module, under the source folder. */
+  readonly module: string
+  readonly find: string
+  readonly replace: string
+  /** Where it shows soonest. */
+  readonly workload: 'mixed' | 'append' | 'bank' | 'retry'
+  readonly rules: 'all' | 'none'
+}
+
+const prepare = 'rules/prepare.js'
+const finish = 'rules/finish.js'
+const beside = 'rules/beside.js'
+const part = 'storage/transaction-part.js'
+const ledger = 'ledger/local-ledger.js'
+const write = 'coordinator/write-transaction.js'
+const line = 'storage/journal-line.js'
+
+const mixed = { workload: 'mixed', rules: 'all' } as const
+const append = { workload: 'append', rules: 'all' } as const
+const bank = { workload: 'bank', rules: 'all' } as const
+const retry = { workload: 'retry', rules: 'all' } as const
+
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  // Rules: preparing.
+  'prepare-ignores-last-write': {
+    module: prepare,
+    find: 'if (timestamp <= item.written) {',
+    replace: 'if (false) {',
+    ...mixed,
+  },
+  'prepare-accepts-equal-timestamp': {
+    module: prepare,
+    find: 'if (timestamp <= item.written) {',
+    replace: 'if (timestamp < item.written) {',
+    ...append,
+  },
+  'prepare-ignores-read-mark': {
+    module: prepare,
+    find: 'if (writes(action) && timestamp <= item.read)',
+    replace: 'if (false)',
+    ...mixed,
+  },
+  'old-update-accepted': {
+    module: prepare,
+    find: 'item.writtenBlindly && !observes(action) && timestamp',
+    replace: 'item.writtenBlindly && timestamp',
+    ...mixed,
+  },
+  'old-write-behind-update': {
+    module: prepare,
+    find: 'rules.oldTimestamps && item.writtenBlindly &&',
+    replace: 'rules.oldTimestamps &&',
+    ...mixed,
+  },
+  'pending-observer-ignored': {
+    module: prepare,
+    find: 'writes(action) && observes(pending.action) && !hidden',
+    replace: 'false',
+    ...mixed,
+  },
+  'undecided-condition-guessed': {
+    module: 'rules/worlds.js',
+    find: "rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }",
+    replace: 'first',
+    ...bank,
+  },
+  // Rules: finishing.
+  'updates-out-of-order': {
+    module: finish,
+    find: "if (action.mutation.kind !== 'update' || timestamp <= this.#written)",
+    replace: 'if (true)',
+    ...append,
+  },
+  'check-leaves-no-mark': {
+    module: finish,
+    find: 'if (observes(pending.action))',
+    replace: 'if (false)',
+    ...mixed,
+  },
+  'overwritten-write-applied': {
+    module: finish,
+    find: 'if (writes(pending.action) && pending.timestamp > this.#written)',
+    replace: 'if (writes(pending.action))',
+    ...mixed,
+  },
+  // Rules: single writes and transactions in one round.
+  'before-prepared-unchecked': {
+    module: beside,
+    find: "return !isContended(item) || (result?.verdict === 'fine' && pendingHolds(item, result.image));",
+    replace: 'return true;',
+    ...mixed,
+  },
+  'observing-write-stamped-later': {
+    module: beside,
+    find: '(writes(action) && !observes(action) && !answersImage)',
+    replace: 'writes(action)',
+    ...mixed,
+  },
+  // Rules: reading.
+  'read-passes-pending': {
+    module: 'rules/read.js',
+    find: 'pendingWrites(item).find((each) => each.timestamp <= timestamp)',
+    replace: 'undefined',
+    ...append,
+  },
+  'read-marks-not-raised': {
+    module: part,
+    find: 'marks.raise(item.address, timestamp);\n        return { answer, settled: both(',
+    replace: 'void marks;\n        return { answer, settled: both(',
+    ...mixed,
+  },
+  'second-phase-leaves-no-mark': {
+    module: part,
+    find: 'marks.raise(item.address, mark);',
+    replace: 'void marks;',
+    workload: 'append',
+    rules: 'none',
+  },
+  'second-phase-ignores-lsn': {
+    module: 'coordinator/read-transaction.js',
+    find: 'result.lsn === earlier.lsn',
+    replace: 'true',
+    workload: 'append',
+    rules: 'none',
+  },
+  // Storage nodes.
+  'max-delete-ignored': {
+    module: 'storage/partitions.js',
+    find: 'return this.#maxDelete[hash >>> BUCKET_SHIFT];',
+    replace: 'return 0;',
+    ...mixed,
+  },
+  'tombstone-dropped': {
+    module: part,
+    find: 'pendings.set(item.address, { pending, ...(tombstone && { tombstone }) }, put);',
+    replace: 'pendings.set(item.address, { pending }, put);',
+    ...mixed,
+  },
+  'fence-lost': {
+    module: 'storage/ended.js',
+    find: 'this.#line.put(endedKey(this.#epoch(), tx), NOTHING);',
+    replace: 'void tx;',
+    ...bank,
+  },
+  'ceiling-forgotten': {
+    module: 'storage/local-node.js',
+    find: 'clock.witness(storedCeiling(line));',
+    replace: 'storedCeiling(line);',
+    ...mixed,
+  },
+  'clock-forgotten': {
+    module: 'storage/open-local-node.js',
+    find: 'clock.raise(pastUnsynced(decodeClock(seen)));',
+    replace: 'pastUnsynced(decodeClock(seen));',
+    ...mixed,
+  },
+  'doubt-forgotten': {
+    module: part,
+    find: '[...pendings.items()].map((item) => [item,',
+    replace: '[].map((item) => [item,',
+    ...bank,
+  },
+  'finished-after-crash': {
+    module: part,
+    find: 'if (this.#options.pendings.itemsOf(tx).length > 0)',
+    replace: 'if (false)',
+    ...bank,
+  },
+  'visible-upon-unsettled': {
+    module: part,
+    find: "const put = settled ? 'putVisible' : 'put';",
+    replace: "const put = 'putVisible';",
+    ...mixed,
+  },
+  // The journal and its line.
+  'answer-before-durable': {
+    module: line,
+    find: 'return this.#open.changes.size === 0 ? undefined : this.#open.durable;',
+    replace: 'return undefined;',
+    ...mixed,
+  },
+  'refusal-before-durable': {
+    module: line,
+    find: 'return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable;',
+    replace: 'return undefined;',
+    ...mixed,
+  },
+  'segment-name-not-synced': {
+    module: 'journal/journal.js',
+    find: 'await files.syncFolder(folder);',
+    replace: 'void files;',
+    ...mixed,
+  },
+  // Ledger, coordinator, recovery.
+  'decision-not-compared': {
+    module: ledger,
+    find: "if (standing !== undefined && standing.record.state !== 'preparing') {",
+    replace: 'if (false) {',
+    ...bank,
+  },
+  'absent-record-committed': {
+    module: ledger,
+    find: '? this.#bury(tx, at.timestamp, at.reasons)',
+    replace:
+      "? { tx, state: 'completed', decision: 'commit', timestamp: at.timestamp, participants: [], begunAt: at.timestamp }",
+    ...bank,
+  },
+  'commit-before-decision': {
+    module: write,
+    find: "record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp }));",
+    replace:
+      "void calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp })).catch(() => undefined);\n" +
+      "            record = { decision: 'commit', timestamp: this.#timestamp };",
+    ...bank,
+  },
+  'token-recorded-later': {
+    module: part,
+    find: 'tokens.recordCommitted(tx, verdict.timestamp, payloadHash);',
+    replace:
+      'this.#options.runtime.clock.timer(3, () => tokens.recordCommitted(tx, verdict.timestamp, payloadHash));',
+    ...retry,
+  },
+  'recovery-cancels-committing': {
+    module: 'recovery/recovery.js',
+    find: 'await tellParticipants(nodes, record, this.#calls);',
+    replace: "await tellParticipants(nodes, { ...record, decision: 'cancel' }, this.#calls);",
+    ...bank,
+  },
+}
