@@ -8,7 +8,7 @@
 import type { BeginOutcome, LedgerRecord } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { WriteFailed } from '../storage/errors.js'
-import type { Action, ActionVerdict, PrepareReply } from '../storage/transactions.js'
+import type { Action, ActionVerdict, PrepareReply, TransactReply } from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { completeRecord, nodeAt, tellParticipants } from './finish.js'
 import { type Group, groupsOf, inOrder, newAttempt, participantOf, randomSlot, tokenSlot } from './groups.js'
@@ -38,33 +38,48 @@ async function oneRound(
   { token, imagesWanted }: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
   const tx = newAttempt(parts.runtime, slot)
+  const request = {
+    tx,
+    actions,
+    ...(token && { token: { payloadHash: token.payloadHash } }),
+    ...(imagesWanted && { imagesWanted }),
+  }
+  // The node recognises the transaction when a lost answer makes this call again, with or without a token.
+  const transact = (): Promise<TransactReply> =>
+    parts.calls(() => nodeAt(parts.nodes, node).transact(request))
   try {
-    // The node recognises the transaction when a lost answer makes this call again, with or without a token.
-    const reply = await parts.calls(() =>
-      nodeAt(parts.nodes, node).transact({
-        tx,
-        actions,
-        ...(token && { token: { payloadHash: token.payloadHash } }),
-        ...(imagesWanted && { imagesWanted }),
-      }),
-    )
+    const reply = await transact()
     raise(parts, reply.clock)
     switch (reply.outcome) {
       case 'committed':
         return reply
-      case 'refused':
+      case 'refused': {
+        // A copy of the request that is still on its way, or came in between, may have found the items in a better mood.
+        if (parts.calls.lossy) await fence(parts, node, tx)
+        if (parts.calls.lossy && (await transact()).outcome === 'repeated') return repeated(token)
         return reply.verdicts.some(({ verdict }) => verdict === 'stale-shape')
           ? { outcome: 'stale-shape' }
           : { outcome: 'cancelled', verdicts: reply.verdicts }
+      }
       case 'repeated':
-        return token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
+        return repeated(token)
       case 'token-mismatch':
       case 'token-in-progress':
         return { outcome: reply.outcome }
     }
   } catch (error) {
-    return failed(error)
+    // Even if nothing was done by the last of several calls, one before it may still be on its way.
+    return parts.calls.lossy ? { outcome: 'unknown', message: messageOf(error) } : failed(error)
   }
+}
+
+const repeated = (token: ClientToken | undefined): WriteTransactionOutcome =>
+  token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
+
+/** After this the node refuses the transaction, however often it is asked. */
+async function fence({ calls, nodes }: Parts, node: number, tx: TxId): Promise<void> {
+  await calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
+  await calls(() => nodeAt(nodes, node).finished({ tx, items: [] }))
 }
 
 type Attempt =

@@ -14,7 +14,7 @@ import { decideStep, type StepAction, type StepVerdict } from '../rules/beside.j
 import { decideFinish, type FinishVerdict } from '../rules/finish.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
-import { decidePrepare, type PrepareVerdict } from '../rules/prepare.js'
+import { decidePrepare, transactions, type PrepareVerdict } from '../rules/prepare.js'
 import { commonReadTimestamp, decideReadAt, decideReadLatest } from '../rules/read.js'
 import type { NextImage } from '../rules/single-write.js'
 import type { TransactionRules } from '../rules/switches.js'
@@ -206,26 +206,40 @@ export class TransactionPart implements TransactionNode {
     const settled = [...addresses].every(
       (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
     )
-    for (const address of addresses) this.#finishItem(address, tx, decision, settled ? 'putVisible' : 'put')
+    const put = settled ? 'putVisible' : 'put'
+    // With it go updates that were decided before and waited for this one.
+    const finished = new Set([
+      tx,
+      ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
+    ])
     this.#ended.add(tx)
     const durable = line.settled()
-    if (durable !== undefined) this.#keepUnsettled(tx, durable)
+    if (durable !== undefined) for (const each of finished) this.#keepUnsettled(each, durable)
     if (!settled) await durable
   }
 
-  #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: 'put' | 'putVisible'): void {
+  /** The transactions that are pending no longer. */
+  #finishItem(
+    address: KeyBytes,
+    tx: TxId,
+    decision: 'commit' | 'cancel',
+    put: 'put' | 'putVisible',
+  ): readonly TxId[] {
     const { pendings, marks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
-    if (mine === undefined) return
+    if (mine === undefined) return []
     const item = this.#load(address, mine.action.key)
     const verdict = this.#functions.decideFinish(item, tx, decision)
-    if (verdict.verdict === 'unknown') return
+    if (verdict.verdict === 'unknown') return []
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
     const doubtful = this.#inDoubt.get(address)
     if (doubtful !== undefined && !verdict.pending.some((pending) => doubtful.has(pending.tx)))
       this.#inDoubt.delete(address)
     this.#waits.changed(address)
+    return transactions(
+      item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
+    )
   }
 
   #write(
@@ -260,6 +274,11 @@ export class TransactionPart implements TransactionNode {
     const claim = tokens.claimToken(tx, payloadHash)
     if (claim.verdict !== 'free')
       return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, settled: claim.settled }
+    const ended = this.#ended.find(tx)
+    if (ended !== undefined) {
+      const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
+      return { answer: { outcome: 'refused', verdicts }, settled: ended.settled }
+    }
     const items = actions.map((action) => this.#loadAction(action))
     const steps = items.map((item) => ({ item, action: item.action, answersImage: false }))
     const verdict = this.#decideStep(steps)
@@ -442,15 +461,14 @@ export class TransactionPart implements TransactionNode {
     }
   }
 
+  /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
   #keepUnsettled(tx: TxId, durable: Promise<void>): void {
-    const before = this.#unsettled.get(tx)
-    const all = before === undefined ? durable : Promise.all([before, durable]).then(() => undefined)
-    this.#unsettled.set(tx, all)
+    this.#unsettled.set(tx, durable)
     const forget = (): void => {
-      if (this.#unsettled.get(tx) === all) this.#unsettled.delete(tx)
+      if (this.#unsettled.get(tx) === durable) this.#unsettled.delete(tx)
     }
-    // A failure stays: the transaction is not finished here before the next start.
-    all.then(forget, () => undefined)
+    // A failure stays until somebody finishes the transaction once more.
+    durable.then(forget, () => undefined)
   }
 
   #load(address: KeyBytes, key: LoadedItem['key']): LoadedItem {
