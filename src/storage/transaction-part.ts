@@ -25,6 +25,7 @@ import { loadItem, type LoadedItem, type TransactionState } from './contended.js
 import { EndedTransactions } from './ended.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { ItemSteps } from './item-steps.js'
+import type { Put } from './line.js'
 import { inSpace, pendingKey } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import type {
@@ -223,12 +224,7 @@ export class TransactionPart implements TransactionNode {
   }
 
   /** The transactions that are pending no longer. */
-  #finishItem(
-    address: KeyBytes,
-    tx: TxId,
-    decision: 'commit' | 'cancel',
-    put: 'put' | 'putVisible',
-  ): readonly TxId[] {
+  #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: Put): readonly TxId[] {
     const { pendings, marks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
     if (mine === undefined) return []
@@ -258,7 +254,7 @@ export class TransactionPart implements TransactionNode {
     item: LoadedItem,
     action: Action,
     { written, pending }: FinishVerdict & { verdict: 'finished' },
-    put: 'put' | 'putVisible',
+    put: Put,
   ): void {
     const { steps, pendings } = this.#options
     const last = written.at(-1)

@@ -7,7 +7,7 @@ import type { ManualClock } from '../../src/runtime/manual-clock.js'
 import { openLocalNode } from '../../src/storage/open-local-node.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
 import type { Action } from '../../src/storage/transactions.js'
-import { FaultyDisk } from '../faults/faulty-files.js'
+import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
 import { testFolder } from '../suites/folder.js'
 import {
   deleteRequest,
@@ -146,4 +146,53 @@ test('an item is in doubt until what was pending at the start is decided, and re
   assert.deepEqual(await read, plainItem('a', { v: number(2) }))
   await Promise.all([checked, committed])
   await node.close()
+})
+
+test('a full disk: a commit that readers have seen stays, counts, and is written once there is room', async () => {
+  const machine = await start()
+  const { node, disk, clock } = machine
+  await prepare(node, 1, later(machine, 1), putRequest(plain, plainItem('a')))
+  let attempts = 0
+  disk.fault = (step) => {
+    if (step !== 'write') return
+    attempts++
+    throw outOfSpace()
+  }
+  const request = { tx: tx(1), timestamp: later(machine, 1), items: [ref('a')] }
+  await node.commit(request)
+  assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a'))
+  await assert.rejects(node.finished(request))
+  for (let n = 0; n < 10; n++) await turns()
+  assert.equal(attempts, 1)
+  assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a'))
+  assert.equal(node.count(plain.space).items, 1)
+  await assert.rejects(put(node, plain, plainItem('b')))
+  assert.equal(node.count(plain.space).items, 1)
+
+  disk.fault = () => undefined
+  clock.advance(10_000)
+  await node.commit(request)
+  await node.finished(request)
+  const again = await machine.reopen()
+  assert.deepEqual(await getItem(again, plain, plainItem('a')), plainItem('a'))
+  assert.equal(again.count(plain.space).items, 1)
+  await again.close()
+})
+
+test('a full disk does not keep a node from closing, and what readers have seen comes back', async () => {
+  const machine = await start()
+  const { node, disk } = machine
+  await prepare(node, 1, later(machine, 1), putRequest(plain, plainItem('a')))
+  disk.fault = (step) => {
+    if (step === 'write') throw outOfSpace()
+  }
+  const request = { tx: tx(1), timestamp: later(machine, 1), items: [ref('a')] }
+  await node.commit(request)
+  await turns()
+  await node.close()
+  disk.fault = () => undefined
+  const again = await machine.reopen()
+  await again.commit(request)
+  assert.deepEqual(await getItem(again, plain, plainItem('a')), plainItem('a'))
+  await again.close()
 })
