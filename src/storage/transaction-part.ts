@@ -102,7 +102,7 @@ export class TransactionPart implements TransactionNode {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
     this.#waits = new PendingWaits(options.runtime.clock)
-    this.#ended = new EndedTransactions(options.line, options.runtime.clock)
+    this.#ended = new EndedTransactions(options.line, options.clock)
     this.#ceiling = new Ceiling(options.line)
     const { pendings } = options
     this.#inDoubt = new Map(

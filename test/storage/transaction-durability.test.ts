@@ -196,3 +196,16 @@ test('a full disk does not keep a node from closing, and what readers have seen 
   assert.deepEqual(await getItem(again, plain, plainItem('a')), plainItem('a'))
   await again.close()
 })
+
+test('a fence stands by the clock of the node, however far that is ahead of the time', async () => {
+  const machine = await start()
+  const { node } = machine
+  const hour = later(machine, 3_600_000)
+  await prepare(node, 1, hour, putRequest(plain, plainItem('a')))
+  await node.cancel({ tx: tx(1), items: [ref('a')] })
+  await node.finished({ tx: tx(1), items: [ref('a')] })
+  await node.ledger.purge(100)
+  const late = await node.prepare({ tx: tx(1), timestamp: hour, actions: [putRequest(plain, plainItem('a'))] })
+  assert.deepEqual(late.verdicts, [{ verdict: 'ended' }])
+  await node.close()
+})
