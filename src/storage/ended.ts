@@ -1,25 +1,23 @@
 // Transactions that have ended at this node, kept for longer than any message is delayed: a prepare that arrives after
-// the cancel (or the commit) of its transaction finds it here and does not lock the item again.
-//
-// Time is the node's hybrid clock, which never runs back, so that a fence cannot come to stand in an epoch that is not
-// looked at.
-import { slotOf, type Timestamp, type TxId } from '../model/brand.js'
+// the cancel (or the commit) of its transaction finds it here and does not lock the item again. They are kept for one to
+// two epochs of the ledger, which purges them, and so by the same clock: the node's own, which never runs back.
+import { slotOf, type TxId } from '../model/brand.js'
 import { RecentSlots } from '../ledger/recent-slots.js'
+import { epochOf } from '../ledger/record-bytes.js'
+import type { HybridClock } from './hybrid-clock.js'
 import type { Line } from './line.js'
 import { endedBounds, endedKey } from './spaces.js'
 
-/** Kept for one to two epochs. */
-const EPOCH_MICROS = 10 * 60 * 1_000_000
 const NOTHING = new Uint8Array(0)
 
 export class EndedTransactions {
   readonly #line: Line
-  readonly #now: () => Timestamp
+  readonly #clock: HybridClock
   readonly #recent: RecentSlots
 
-  constructor(line: Line, now: () => Timestamp) {
+  constructor(line: Line, clock: HybridClock) {
     this.#line = line
-    this.#now = now
+    this.#clock = clock
     const epoch = this.#epoch()
     const [known] = line.decided.range({ ...endedBounds(epoch + 1), reverse: false })
     this.#recent = new RecentSlots(epoch, known === undefined ? 'empty' : 'unknown')
@@ -42,6 +40,6 @@ export class EndedTransactions {
   }
 
   #epoch(): number {
-    return Math.floor(this.#now() / EPOCH_MICROS)
+    return epochOf(this.#clock.now())
   }
 }

@@ -6,7 +6,7 @@ import type { ItemRecord, ItemState } from '../rules/item.js'
 import type { NextImage } from '../rules/single-write.js'
 import { forEachEntry, hasEntries } from './entries.js'
 import type { HybridClock } from './hybrid-clock.js'
-import type { Line } from './line.js'
+import type { Line, Put } from './line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
 import { decodeRecord, encodeRecord } from './record.js'
@@ -22,7 +22,7 @@ export interface ItemChange {
   /** It observed nothing of what was there before. Of an item that stays, the record says so. */
   readonly blind: boolean
   /** `putVisible` for a commit that readers may see before its batch is durable. */
-  readonly put: 'put' | 'putVisible'
+  readonly put: Put
 }
 
 export class ItemSteps {
@@ -64,7 +64,7 @@ export class ItemSteps {
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeRecord(next, timestamp, lsn)
     this.#line[put](address, written)
-    this.#line.addCount(table.space, ...difference(record, next))
+    this.#line.addCount(table.space, ...difference(record, next), put)
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
     return written && decodeRecord(written)
   }
@@ -78,7 +78,7 @@ export class ItemSteps {
     key: ItemKey,
     state: ItemState,
     next: NextImage | undefined,
-    put: ItemChange['put'],
+    put: Put,
   ): void {
     const oldBytes = state.record?.itemBytes ?? 0
     const newBytes = next?.itemBytes ?? 0
@@ -87,16 +87,16 @@ export class ItemSteps {
       if (before === after) {
         // An index that is still being filled may not have the entry yet, and then does not count it either.
         if (oldBytes !== newBytes && this.has(space, before))
-          this.#line.addCount(space, 0, newBytes - oldBytes)
+          this.#line.addCount(space, 0, newBytes - oldBytes, put)
         return
       }
       if (this.has(space, before)) {
         this.#line[put](inSpace(space, before as KeyBytes), undefined)
-        this.#line.addCount(space, -1, -oldBytes)
+        this.#line.addCount(space, -1, -oldBytes, put)
       }
       if (after !== undefined) {
         this.#line[put](inSpace(space, after), Buffer.from(key.bytes, 'latin1'))
-        this.#line.addCount(space, 1, newBytes)
+        this.#line.addCount(space, 1, newBytes, put)
       }
     })
   }

@@ -3,7 +3,8 @@
 //   step, step --> open batch --(nothing in flight)--> journal, one sync --> durable, answered --> applier
 //   step, step, step --> next open batch, decided upon the one in flight
 //
-// A batch that could not be written takes with it the open one, which was decided upon it.
+// A batch that could not be written takes with it the open one, which was decided upon it. What readers have seen of
+// either stays, and goes along with the next batch.
 import type { OrderedIndex } from '../index/ordered-index.js'
 import { AppendUnsure } from '../journal/errors.js'
 import type { Journal } from '../journal/journal.js'
@@ -13,7 +14,7 @@ import { Applier, type DurableBatch } from './applier.js'
 import { Counts } from './counts.js'
 import { OutcomeUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
-import { type Line, added, keysOf, removals } from './line.js'
+import { type Line, type Put, added, keysOf, removals } from './line.js'
 import { Overlay } from './overlay.js'
 import { countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
@@ -24,6 +25,8 @@ interface Batch {
   readonly changes: Map<KeyBytes, Uint8Array | undefined>
   /** Counts of the spaces that it changed, as they were before. */
   readonly countsBefore: Map<SpaceId, SpaceCount>
+  /** By how much changes that readers see at once have changed them. */
+  readonly countsVisible: Map<SpaceId, SpaceCount>
   readonly durable: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: Error) => void
@@ -44,6 +47,8 @@ export interface JournalLineOptions {
 const OVERLAY_BYTES_MAX = 16 * 1024 * 1024
 /** What a change costs beside its bytes: tree nodes, map entries, string headers. */
 const CHANGE_OVERHEAD_BYTES = 200
+/** What readers have seen and could not be written is tried again after that, if no step comes before. */
+const RETRY_MS = 1000
 
 export class JournalLine implements Line {
   readonly decided: View
@@ -60,6 +65,7 @@ export class JournalLine implements Line {
   #bytes = 0
   #waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
   #closing = false
+  #cancelRetry: (() => void) | undefined
   readonly #rollbackCallbacks: (() => void)[] = []
 
   constructor(options: JournalLineOptions) {
@@ -93,11 +99,13 @@ export class JournalLine implements Line {
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.put(key, value, this.#open.number)
     this.#change(key, value)
+    this.#flushSoon()
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.putVisible(key, value, this.#open.number)
     this.#change(key, value)
+    this.#flushSoon()
   }
 
   onRollback(callback: () => void): void {
@@ -108,12 +116,14 @@ export class JournalLine implements Line {
     const batch = this.#open
     batch.changes.set(key, value)
     this.#addBytes(batch, CHANGE_OVERHEAD_BYTES + key.length + (value?.byteLength ?? 0))
-    this.#flushSoon()
   }
 
-  addCount(space: SpaceId, items: number, bytes: number): void {
+  addCount(space: SpaceId, items: number, bytes: number, put: Put = 'put'): void {
     const before = this.#counts.of(space)
-    if (!this.#open.countsBefore.has(space)) this.#open.countsBefore.set(space, before)
+    const { countsBefore, countsVisible } = this.#open
+    if (!countsBefore.has(space)) countsBefore.set(space, before)
+    if (put === 'putVisible')
+      countsVisible.set(space, added(countsVisible.get(space) ?? NOTHING, items, bytes))
     this.#counts.set(space, added(before, items, bytes))
   }
 
@@ -145,6 +155,7 @@ export class JournalLine implements Line {
     this.#closing = true
     const { journal, index } = this.#options
     this.#rejectWaiters(closed())
+    this.#cancelRetry?.()
     // A writer that was let in just before may still be on its way.
     await this.#turn()
     await this.#settle()
@@ -172,6 +183,15 @@ export class JournalLine implements Line {
     this.#flushing = this.#turn().then(() => this.#flush())
   }
 
+  /** Not at once: what failed a moment ago would fail again. */
+  #flushLater(): void {
+    if (this.#closing) return
+    this.#cancelRetry ??= this.#options.runtime.clock.timer(RETRY_MS, () => {
+      this.#cancelRetry = undefined
+      if (this.#open.changes.size > 0) this.#flushSoon()
+    })
+  }
+
   async #flush(): Promise<void> {
     while (this.#open.changes.size > 0) {
       const batch = this.#open
@@ -187,7 +207,9 @@ export class JournalLine implements Line {
         this.#applier.add({ ...batch, timestamp, lsn, end })
       } catch (error) {
         this.#flying = undefined
+        this.#flushing = undefined
         this.#fail(batch, error as Error)
+        return
       }
       // Whoever was just answered may write again at once.
       await this.#turn()
@@ -215,6 +237,8 @@ export class JournalLine implements Line {
     const keys = new Set([...batch.changes.keys(), ...open.changes.keys()])
     this.#overlay.rollBack(keys)
     for (const [space, count] of [...open.countsBefore, ...batch.countsBefore]) this.#counts.set(space, count)
+    for (const [space, { items, bytes }] of [...batch.countsVisible, ...open.countsVisible])
+      this.addCount(space, items, bytes, 'putVisible')
     this.#bytes -= batch.bytes + open.bytes
     const unsure = error instanceof AppendUnsure
     // What readers have seen stays; the next batch takes it along, if there can be one.
@@ -222,6 +246,7 @@ export class JournalLine implements Line {
       const version = this.#overlay.decided(key)
       if (version?.visible === true) this.#change(key, version.value)
     }
+    if (this.#open.changes.size > 0) this.#flushLater()
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
     batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
@@ -260,6 +285,8 @@ export class JournalLine implements Line {
   }
 }
 
+const NOTHING: SpaceCount = { items: 0, bytes: 0 }
+
 const closed = (): WriteFailed => new WriteFailed('The store is closed.')
 const indexRefusal = (error: Error): WriteFailed =>
   new WriteFailed(`The index cannot take more: ${error.message}`, { cause: error })
@@ -268,7 +295,16 @@ function newBatch(number: number): Batch {
   const { promise, resolve, reject } = withResolvers()
   // Who waits for the batch hears of a failure; if nobody does, there is nobody to tell.
   promise.catch(() => undefined)
-  return { number, changes: new Map(), countsBefore: new Map(), durable: promise, resolve, reject, bytes: 0 }
+  return {
+    number,
+    changes: new Map(),
+    countsBefore: new Map(),
+    countsVisible: new Map(),
+    durable: promise,
+    resolve,
+    reject,
+    bytes: 0,
+  }
 }
 
 function withResolvers(): {

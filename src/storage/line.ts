@@ -9,6 +9,9 @@ import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import type { View } from './view.js'
 
+/** Whether readers see a change once it is durable, or at once. */
+export type Put = 'put' | 'putVisible'
+
 export interface Line {
   /** What the next step builds upon. */
   readonly decided: View
@@ -24,7 +27,8 @@ export interface Line {
    * Only for a key whose decided value readers see already.
    */
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void
-  addCount(space: SpaceId, items: number, bytes: number): void
+  /** A part of the step that changes the items, and with them: as they are put. */
+  addCount(space: SpaceId, items: number, bytes: number, put?: Put): void
   /** Undefined if all changes of the step that was just decided are durable already. */
   settled(): Promise<void> | undefined
   /** Undefined if what `decided` says of this key is durable already. */

@@ -5,7 +5,7 @@
 import type { Bindings } from '../expression/types.js'
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { Pending } from '../rules/pending.js'
-import type { Line } from './line.js'
+import type { Line, Put } from './line.js'
 import { asBuffer } from './record.js'
 import { pendingBounds, pendingItem, pendingKey } from './spaces.js'
 
@@ -50,7 +50,7 @@ export class PendingItems {
   }
 
   /** As a part of the step that is being decided. `visible`: readers may rely on it before it is durable. */
-  set(item: KeyBytes, next: PendingItem, put: 'put' | 'putVisible'): void {
+  set(item: KeyBytes, next: PendingItem, put: Put): void {
     for (const { tx } of this.of(item).pending) this.#forget(tx, item)
     const empty = next.pending.length === 0
     const stored = empty ? undefined : encodePending(next)

@@ -25,6 +25,7 @@ import { loadItem, type LoadedItem, type TransactionState } from './contended.js
 import { EndedTransactions } from './ended.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { ItemSteps } from './item-steps.js'
+import type { Put } from './line.js'
 import { inSpace, pendingKey } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import type {
@@ -92,7 +93,8 @@ export class TransactionPart implements TransactionNode {
   readonly #waits: PendingWaits
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
-  readonly #unsettled = new Map<TxId, Promise<void>>()
+  /** Transactions that ended here in a step that is not durable yet, or that failed. */
+  readonly #unsettled = new Map<TxId, Unsettled>()
   /** Items with what was pending on them when the node was opened. */
   readonly #inDoubt: Map<KeyBytes, ReadonlySet<TxId>>
 
@@ -100,7 +102,7 @@ export class TransactionPart implements TransactionNode {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
     this.#waits = new PendingWaits(options.runtime.clock)
-    this.#ended = new EndedTransactions(options.line, () => options.clock.now())
+    this.#ended = new EndedTransactions(options.line, options.clock)
     this.#ceiling = new Ceiling(options.line)
     const { pendings } = options
     this.#inDoubt = new Map(
@@ -180,6 +182,8 @@ export class TransactionPart implements TransactionNode {
       if (!(await this.#waits.until(left, COMMIT_WAIT_MS)))
         throw new Error('a transaction before this one is not decided')
     }
+    const last = this.#unsettled.get(request.tx)
+    if (last?.visible === false) await last.durable
     return { clock: this.#options.clock.timestamp }
   }
 
@@ -189,7 +193,7 @@ export class TransactionPart implements TransactionNode {
   }
 
   async finished({ tx }: FinishRequest): Promise<void> {
-    await this.#unsettled.get(tx)
+    await this.#unsettled.get(tx)?.durable
     // A crash since then has brought the intent back, and what was done with it is gone.
     if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
@@ -214,17 +218,13 @@ export class TransactionPart implements TransactionNode {
     ])
     this.#ended.add(tx)
     const durable = line.settled()
-    if (durable !== undefined) for (const each of finished) this.#keepUnsettled(each, durable)
+    if (durable !== undefined) for (const each of finished) this.#keepUnsettled(each, durable, settled)
     if (!settled) await durable
+    this.#dispelDoubt(addresses)
   }
 
   /** The transactions that are pending no longer. */
-  #finishItem(
-    address: KeyBytes,
-    tx: TxId,
-    decision: 'commit' | 'cancel',
-    put: 'put' | 'putVisible',
-  ): readonly TxId[] {
+  #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: Put): readonly TxId[] {
     const { pendings, marks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
     if (mine === undefined) return []
@@ -233,20 +233,28 @@ export class TransactionPart implements TransactionNode {
     if (verdict.verdict === 'unknown') return []
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
-    const doubtful = this.#inDoubt.get(address)
-    if (doubtful !== undefined && !verdict.pending.some((pending) => doubtful.has(pending.tx)))
-      this.#inDoubt.delete(address)
     this.#waits.changed(address)
     return transactions(
       item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
     )
   }
 
+  /** Once readers see what became of all that was pending on these items at the start. */
+  #dispelDoubt(items: Iterable<KeyBytes>): void {
+    for (const item of this.#inDoubt.size === 0 ? [] : items) {
+      const doubtful = this.#inDoubt.get(item)
+      if (doubtful === undefined) continue
+      if (this.#options.pendings.of(item).pending.some(({ tx }) => doubtful.has(tx))) continue
+      this.#inDoubt.delete(item)
+      this.#waits.changed(item)
+    }
+  }
+
   #write(
     item: LoadedItem,
     action: Action,
     { written, pending }: FinishVerdict & { verdict: 'finished' },
-    put: 'put' | 'putVisible',
+    put: Put,
   ): void {
     const { steps, pendings } = this.#options
     const last = written.at(-1)
@@ -462,10 +470,12 @@ export class TransactionPart implements TransactionNode {
   }
 
   /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
-  #keepUnsettled(tx: TxId, durable: Promise<void>): void {
-    this.#unsettled.set(tx, durable)
+  #keepUnsettled(tx: TxId, durable: Promise<void>, visible: boolean): void {
+    const before = this.#unsettled.get(tx)
+    const last = { durable, visible: visible && before?.visible !== false }
+    this.#unsettled.set(tx, last)
     const forget = (): void => {
-      if (this.#unsettled.get(tx) === durable) this.#unsettled.delete(tx)
+      if (this.#unsettled.get(tx) === last) this.#unsettled.delete(tx)
     }
     // A failure stays until somebody finishes the transaction once more.
     durable.then(forget, () => undefined)
@@ -495,6 +505,12 @@ export class TransactionPart implements TransactionNode {
     }
     return settled
   }
+}
+
+interface Unsettled {
+  readonly durable: Promise<void>
+  /** Readers see all of it already. */
+  readonly visible: boolean
 }
 
 /** What a step answers, and when: once `settled`, or after another try when one of `waitFor` has changed. */
