@@ -65,9 +65,9 @@ async function oneRound(
       case 'committed':
         return reply
       case 'refused': {
-        // A copy of the request that is still on its way, or came in between, may have found the items in a better mood.
-        if (parts.calls.lossy) await fence(parts, node, tx)
-        if (parts.calls.lossy && (await transact()).outcome === 'repeated') return repeated(token)
+        // A copy of the request that is still on its way, or came in between, may find the items in a better mood.
+        const after = parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'
+        if (after !== 'refused') return after === 'repeated' ? repeated(token) : NOT_FENCED
         return reply.verdicts.some(({ verdict }) => verdict === 'stale-shape')
           ? { outcome: 'stale-shape' }
           : { outcome: 'cancelled', verdicts: reply.verdicts }
@@ -87,10 +87,28 @@ async function oneRound(
 const repeated = (token: ClientToken | undefined): WriteTransactionOutcome =>
   token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
 
-/** After this the node refuses the transaction, however often it is asked. */
-async function fence({ calls, nodes }: Parts, node: number, tx: TxId): Promise<void> {
-  await calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
-  await calls(() => nodeAt(nodes, node).finished({ tx, items: [] }))
+/** Makes the node refuse the transaction however often it is asked, and says whether it has been committed after all. */
+async function fenced(
+  { calls, nodes }: Parts,
+  node: number,
+  tx: TxId,
+  transact: () => Promise<TransactReply>,
+): Promise<'refused' | 'repeated' | 'unknown'> {
+  for (let tries = 0; tries < FENCE_TRIES_MAX; tries++) {
+    await calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
+    // A node that crashed meanwhile has lost the fence; that it says `ended` means that the fence is durable.
+    const reply = await transact()
+    if (reply.outcome === 'repeated' || reply.outcome === 'committed') return 'repeated'
+    if (reply.outcome === 'refused' && reply.verdicts.every(({ verdict }) => verdict === 'ended'))
+      return 'refused'
+  }
+  return 'unknown'
+}
+
+const FENCE_TRIES_MAX = 3
+const NOT_FENCED: WriteTransactionOutcome = {
+  outcome: 'unknown',
+  message: 'the transaction was refused, but may be carried out when its request arrives once more',
 }
 
 type Attempt =

@@ -145,6 +145,7 @@ export class SimClient {
       draft.timestamp = outcome.timestamp
       draft.status = 'committed'
       if (answersImage) draft.old = new Map([[key, imageOf(outcome.old)]])
+      draft.ofNothing = request.mutation.kind === 'delete' && outcome.old === undefined
     } else {
       draft.status = 'refused'
       if (outcome.verdict === 'condition-failed') this.#look(draft, key, outcome.current, request)

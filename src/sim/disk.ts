@@ -21,12 +21,15 @@ const NOTHING = Buffer.alloc(0)
 export class SimDisk {
   readonly #around: Surroundings
   readonly #random: Random
+  /** Some disks are slow, and much is in flight on them. */
+  readonly #slowness: number
   #seen = new Map<string, File>()
   #safe = new Map<string, File>()
 
   constructor(around: Surroundings) {
     this.#around = around
     this.#random = around.random.fork()
+    this.#slowness = this.#random.skewed(1, 20)
   }
 
   /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */
@@ -113,9 +116,13 @@ export class SimDisk {
     life.reach(`before-${step}`)
     return new Promise((resolve) => {
       const { scheduler } = this.#around
-      scheduler.after(this.#random.skewed(micros / 4, micros * 8), `${step} ${life.process.name}`, () => {
-        if (life.alive) resolve()
-      })
+      scheduler.after(
+        this.#random.skewed(micros / 4, micros * 4) * this.#slowness,
+        `${step} ${life.process.name}`,
+        () => {
+          if (life.alive) resolve()
+        },
+      )
     })
   }
 

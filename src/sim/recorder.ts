@@ -18,6 +18,8 @@ export interface WriteDraft {
   status: WriteEntry['status']
   timestamp?: number
   old?: ReadonlyMap<string, Image>
+  /** A single delete of an item that was not there. */
+  ofNothing?: boolean
 }
 
 export class Recorder {
@@ -62,8 +64,13 @@ export class Recorder {
     for (const { status, timestamp, actions } of this.writes) {
       if (status === 'committed') for (const { key } of actions) known.add(`${key}@${timestamp}`)
     }
+    const logged = new Set(
+      nodes.flatMap(({ log }) =>
+        log.writes.map(({ address, timestamp }) => `${keyOf(address)}@${timestamp}`),
+      ),
+    )
     return [
-      ...this.writes.filter(({ status }) => status === 'committed').map(entryOf),
+      ...this.writes.filter(({ status }) => status === 'committed').map((draft) => entryOf(draft, logged)),
       ...this.reads,
       ...this.looks,
       ...nodes.flatMap((node) => this.#unanswered(node, known, keyOf)),
@@ -134,7 +141,12 @@ export class Recorder {
 const deletes = ({ kind, actions }: WriteDraft, key: string): boolean =>
   kind === 'single' && actions.some((action) => action.key === key && action.mutation.kind === 'delete')
 
-function entryOf({ id, actions, status, timestamp, old, invokedAt, completedAt }: WriteDraft): WriteEntry {
+function entryOf(draft: WriteDraft, logged: ReadonlySet<string>): WriteEntry | LookEntry {
+  const { id, actions, status, timestamp, old, invokedAt, completedAt } = draft
+  const key = actions[0]?.key ?? ''
+  // A delete of nothing that left nothing behind has no place in the serial order: it saw that the item was absent.
+  if (draft.ofNothing === true && !logged.has(`${key}@${timestamp}`))
+    return { kind: 'look', id, key, image: undefined, invokedAt, completedAt }
   return {
     kind: 'write',
     id,
