@@ -147,13 +147,18 @@ export class TransactionPart implements TransactionNode {
       this.#functions.decidePrepare(item, item.action, { tx, timestamp }, rules),
     )
     const refused = verdicts.some(({ verdict }) => verdict !== 'accepted' && verdict !== 'wait')
+    const answer = items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item))
     if (!refused && verdicts.some(({ verdict }) => verdict === 'wait')) {
       return {
-        answer: items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item)),
+        answer,
         waitFor: items.flatMap((item, at) => (verdicts[at]?.verdict === 'wait' ? [item.address] : [])),
       }
     }
-    const answer = items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item))
+    // With a later timestamp those that would wait are asked again: until then they are in nobody's way.
+    if (refused && verdicts.every(({ verdict }) => RESTAMPED.has(verdict))) {
+      const tooOld = answer.map((each) => (each.verdict === 'too-old' ? each : ACCEPTED))
+      return { answer: tooOld, settled: this.#settledAt(items) }
+    }
     if (refused) return { answer, settled: this.#settledAt(items) }
     for (const [at, item] of items.entries()) {
       const verdict = verdicts[at] as PrepareVerdict & { verdict: 'accepted' }
@@ -380,6 +385,8 @@ export class TransactionPart implements TransactionNode {
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
+      // What is pending below it is nothing any more, and nobody need wait for it.
+      this.#waits.changed(item.address)
     }
     return record
   }
@@ -573,3 +580,5 @@ const TOKEN_OUTCOMES = {
 } as const
 
 const ACCEPTED = { verdict: 'accepted' } as const
+/** Verdicts that another timestamp would change. */
+const RESTAMPED: ReadonlySet<PrepareVerdict['verdict']> = new Set(['accepted', 'wait', 'too-old'])
