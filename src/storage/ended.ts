@@ -19,15 +19,19 @@ export class EndedTransactions {
   }
 
   add(tx: TxId): void {
-    this.#line.put(endedKey(epochOf(this.#clock.now()), tx), NOTHING)
+    this.#line.put(endedKey(this.#epoch(), tx), NOTHING)
   }
 
   find(tx: TxId): { readonly settled: Promise<void> | undefined } | undefined {
-    const epoch = epochOf(this.#clock.now())
+    const epoch = this.#epoch()
     for (const each of [epoch, epoch - 1]) {
       const key = endedKey(Math.max(0, each), tx)
       if (this.#line.decided.get(key) !== undefined) return { settled: this.#line.settledAt(key) }
     }
     return undefined
+  }
+
+  #epoch(): number {
+    return epochOf(this.#clock.now())
   }
 }
