@@ -344,6 +344,7 @@ export class TransactionPart implements TransactionNode {
       }
       case 'done': {
         const next = this.#applyStep(step, verdict.next[0], verdict.timestamp)
+        const traceless = record === undefined && next === undefined
         return {
           answer: {
             verdict: 'done',
@@ -351,10 +352,21 @@ export class TransactionPart implements TransactionNode {
             ...(record && { old: record }),
             ...(next && { new: next }),
           },
-          settled: this.#options.line.settled(),
+          settled: both(
+            this.#options.line.settled(),
+            traceless ? this.covered(verdict.timestamp) : undefined,
+          ),
         }
       }
     }
+  }
+
+  /**
+   * When a delete of nothing has its place in the serial order for good: it leaves no trace but this, and a write that was
+   * stamped before it must not come after it because the node was opened anew.
+   */
+  covered(timestamp: Timestamp): Promise<void> | undefined {
+    return this.#ceiling.above(timestamp)
   }
 
   #decideStep(steps: readonly StepAction[]): StepVerdict {

@@ -364,6 +364,25 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     assert.deepEqual(await getItem(node, plain, a), a)
   })
 
+  scenario('a delete of nothing keeps its place in the serial order over a restart', async (opened) => {
+    const { node: first, reopen } = opened
+    if (reopen === undefined) return
+    await put(first, plain, a)
+    const deleted = await first.write(deleteRequest(plain, plainItem('b')))
+    assert.ok(deleted.verdict === 'done' && deleted.timestamp !== undefined)
+    const node = await reopen()
+    try {
+      const { verdicts } = await node.prepare({
+        tx: tx(1),
+        timestamp: deleted.timestamp,
+        actions: [putRequest(plain, plainItem('b'))],
+      })
+      assert.equal(verdicts[0]?.verdict, 'too-old')
+    } finally {
+      await node.close()
+    }
+  })
+
   scenario('a delete that observed its item is not undercut once it is overwritten', async (opened) => {
     const { node } = opened
     await put(node, plain, a)
