@@ -126,3 +126,12 @@ export function removals(
 ): (readonly [KeyBytes, undefined])[] {
   return [...keys, ...(done ? [countKey(space)] : [])].map((key) => [key, undefined] as const)
 }
+
+/** When both are settled. */
+export function both(
+  one: Promise<void> | undefined,
+  other: Promise<void> | undefined,
+): Promise<void> | undefined {
+  if (one === undefined || one === other) return other
+  return other === undefined ? one : Promise.all([one, other]).then(() => undefined)
+}

@@ -15,7 +15,7 @@ import { storedCeiling } from './ceiling.js'
 import { entryKey, expiryKey } from './entries.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { ItemSteps } from './item-steps.js'
-import type { Line } from './line.js'
+import { type Line, both } from './line.js'
 import { Partitions } from './partitions.js'
 import { PendingItems } from './pending-items.js'
 import { ReadMarks } from './read-marks.js'
@@ -283,7 +283,9 @@ export class LocalNode implements StorageNode {
         const nothing = next === undefined && record === undefined
         return {
           outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },
-          settled: nothing ? this.#line.settledAt(address) : this.#line.settled(),
+          settled: nothing
+            ? both(this.#line.settledAt(address), this.#transactions.covered(timestamp))
+            : this.#line.settled(),
         }
       }
     }

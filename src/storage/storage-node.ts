@@ -18,8 +18,8 @@ export type { ItemRecord, LastWrite, Mutation, WriteRequest } from '../rules/ite
 export type WriteOutcome =
   | {
       readonly verdict: 'done'
-      /** Its place in the serial order; absent if nothing was there to delete. */
-      readonly timestamp?: Timestamp
+      /** Its place in the serial order. */
+      readonly timestamp: Timestamp
       /** The image before, where there was one. */
       readonly old?: ItemRecord
       /** The image after, where there is one. */

@@ -6,8 +6,7 @@
 //   transact  rules/beside.ts    --> items, token; one step
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling
 //
-// In doubt: what was pending when the node was opened may have been committed and seen before the crash. Until it is
-// decided again nobody reads these items.
+// What was pending when the node was opened is in doubt; see doubts.ts.
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { decideStep, type StepAction, type StepVerdict } from '../rules/beside.js'
@@ -22,10 +21,11 @@ import type { ItemRef } from '../ledger/ledger.js'
 import type { LocalLedger } from '../ledger/local-ledger.js'
 import { Ceiling } from './ceiling.js'
 import { loadItem, type LoadedItem, type TransactionState } from './contended.js'
+import { Doubts } from './doubts.js'
 import { EndedTransactions } from './ended.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { ItemSteps } from './item-steps.js'
-import type { Put } from './line.js'
+import { type Put, both } from './line.js'
 import { inSpace, pendingKey } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import type {
@@ -42,6 +42,16 @@ import type {
   TransactRequest,
   TransactionNode,
 } from './transactions.js'
+import { Unsettled } from './unsettled.js'
+import {
+  ACCEPTED,
+  RESTAMPED,
+  TOKEN_OUTCOMES,
+  actionVerdict,
+  conflictVerdict,
+  stepVerdict,
+  withImage,
+} from './verdicts.js'
 import { PendingWaits } from './waits.js'
 
 /** The rules as functions, so that a simulation can put a wrong one in the place of a right one. */
@@ -93,10 +103,8 @@ export class TransactionPart implements TransactionNode {
   readonly #waits: PendingWaits
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
-  /** Transactions that ended here in a step that is not durable yet, or that failed. */
-  readonly #unsettled = new Map<TxId, Unsettled>()
-  /** Items with what was pending on them when the node was opened. */
-  readonly #inDoubt: Map<KeyBytes, ReadonlySet<TxId>>
+  readonly #unsettled = new Unsettled()
+  readonly #doubts: Doubts
 
   constructor(options: TransactionPartOptions) {
     this.#options = options
@@ -104,25 +112,22 @@ export class TransactionPart implements TransactionNode {
     this.#waits = new PendingWaits(options.runtime.clock)
     this.#ended = new EndedTransactions(options.line, options.clock)
     this.#ceiling = new Ceiling(options.line)
-    const { pendings } = options
-    this.#inDoubt = new Map(
-      [...pendings.items()].map((item) => [item, new Set(pendings.of(item).pending.map(({ tx }) => tx))]),
-    )
+    this.#doubts = new Doubts(options.pendings)
     options.line.onRollback(() => this.#waits.changedAll())
   }
 
   /** Undefined if the item may be read now. */
   doubt(item: KeyBytes): Promise<void> | undefined {
-    return this.#inDoubt.size > 0 && this.#inDoubt.has(item) ? this.#resolved([item]) : undefined
+    return this.#doubts.size > 0 && this.#doubts.has(item) ? this.#resolved([item]) : undefined
   }
 
   /** The same for all items of the node. */
   anyDoubt(): Promise<void> | undefined {
-    return this.#inDoubt.size > 0 ? this.#resolved([...this.#inDoubt.keys()]) : undefined
+    return this.#doubts.size > 0 ? this.#resolved(this.#doubts.items()) : undefined
   }
 
   async #resolved(items: readonly KeyBytes[]): Promise<void> {
-    const left = (): KeyBytes[] => items.filter((item) => this.#inDoubt.has(item))
+    const left = (): KeyBytes[] => items.filter((item) => this.#doubts.has(item))
     for (let doubtful = left(); doubtful.length > 0; doubtful = left()) {
       this.#tellOf(doubtful)
       if (!(await this.#waits.until(doubtful, COMMIT_WAIT_MS))) {
@@ -147,13 +152,18 @@ export class TransactionPart implements TransactionNode {
       this.#functions.decidePrepare(item, item.action, { tx, timestamp }, rules),
     )
     const refused = verdicts.some(({ verdict }) => verdict !== 'accepted' && verdict !== 'wait')
+    const answer = items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item))
     if (!refused && verdicts.some(({ verdict }) => verdict === 'wait')) {
       return {
-        answer: items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item)),
+        answer,
         waitFor: items.flatMap((item, at) => (verdicts[at]?.verdict === 'wait' ? [item.address] : [])),
       }
     }
-    const answer = items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item))
+    // With a later timestamp those that would wait are asked again: until then they are in nobody's way.
+    if (refused && verdicts.every(({ verdict }) => RESTAMPED.has(verdict))) {
+      const tooOld = answer.map((each) => (each.verdict === 'too-old' ? each : ACCEPTED))
+      return { answer: tooOld, settled: this.#settledAt(items) }
+    }
     if (refused) return { answer, settled: this.#settledAt(items) }
     for (const [at, item] of items.entries()) {
       const verdict = verdicts[at] as PrepareVerdict & { verdict: 'accepted' }
@@ -182,8 +192,7 @@ export class TransactionPart implements TransactionNode {
       if (!(await this.#waits.until(left, COMMIT_WAIT_MS)))
         throw new Error('a transaction before this one is not decided')
     }
-    const last = this.#unsettled.get(request.tx)
-    if (last?.visible === false) await last.durable
+    await this.#unsettled.visible(request.tx)
     return { clock: this.#options.clock.timestamp }
   }
 
@@ -193,7 +202,7 @@ export class TransactionPart implements TransactionNode {
   }
 
   async finished({ tx }: FinishRequest): Promise<void> {
-    await this.#unsettled.get(tx)?.durable
+    await this.#unsettled.durable(tx)
     // A crash since then has brought the intent back, and what was done with it is gone.
     if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
@@ -218,9 +227,9 @@ export class TransactionPart implements TransactionNode {
     ])
     this.#ended.add(tx)
     const durable = line.settled()
-    if (durable !== undefined) for (const each of finished) this.#keepUnsettled(each, durable, settled)
+    if (durable !== undefined) for (const each of finished) this.#unsettled.add(each, durable, put)
     if (!settled) await durable
-    this.#dispelDoubt(addresses)
+    for (const item of this.#doubts.dispel(addresses)) this.#waits.changed(item)
   }
 
   /** The transactions that are pending no longer. */
@@ -237,17 +246,6 @@ export class TransactionPart implements TransactionNode {
     return transactions(
       item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
     )
-  }
-
-  /** Once readers see what became of all that was pending on these items at the start. */
-  #dispelDoubt(items: Iterable<KeyBytes>): void {
-    for (const item of this.#inDoubt.size === 0 ? [] : items) {
-      const doubtful = this.#inDoubt.get(item)
-      if (doubtful === undefined) continue
-      if (this.#options.pendings.of(item).pending.some(({ tx }) => doubtful.has(tx))) continue
-      this.#inDoubt.delete(item)
-      this.#waits.changed(item)
-    }
   }
 
   #write(
@@ -346,6 +344,7 @@ export class TransactionPart implements TransactionNode {
       }
       case 'done': {
         const next = this.#applyStep(step, verdict.next[0], verdict.timestamp)
+        const traceless = record === undefined && next === undefined
         return {
           answer: {
             verdict: 'done',
@@ -353,10 +352,21 @@ export class TransactionPart implements TransactionNode {
             ...(record && { old: record }),
             ...(next && { new: next }),
           },
-          settled: this.#options.line.settled(),
+          settled: both(
+            this.#options.line.settled(),
+            traceless ? this.covered(verdict.timestamp) : undefined,
+          ),
         }
       }
     }
+  }
+
+  /**
+   * When a delete of nothing has its place in the serial order for good: it leaves no trace but this, and a write that was
+   * stamped before it must not come after it because the node was opened anew.
+   */
+  covered(timestamp: Timestamp): Promise<void> | undefined {
+    return this.#ceiling.above(timestamp)
   }
 
   #decideStep(steps: readonly StepAction[]): StepVerdict {
@@ -380,6 +390,8 @@ export class TransactionPart implements TransactionNode {
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
+      // What is pending below it is nothing any more, and nobody need wait for it.
+      this.#waits.changed(item.address)
     }
     return record
   }
@@ -464,21 +476,9 @@ export class TransactionPart implements TransactionNode {
     if (onStalled === undefined) return
     for (const item of items) {
       for (const { tx, timestamp } of pendings.of(item).pending) {
-        if (this.#inDoubt.has(item) || timestamp < clock.timestamp - stalledMs * 1000) onStalled(tx)
+        if (this.#doubts.has(item) || timestamp < clock.timestamp - stalledMs * 1000) onStalled(tx)
       }
     }
-  }
-
-  /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
-  #keepUnsettled(tx: TxId, durable: Promise<void>, visible: boolean): void {
-    const before = this.#unsettled.get(tx)
-    const last = { durable, visible: visible && before?.visible !== false }
-    this.#unsettled.set(tx, last)
-    const forget = (): void => {
-      if (this.#unsettled.get(tx) === last) this.#unsettled.delete(tx)
-    }
-    // A failure stays until somebody finishes the transaction once more.
-    durable.then(forget, () => undefined)
   }
 
   #load(address: KeyBytes, key: LoadedItem['key']): LoadedItem {
@@ -507,12 +507,6 @@ export class TransactionPart implements TransactionNode {
   }
 }
 
-interface Unsettled {
-  readonly durable: Promise<void>
-  /** Readers see all of it already. */
-  readonly visible: boolean
-}
-
 /** What a step answers, and when: once `settled`, or after another try when one of `waitFor` has changed. */
 type Step<Answer> =
   | { readonly answer: Answer; readonly settled: Promise<void> | undefined; readonly waitFor?: undefined }
@@ -524,52 +518,5 @@ type TransactAnswer = TransactReply extends infer Reply
     : never
   : never
 
-function both(one: Promise<void> | undefined, other: Promise<void> | undefined): Promise<void> | undefined {
-  if (one === undefined || one === other) return other
-  return other === undefined ? one : Promise.all([one, other]).then(() => undefined)
-}
-
 const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
   items.flatMap((item) => (item.pending.length > 0 ? [item.address] : []))
-
-function actionVerdict(verdict: PrepareVerdict, item: LoadedItem): ActionVerdict {
-  switch (verdict.verdict) {
-    case 'accepted':
-      return ACCEPTED
-    case 'condition-failed': {
-      const { record } = item.state
-      return { verdict: 'condition-failed', ...(record && { current: record }) }
-    }
-    case 'wait':
-      return { verdict: 'conflict', others: verdict.others }
-    case 'invalid':
-    case 'conflict':
-    case 'too-old':
-      return verdict
-  }
-}
-
-function stepVerdict(
-  result: (StepVerdict & { verdict: 'refused' })['results'][number],
-  item: LoadedItem,
-): ActionVerdict {
-  if (result.verdict === 'fine') return ACCEPTED
-  if (result.verdict === 'invalid') return result
-  const { record } = item.state
-  return { verdict: 'condition-failed', ...(record && { current: record }) }
-}
-
-const conflictVerdict = (others: readonly TxId[]): ActionVerdict =>
-  others.length === 0 ? ACCEPTED : { verdict: 'conflict', others }
-
-function withImage({ state: { record } }: LoadedItem): ActionVerdict {
-  return record === undefined ? ACCEPTED : { verdict: 'accepted', old: record }
-}
-
-const TOKEN_OUTCOMES = {
-  repeated: 'repeated',
-  mismatch: 'token-mismatch',
-  'in-progress': 'token-in-progress',
-} as const
-
-const ACCEPTED = { verdict: 'accepted' } as const

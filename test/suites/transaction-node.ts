@@ -187,6 +187,42 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
   })
 
   scenario(
+    'a blind put behind a prepared transaction goes on for those who wait for that one',
+    async (opened) => {
+      const { node } = opened
+      const at = later(opened, 1)
+      await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
+      const read = node.readAt({ items: [ref(a)], timestamp: later(opened, 2) })
+      await turns()
+      const written = await put(node, plain, plainItem('a', { v: number(50) }))
+      assert.ok(written.verdict === 'done' && written.new !== undefined)
+      assert.deepEqual((await read).results, [{ verdict: 'too-old', above: written.new.timestamp }])
+    },
+  )
+
+  scenario(
+    'where a timestamp is too old for one action, the others need not wait for anybody',
+    async (opened) => {
+      const { node } = opened
+      await put(node, plain, a)
+      const at = later(opened, 1)
+      const increase = updateRequest(plain, plainItem('a'), 'ADD v :x', { values: { ':x': number(1) } })
+      await node.prepare({ tx: tx(1), timestamp: at, actions: [increase] })
+      const b = plainItem('b')
+      await node.readAt({ items: [ref(b)], timestamp: later(opened, 5) })
+      const full = { condition: 'v < :max', values: { ':max': number(2) } }
+      const { verdicts } = await node.prepare({
+        tx: tx(2),
+        timestamp: later(opened, 2),
+        actions: [putRequest(plain, a, full), putRequest(plain, b)],
+      })
+      // Not a conflict, which would be final: with a later timestamp it can wait, and may be accepted.
+      assert.deepEqual(verdicts, [{ verdict: 'accepted' }, { verdict: 'too-old', above: later(opened, 5) }])
+      assert.equal((await node.stalled(later(opened, 1000), 10)).length, 1)
+    },
+  )
+
+  scenario(
     '§4 updates prepared together are done in timestamp order, whichever is committed first',
     async (opened) => {
       const { node } = opened
@@ -326,6 +362,25 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     for (let n = 0; n < 3000; n++) await node.write(deleteRequest(plain, plainItem(`x${n}`)))
     await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
     assert.deepEqual(await getItem(node, plain, a), a)
+  })
+
+  scenario('a delete of nothing keeps its place in the serial order over a restart', async (opened) => {
+    const { node: first, reopen } = opened
+    if (reopen === undefined) return
+    await put(first, plain, a)
+    const deleted = await first.write(deleteRequest(plain, plainItem('b')))
+    assert.ok(deleted.verdict === 'done' && deleted.timestamp !== undefined)
+    const node = await reopen()
+    try {
+      const { verdicts } = await node.prepare({
+        tx: tx(1),
+        timestamp: deleted.timestamp,
+        actions: [putRequest(plain, plainItem('b'))],
+      })
+      assert.equal(verdicts[0]?.verdict, 'too-old')
+    } finally {
+      await node.close()
+    }
   })
 
   scenario('a delete that observed its item is not undercut once it is overwritten', async (opened) => {

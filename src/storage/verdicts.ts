@@ -1,0 +1,50 @@
+// What the rules say, as a node tells it to coordinators.
+import type { TxId } from '../model/brand.js'
+import type { StepVerdict } from '../rules/beside.js'
+import type { PrepareVerdict } from '../rules/prepare.js'
+import type { LoadedItem } from './contended.js'
+import type { ActionVerdict } from './transactions.js'
+
+export function actionVerdict(verdict: PrepareVerdict, item: LoadedItem): ActionVerdict {
+  switch (verdict.verdict) {
+    case 'accepted':
+      return ACCEPTED
+    case 'condition-failed': {
+      const { record } = item.state
+      return { verdict: 'condition-failed', ...(record && { current: record }) }
+    }
+    case 'wait':
+      return { verdict: 'conflict', others: verdict.others }
+    case 'invalid':
+    case 'conflict':
+    case 'too-old':
+      return verdict
+  }
+}
+
+export function stepVerdict(
+  result: (StepVerdict & { verdict: 'refused' })['results'][number],
+  item: LoadedItem,
+): ActionVerdict {
+  if (result.verdict === 'fine') return ACCEPTED
+  if (result.verdict === 'invalid') return result
+  const { record } = item.state
+  return { verdict: 'condition-failed', ...(record && { current: record }) }
+}
+
+export const conflictVerdict = (others: readonly TxId[]): ActionVerdict =>
+  others.length === 0 ? ACCEPTED : { verdict: 'conflict', others }
+
+export function withImage({ state: { record } }: LoadedItem): ActionVerdict {
+  return record === undefined ? ACCEPTED : { verdict: 'accepted', old: record }
+}
+
+export const TOKEN_OUTCOMES = {
+  repeated: 'repeated',
+  mismatch: 'token-mismatch',
+  'in-progress': 'token-in-progress',
+} as const
+
+export const ACCEPTED = { verdict: 'accepted' } as const
+/** Verdicts that another timestamp would change, or that go with one that it would. */
+export const RESTAMPED: ReadonlySet<PrepareVerdict['verdict']> = new Set(['accepted', 'wait', 'too-old'])
