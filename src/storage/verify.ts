@@ -89,6 +89,10 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
       meta.push({ name: metaName(key), value })
     }
     for (const table of options.tables(meta)) verifyTable(index, table, report)
+  } catch (error) {
+    report.found(
+      `The data in ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+    )
   } finally {
     await index.close()
   }
