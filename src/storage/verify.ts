@@ -110,7 +110,7 @@ async function verifyJournal(
   if (end > applied) report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
   for (const [at, segment] of segments.entries()) {
     const file = `${folder}/${segment.file}`
-    const bytes = await readSegment(files, folder, segment)
+    const bytes = await readSegment(files, folder, segment, segment.start)
     for (end = segment.start; ; report.batches++) {
       const frame = decodeFrame(bytes, end - segment.start, segment.seed, end)
       if (frame === undefined) break

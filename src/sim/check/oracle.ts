@@ -78,7 +78,7 @@ class Oracle {
       if (entry.timestamp === undefined) throw new RangeError(`${entry.id} committed without a timestamp`)
       placed.push({ entry, timestamp: entry.timestamp })
     }
-    return placed.sort((a, b) => a.timestamp - b.timestamp || (a.entry.id < b.entry.id ? -1 : 1))
+    return placed.toSorted((a, b) => a.timestamp - b.timestamp || (a.entry.id < b.entry.id ? -1 : 1))
   }
 
   #judgeWrite(entry: WriteEntry, timestamp: number): void {
