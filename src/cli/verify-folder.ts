@@ -1,7 +1,8 @@
 // Puts together what a check of a folder needs: the storage's own check, and the catalogue's reading of its tables.
 import { access } from 'node:fs/promises'
 import type { TableShape } from '../model/table.js'
-import { decodeRecord, tableOf } from '../router/table-record.js'
+import { decodeRecord, RecordDamaged, tableOf } from '../router/table-record.js'
+import type { MetaEntry } from '../storage/storage-node.js'
 import { verifyFolder } from '../storage/verify.js'
 import type { FolderReport } from './world.js'
 
@@ -14,16 +15,28 @@ export async function verifyDataFolder(path: string): Promise<FolderReport> {
   })
   // The catalogue is kept on the first node, and holds for all of them.
   let shapes: readonly TableShape[] = []
+  const damaged: string[] = []
   const { findings, batches, items, entries } = await verifyFolder(path, {
     tables: (meta) => {
       const tables = meta.filter(({ name }) => name.startsWith(TABLE_PREFIX))
-      if (tables.length > 0) shapes = tables.map(({ value }) => tableOf(decodeRecord(value)).shape)
+      if (tables.length > 0) shapes = tables.flatMap((entry) => shapeOf(entry, damaged))
       return shapes
     },
   })
-  const verdict = findings.length === 0 ? 'sound' : 'not sound'
+  const problems = [...damaged, ...findings]
+  const verdict = problems.length === 0 ? 'sound' : 'not sound'
   return {
-    problems: findings,
+    problems,
     summary: `${path} is ${verdict}: ${batches} batches of the journal, ${items} items and ${entries} index entries were read`,
+  }
+}
+
+function shapeOf(entry: Required<MetaEntry>, damaged: string[]): readonly TableShape[] {
+  try {
+    return [tableOf(decodeRecord(entry)).shape]
+  } catch (error) {
+    if (!(error instanceof RecordDamaged)) throw error
+    damaged.push(error.message)
+    return []
   }
 }

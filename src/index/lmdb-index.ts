@@ -1,6 +1,7 @@
 // The index on disk: LMDB, with synced commits. A power cut leaves it at its last commit, never between two.
 //
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
+import { setImmediate } from 'node:timers/promises'
 import { type Database, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
 import { checkIndexFile } from './lmdb-file.js'
@@ -37,6 +38,8 @@ export function lmdbIndex(path: string): OrderedIndex {
     maxReaders: READERS_MAX,
     noSubdir: false,
     overlappingSync: false,
+    // Changes come in batches as it is; an implicit one would reject a promise of its own that nobody can handle.
+    eventTurnBatching: false,
     noMemInit: true,
     noReadAhead: true,
     cache: false,
@@ -85,13 +88,24 @@ class LmdbIndex implements OrderedIndex {
   async apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
     const applied = Buffer.allocUnsafe(8)
     applied.writeDoubleBE(appliedUpTo)
-    const committed = await this.#root.batch(() => {
-      for (const [key, value] of changes) {
-        if (value === undefined) void this.#entries.remove(key)
-        else void this.#entries.put(key, value)
-      }
-      void this.#state.put(APPLIED, applied)
-    })
+    let write: Promise<boolean> | undefined
+    /** The writes of a batch share a few promises, each of which rejects if the commit fails. */
+    const handled = (written: Promise<boolean>): void => {
+      if (written === write) return
+      write = written
+      written.catch(() => undefined)
+    }
+    let committed: boolean
+    try {
+      committed = await this.#root.batch(() => {
+        for (const [key, value] of changes) {
+          handled(value === undefined ? this.#entries.remove(key) : this.#entries.put(key, value))
+        }
+        handled(this.#state.put(APPLIED, applied))
+      })
+    } catch (error) {
+      throw await commitFailure(error)
+    }
     if (!committed) throw new Error('LMDB did not commit')
     // The next read must see this commit, not the snapshot that the current turn of the event loop may have open.
     this.#root.resetReadTxn()
@@ -107,4 +121,12 @@ class LmdbIndex implements OrderedIndex {
   #assertOpen(): void {
     if (this.#closed) throw new Error('The index is closed.')
   }
+}
+
+/** LMDB's error says why only in another promise, which would end the process if nobody handled it. */
+async function commitFailure(error: unknown): Promise<Error> {
+  const { commitError } = error as { readonly commitError?: Promise<never> }
+  const cause: unknown = await Promise.race([commitError?.catch((reason: unknown) => reason), setImmediate()])
+  const why = cause instanceof Error ? cause : (error as Error)
+  return new Error(`the index could not be written: ${why.message}`, { cause: error })
 }

@@ -37,25 +37,34 @@ export async function recoverJournal(
   for (let at = first; at < segments.length; at++) {
     const segment = segments[at] as Segment
     const next = segments[at + 1]
-    const bytes = await readSegment(files, folder, segment)
-    end = await replaySegment(bytes, segment, end, replay)
+    // What the index holds is not read again: a restart costs what is left to replay.
+    const rest = { ...segment, start: end }
+    const bytes = await readSegment(files, folder, segment, end)
+    end = await replaySegment(bytes, rest, end, replay)
     if (next !== undefined) {
       if (next.start !== end) throw damaged(folder, segment, end, `the next segment begins at ${next.start}`)
       continue
     }
-    const proof = laterProof(bytes, segment, end)
+    const proof = laterProof(bytes, rest, end)
     if (proof !== undefined) {
       throw damaged(folder, segment, end, `a whole batch follows at byte ${proof.position - segment.start}`)
     }
-    await cut(files, folder, segment, bytes.length, end)
+    await cut(files, folder, segment, rest.start + bytes.length, end)
   }
   return { segments, end }
 }
 
-export async function readSegment(files: FileLayer, folder: string, segment: Segment): Promise<Buffer> {
+/** The bytes of a segment from the offset `from` of the journal on. */
+export async function readSegment(
+  files: FileLayer,
+  folder: string,
+  segment: Segment,
+  from: number,
+): Promise<Buffer> {
+  const skipped = from - segment.start
   const handle = await files.open(`${folder}/${segment.file}`, { create: false })
   try {
-    const bytes = await handle.read(0, await handle.length())
+    const bytes = await handle.read(skipped, Math.max(0, (await handle.length()) - skipped))
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   } finally {
     await handle.close()
@@ -91,11 +100,11 @@ async function cut(
   files: FileLayer,
   folder: string,
   segment: Segment,
-  length: number,
+  fileEnd: number,
   end: number,
 ): Promise<void> {
   // A file shorter than `end` lost nothing that the index does not hold; the next append fills the gap with zeros.
-  if (length <= end - segment.start) return
+  if (fileEnd <= end) return
   const handle = await files.open(`${folder}/${segment.file}`, { create: false })
   try {
     await handle.truncateSynced(end - segment.start)

@@ -46,7 +46,7 @@ const FIRST_SPACE = 1
 export async function openCatalog(options: CatalogOptions): Promise<TableCatalog> {
   const home = options.nodes[0]
   if (home === undefined) throw new RangeError('a catalogue needs a node')
-  const records = (await home.readMeta(TABLE_PREFIX)).map((entry) => decodeRecord(entry.value))
+  const records = (await home.readMeta(TABLE_PREFIX)).map(decodeRecord)
   const inUse = new Set(records.flatMap(spacesOf))
   const dropped = (await home.readMeta(DROPPED_PREFIX))
     .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))

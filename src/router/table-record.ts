@@ -73,10 +73,25 @@ export interface TableRecord {
 
 export const encodeRecord = (record: TableRecord): Uint8Array => Buffer.from(JSON.stringify(record))
 
-export function decodeRecord(value: Uint8Array): TableRecord {
-  const record = JSON.parse(Buffer.from(value).toString()) as TableRecord
-  for (const space of spacesOf(record)) spaceId(space)
-  return record
+/** What the data folder holds about a table is not readable any more; the message is a sentence. */
+export class RecordDamaged extends Error {
+  override readonly name = 'RecordDamaged'
+}
+
+/** The record, checked as far as everything else relies on it. */
+export function decodeRecord(entry: { readonly name: string; readonly value: Uint8Array }): TableRecord {
+  try {
+    const record = JSON.parse(Buffer.from(entry.value).toString()) as TableRecord
+    for (const space of spacesOf(record)) spaceId(space)
+    tableOf(record)
+    return record
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new RecordDamaged(
+      `The record ${JSON.stringify(entry.name)} of the catalogue of tables is damaged: ${reason}.`,
+      { cause: error },
+    )
+  }
 }
 
 /** Every key space that belongs to the table. */

@@ -89,6 +89,10 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
       meta.push({ name: metaName(key), value })
     }
     for (const table of options.tables(meta)) verifyTable(index, table, report)
+  } catch (error) {
+    report.found(
+      `The data in ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+    )
   } finally {
     await index.close()
   }
@@ -106,7 +110,7 @@ async function verifyJournal(
   if (end > applied) report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
   for (const [at, segment] of segments.entries()) {
     const file = `${folder}/${segment.file}`
-    const bytes = await readSegment(files, folder, segment)
+    const bytes = await readSegment(files, folder, segment, segment.start)
     for (end = segment.start; ; report.batches++) {
       const frame = decodeFrame(bytes, end - segment.start, segment.seed, end)
       if (frame === undefined) break

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { open } from '../../src/store.js'
+import { testFolder } from '../suites/folder.js'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
@@ -31,4 +35,25 @@ test('cli: the process answers after its one line, ends by itself with 0 at a si
     assert.deepEqual(await once(child, 'exit'), [0, null])
   }
   assert.deepEqual(await once(childOf('verify'), 'exit'), [0, null])
+})
+
+test('cli: a damaged catalogue is named by verify, and start refuses it with a sentence', async () => {
+  const path = testFolder()
+  const store = await open({ path })
+  await store.call('CreateTable', {
+    TableName: 'Things',
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  })
+  await store.close()
+  const file = join(path, 'node-0', 'index', 'data.mdb')
+  const bytes = readFileSync(file)
+  for (let at = bytes.indexOf('"keySchema"'); at !== -1; at = bytes.indexOf('"keySchema"', at)) bytes[at] = 0
+  writeFileSync(file, bytes)
+  const sentence = /The record "table\/Things" of the catalogue of tables is damaged/
+  const { problems } = await verifyDataFolder(path)
+  assert.equal(problems.length, 1)
+  assert.match(problems[0] as string, sentence)
+  await assert.rejects(open({ path }), sentence)
 })

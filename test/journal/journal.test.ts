@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { AppendFailed, AppendUnsure, JournalDamaged } from '../../src/journal/errors.js'
 import type { Frame } from '../../src/journal/frame.js'
 import { type Journal, openJournal } from '../../src/journal/journal.js'
+import { recoverJournal } from '../../src/journal/recovery.js'
 import { type KeyBytes, lsn, timestamp } from '../../src/model/brand.js'
+import type { FileLayer } from '../../src/runtime/files.js'
 import { realFiles } from '../../src/runtime/real-files.js'
 import { FaultyDisk, ioError, outOfSpace, somePages, tornAt } from '../faults/faulty-files.js'
 import { testFolder } from '../suites/folder.js'
@@ -72,6 +74,36 @@ test('journal: every batch is read back in order, from any offset at which one b
     const { numbers } = await open(disk.copy(), end)
     assert.deepEqual(numbers, upTo(6).slice(n))
   }
+})
+
+test('journal: what the index holds already is not read again', async () => {
+  const { disk, ends } = await history(6)
+  const reads: (readonly number[])[] = []
+  const files: FileLayer = {
+    open: async (path, options) => {
+      const handle = await disk.open(path, options)
+      return {
+        writeSynced: (bytes, position) => handle.writeSynced(bytes, position),
+        read: (position, length) => {
+          reads.push([position, position + length])
+          return handle.read(position, length)
+        },
+        reserve: (position, length) => handle.reserve(position, length),
+        truncateSynced: (length) => handle.truncateSynced(length),
+        length: () => handle.length(),
+        close: () => handle.close(),
+      }
+    },
+    list: (folder) => disk.list(folder),
+    remove: (path) => disk.remove(path),
+    makeFolder: () => disk.makeFolder(),
+    syncFolder: (path) => disk.syncFolder(path),
+  }
+  const replayed: number[] = []
+  const from = ends[4] as number
+  await recoverJournal(files, FOLDER, from, async (frame) => void replayed.push(frame.lsn))
+  assert.deepEqual(replayed, [5, 6])
+  assert.deepEqual(reads, [[from, ends[6]]])
 })
 
 test('journal: a file cut at every offset gives the whole batches before it', async () => {

@@ -9,6 +9,13 @@ export interface SpawnedServer extends AsyncDisposable {
   stop(): Promise<number | null>
 }
 
+export interface SpawnOptions {
+  /** No file of the server may grow beyond this: to it, the disk is full. */
+  readonly fileBytesMax?: number
+  /** Do not show what it says on stderr. */
+  readonly quiet?: boolean
+}
+
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 const READY = /^seriatim listening on (http:\/\/\S+)$/
 
@@ -19,9 +26,16 @@ const READY = /^seriatim listening on (http:\/\/\S+)$/
  *   await using server = await spawnServer()
  *   await fetch(server.url)
  */
-export async function spawnServer(args: readonly string[] = ['--memory']): Promise<SpawnedServer> {
-  const child = spawn(process.execPath, [MAIN, 'start', ...args, '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+export async function spawnServer(
+  args: readonly string[] = ['--memory'],
+  options: SpawnOptions = {},
+): Promise<SpawnedServer> {
+  const command = [process.execPath, MAIN, 'start', ...args, '--port', '0']
+  const { fileBytesMax, quiet } = options
+  // The shell counts in blocks of 512 bytes.
+  const limit = fileBytesMax === undefined ? '' : `ulimit -f ${Math.floor(fileBytesMax / 512)}; `
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
+    stdio: ['ignore', 'pipe', quiet === true ? 'ignore' : 'inherit'],
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
   const stop = (): Promise<number | null> => {
