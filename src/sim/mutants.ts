@@ -141,12 +141,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'pendings.set(item.address, { pending }, put);',
     ...mixed,
   },
-  'fence-lost': {
-    module: 'storage/ended.js',
-    find: 'this.#line.put(endedKey(this.#epoch(), tx), NOTHING);',
-    replace: 'void tx;',
-    ...bank,
-  },
   'ceiling-forgotten': {
     module: 'storage/local-node.js',
     find: 'clock.witness(storedCeiling(line));',
@@ -216,6 +210,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace:
       "void calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp })).catch(() => undefined);\n" +
       "            record = { decision: 'commit', timestamp: this.#timestamp };",
+    ...bank,
+  },
+  'refusal-not-fenced': {
+    module: write,
+    find: "parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'",
+    replace: "'refused'",
     ...bank,
   },
   'token-recorded-later': {

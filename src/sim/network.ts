@@ -5,7 +5,7 @@
 //          <--answer--- [delay | drop | repeat | cut] <--
 //   caller: no answer for a while --> OutcomeUnknown
 //
-// What is sent is frozen: it is plain data, and neither side may change it afterwards.
+// What is sent is plain data, and neither side may change it afterwards: in every fourth world it is frozen.
 import { OutcomeUnknown } from '../storage/errors.js'
 import { rates } from './faults.js'
 import type { Life, SimProcess, Surroundings } from './process.js'
@@ -22,12 +22,14 @@ export class Network {
   readonly #around: Surroundings
   readonly #cut = new Set<string>()
   readonly #onBroken: (what: string) => void
+  readonly #sent: <T>(value: T) => T
   #calls = 0
 
   /** `onBroken`: told of errors that no caller could expect. */
-  constructor(around: Surroundings, onBroken: (what: string) => void) {
+  constructor(around: Surroundings, onBroken: (what: string) => void, freezes: boolean) {
     this.#around = around
     this.#onBroken = onBroken
+    this.#sent = freezes ? freeze : (value) => value
   }
 
   /** An object whose methods run in another process. */
@@ -52,7 +54,7 @@ export class Network {
     request: { readonly service: string; readonly method: string; readonly args: readonly unknown[] },
     options: CallOptions,
   ): Promise<unknown> {
-    freeze(request.args)
+    this.#sent(request.args)
     return new Promise((resolve, reject) => {
       const { method } = request
       if (!life.reach(`before-send:${method}`)) return
@@ -140,7 +142,7 @@ export class Network {
     const result = (async () => handler.apply(target, [...args]))()
     callee.reach(`after-receive:${method}`)
     result.then(
-      (value) => answer((call) => call.resolve(freeze(value))),
+      (value) => answer((call) => call.resolve(this.#sent(value))),
       (error: Error) => {
         if (callee.alive && !isExpected(error))
           this.#onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)

@@ -93,7 +93,7 @@ class World {
       this.#broken = true
       this.#recorder.found.add('broken-invariant', what)
     }
-    const network = new Network(around, onBroken)
+    const network = new Network(around, onBroken, Math.floor(options.seed / 4) % 4 === 0)
     const nodes: NodeProcess[] = []
     const recoveries: SimProcess[] = []
     const { rules } = options
