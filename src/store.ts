@@ -159,6 +159,7 @@ class LocalStore implements Store {
   }
 
   client(config: DynamoDBClientConfig = {}): DynamoDBClient {
+    this.#assertOpen()
     this.#dispatcher ??= new Dispatcher(this.#router, { limits: serverLimits, metrics: new Metrics() })
     return inProcessClient(this.#dispatcher, config)
   }
@@ -167,18 +168,21 @@ class LocalStore implements Store {
     operation: Name,
     input: StoreInput<Name>,
   ): Promise<StoreOutput<Name>> {
+    this.#assertOpen()
     const reply = await this.#router.handle({ operation, input: toWire(input), principal: anyone })
     if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
     return fromWire(JSON.parse(Buffer.from(reply.body).toString())) as StoreOutput<Name>
   }
 
   async listen(options: ListenOptions = {}): Promise<RunningServer> {
+    this.#assertOpen()
     const server = await listen(this.#router, options)
     this.#servers.add(server)
     return server
   }
 
   async reset(): Promise<void> {
+    this.#assertOpen()
     await this.#catalog.change((draft) => {
       for (const record of this.#catalog.records()) draft.remove(record)
     })
@@ -205,6 +209,10 @@ class LocalStore implements Store {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw new Error('This store is closed.')
   }
 }
 

@@ -42,7 +42,7 @@ for (const page of pages) {
     test(`${page}: ${name} runs and prints what it says`, async () => {
       const file = join(folder, `${page.replaceAll('/', '-')}-${name}`)
       writeFileSync(file, code)
-      const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', file])
+      const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', file], { cwd: folder })
       const printed = stdout.replaceAll(/\s+/g, ' ')
       for (const [, expected = ''] of code.matchAll(PRINTED)) {
         assert.ok(

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { BodyCollector } from '../../src/server/body.js'
-import { ask, heldRouter, RawClient, requestOf, serve } from './support.js'
+import { ask, heldRouter, onEach, RawClient, requestOf, serve } from './support.js'
 
 const MB = 1024 * 1024
 
@@ -123,28 +123,34 @@ test('limits: no header is dropped because there are many', async (t) => {
 
 const slow = { headersTimeoutMs: 50, requestTimeoutMs: 100, timeoutCheckMs: 20, lingerMs: 50 }
 
-test('limits: a connection that sends nothing, or its headers too slowly, is closed', async (t) => {
-  const server = await serve(t, { limits: slow })
-  const silent = await RawClient.open(t, server)
-  const dripping = await RawClient.open(t, server)
-  dripping.write('POST / HTTP/1.1\r\nhost: local')
-  assert.equal((await dripping.response())!.status, 408)
-  await dripping.closed()
-  await silent.closed()
-})
+onEach(
+  'limits: a connection that sends nothing, or its headers too slowly, is closed',
+  async (t, serveOn) => {
+    const server = await serveOn(t, { limits: slow })
+    const silent = await RawClient.open(t, server)
+    const dripping = await RawClient.open(t, server)
+    dripping.write('POST / HTTP/1.1\r\nhost: local')
+    assert.equal((await dripping.response())!.status, 408)
+    await dripping.closed()
+    await silent.closed()
+  },
+)
 
-test('limits: a body that comes too slowly is refused, and what it held is given back', async (t) => {
-  const server = await serve(t, { limits: { ...slow, bodyBytesInFlightMax: 100_000 } })
-  for (let round = 0; round < 3; round++) {
-    const client = await RawClient.open(t, server)
-    client.write(requestOf({ headers: { 'content-length': '90000' }, body: ' '.repeat(80_000) }))
-    assert.equal((await client.response())!.status, 408)
-    await client.closed()
-  }
-})
+onEach(
+  'limits: a body that comes too slowly is refused, and what it held is given back',
+  async (t, serveOn) => {
+    const server = await serveOn(t, { limits: { ...slow, bodyBytesInFlightMax: 100_000 } })
+    for (let round = 0; round < 3; round++) {
+      const client = await RawClient.open(t, server)
+      client.write(requestOf({ headers: { 'content-length': '90000' }, body: ' '.repeat(80_000) }))
+      assert.equal((await client.response())!.status, 408)
+      await client.closed()
+    }
+  },
+)
 
-test('limits: an idle connection is closed', async (t) => {
-  const client = await RawClient.open(t, await serve(t, { limits: { keepAliveTimeoutMs: 30 } }))
+onEach('limits: an idle connection is closed', async (t, serveOn) => {
+  const client = await RawClient.open(t, await serveOn(t, { limits: { keepAliveTimeoutMs: 30 } }))
   assert.equal((await client.write(requestOf()).response())!.status, 200)
   assert.equal((await client.closed()).length, 0)
 })
