@@ -95,7 +95,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
   const onBroken = (what: string): void => {
     throw new Error(what)
   }
-  const network = new Network(around, onBroken)
+  const network = new Network(around, onBroken, false)
   const nodes: NodeProcess[] = []
   const recoveries: SimProcess[] = []
   const cluster: Cluster = {
