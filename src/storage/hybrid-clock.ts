@@ -20,9 +20,13 @@ export class HybridClock {
     return this.#lsn
   }
 
-  /** The time, without giving it out: never behind what was given out or witnessed. */
+  /**
+   * The time, without giving it out: never behind what was given out, witnessed or told before. It is remembered, so that
+   * what is kept for a time is not lost when somebody sets the clock back.
+   */
   now(): Timestamp {
-    return Math.max(this.#clock.nowMicros(), this.#timestamp) as Timestamp
+    this.#timestamp = Math.max(this.#clock.nowMicros(), this.#timestamp) as Timestamp
+    return this.#timestamp
   }
 
   nextTimestamp(): Timestamp {

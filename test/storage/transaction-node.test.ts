@@ -6,7 +6,12 @@ import { transactionNodeSuite } from '../suites/transaction-node.js'
 transactionNodeSuite('memory node', async () => {
   const runtime = testRuntime(1)
   const node = await openLocalNode({ runtime, memory: true })
-  return { node, now: () => runtime.clock.nowMicros(), advanceMs: (ms) => runtime.clock.advance(ms) }
+  return {
+    node,
+    now: () => runtime.clock.nowMicros(),
+    advanceMs: (ms) => runtime.clock.advance(ms),
+    setBackMs: (ms) => runtime.clock.jump(-ms),
+  }
 })
 
 transactionNodeSuite('LMDB node', async () => {
@@ -17,6 +22,7 @@ transactionNodeSuite('LMDB node', async () => {
     node,
     now: () => runtime.clock.nowMicros(),
     advanceMs: (ms) => runtime.clock.advance(ms),
+    setBackMs: (ms) => runtime.clock.jump(-ms),
     reopen: async () => {
       await node.close()
       return openLocalNode({ runtime, path })

@@ -24,6 +24,8 @@ export interface OpenedNode {
   /** Now, as its clock says. */
   readonly now: () => number
   readonly advanceMs: (ms: number) => void
+  /** Sets its clock back, as an operator would. */
+  readonly setBackMs: (ms: number) => void
   /** Closes it as it is and opens it anew; absent for nodes that keep nothing. */
   readonly reopen?: () => Promise<StorageNode>
 }
@@ -339,6 +341,32 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       ['accepted', 'condition-failed'],
     )
     assert.equal(await getItem(node, plain, plainItem('c')), undefined)
+  })
+
+  scenario('a client token holds though the clock is set back, over a restart too', async (opened) => {
+    const { node: first, now, setBackMs, reopen } = opened
+    const slot = ledgerSlot('7'.repeat(32))
+    const attempt = (ledger: StorageNode['ledger'], nonce: string) =>
+      ledger.begin({
+        tx: txId(slot, nonce),
+        timestamp: now() as Timestamp,
+        participants: [],
+        payloadHash: 'hash',
+      })
+    await attempt(first.ledger, 'a')
+    await first.ledger.decide(txId(slot, 'a'), 'commit', { timestamp: now() as Timestamp })
+    await first.ledger.complete(txId(slot, 'a'))
+    setBackMs(30 * 60_000)
+    const again = await attempt(first.ledger, 'b')
+    assert.ok(again.verdict === 'exists' && again.record.tx === txId(slot, 'a'))
+    if (reopen === undefined) return
+    const node = await reopen()
+    try {
+      const restarted = await attempt(node.ledger, 'c')
+      assert.ok(restarted.verdict === 'exists' && restarted.record.tx === txId(slot, 'a'))
+    } finally {
+      await node.close()
+    }
   })
 
   scenario('a client token is mistaken for nothing else', async (opened) => {
