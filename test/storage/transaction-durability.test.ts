@@ -205,7 +205,11 @@ test('a fence stands by the clock of the node, however far that is ahead of the 
   await node.cancel({ tx: tx(1), items: [ref('a')] })
   await node.finished({ tx: tx(1), items: [ref('a')] })
   await node.ledger.purge(100)
-  const late = await node.prepare({ tx: tx(1), timestamp: hour, actions: [putRequest(plain, plainItem('a'))] })
+  const late = await node.prepare({
+    tx: tx(1),
+    timestamp: hour,
+    actions: [putRequest(plain, plainItem('a'))],
+  })
   assert.deepEqual(late.verdicts, [{ verdict: 'ended' }])
   await node.close()
 })
