@@ -100,6 +100,11 @@ export type ReadTransactionOutcome =
 export interface Coordinator {
   write(transaction: WriteTransaction): Promise<WriteTransactionOutcome>
   read(transaction: ReadTransaction): Promise<ReadTransactionOutcome>
+  /**
+   * A write outside transactions was answered at this timestamp: transactions from here on come after it. A node's clock may
+   * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).
+   */
+  witness(timestamp: Timestamp): void
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
@@ -150,6 +155,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     write: (transaction) => writeTransaction(parts, transaction),
     read: (transaction) =>
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
+    witness: (timestamp) => parts.clock.witness(timestamp),
     idle: async () => {
       while (behind.size > 0) await Promise.all(behind)
     },

@@ -99,6 +99,8 @@ export async function openCluster(seed = 1): Promise<Cluster> {
         const request = putRequest(plain, plainItem(id, { v: { S: 'old' } }))
         await nodes[nodeOf(request.key.hash)]?.write(request)
       }
+      // Whatever is stamped from here on comes after them.
+      runtime.clock.advance(1)
     },
     unfinished: async () => {
       const first = '0'.repeat(32) as Parameters<Ledger['unfinished']>[0]

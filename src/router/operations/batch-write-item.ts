@@ -174,6 +174,7 @@ async function writeAll(context: RouterContext, input: Input, batch: Batch): Pro
       const outcome = await context.nodeOf(write.key.hash).write(write)
       if (outcome.verdict === 'invalid') throw validationError(outcome.message)
       if (outcome.verdict === 'conflict') left.push(wireOf(write))
+      if (outcome.verdict === 'done') context.coordinator.witness(outcome.timestamp)
       if (outcome.verdict === 'done' && counted) {
         consumed = addConsumed(consumed, consumedByOutcome(write.table, outcome))
       }

@@ -85,6 +85,7 @@ export async function runWrite(
     case 'condition-failed':
       throw conditionFailed(input, outcome.current)
     case 'done': {
+      context.coordinator.witness(outcome.timestamp)
       const attributes = attributesOf(outcome)
       const further = furtherMembers({
         ConsumedCapacity: capacityOf(table, input, request, outcome),
