@@ -29,7 +29,7 @@ export class SimDisk {
   constructor(around: Surroundings) {
     this.#around = around
     this.#random = around.random.fork()
-    this.#slowness = this.#random.skewed(1, 20)
+    this.#slowness = around.faults.has('disk') ? this.#random.skewed(1, 20) : 1
   }
 
   /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */

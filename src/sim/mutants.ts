@@ -154,7 +154,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'doubt-forgotten': {
-    module: part,
+    module: 'storage/doubts.js',
     find: '[...pendings.items()].map((item) => [item,',
     replace: '[].map((item) => [item,',
     ...bank,
