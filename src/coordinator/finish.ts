@@ -5,18 +5,24 @@ import type { Timestamp } from '../model/brand.js'
 import type { CoordinatedNode } from './coordinator.js'
 import type { Calls } from './calls.js'
 
-/** Tells every node of a decided transaction; resolves when all have done it, rejects if one does not answer. */
+/**
+ * Tells every node of a decided transaction; rejects if one does not answer. Resolves when readers see it on all of them,
+ * or, with `known`, when all know of it: an update may have to wait for others before it, and recovery does not.
+ */
 export async function tellParticipants(
   nodes: readonly CoordinatedNode[],
   record: Pick<LedgerRecord, 'tx' | 'decision' | 'timestamp' | 'participants'>,
   calls: Calls,
+  until: 'visible' | 'known' = 'visible',
 ): Promise<Timestamp> {
   const { tx, timestamp, decision, participants } = record
   const answers = await Promise.allSettled(
     participants.map(({ node, items }) =>
       calls(() => {
         const told = nodeAt(nodes, node)
-        return decision === 'commit' ? told.commit({ tx, items, timestamp }) : told.cancel({ tx, items })
+        return decision === 'commit'
+          ? told.commit({ tx, items, timestamp, until })
+          : told.cancel({ tx, items })
       }),
     ),
   )

@@ -159,7 +159,10 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       if (record === undefined) this.#entries.delete(name)
       else this.#enforce(name, record)
     }
-    for (const space of draft.dropped) this.#dropped.add(space)
+    for (const space of draft.dropped) {
+      this.#dropped.add(space)
+      for (const node of this.#nodes) node.dropTable(space)
+    }
     for (const space of draft.swept) this.#dropped.delete(space)
     if (draft.tables.size > 0) this.#names = undefined
     this.#wake()

@@ -33,6 +33,9 @@ export class ItemSteps {
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
 
+  /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
+  readonly #dropped = new Set<SpaceId>()
+
   constructor(line: Line, clock: HybridClock, partitions: Partitions, marks: ReadMarks) {
     this.#line = line
     this.#clock = clock
@@ -42,6 +45,12 @@ export class ItemSteps {
 
   setShape(table: TableShape): void {
     this.#shapes.set(table.space, table)
+    this.#dropped.delete(table.space)
+  }
+
+  drop(space: SpaceId): void {
+    this.#shapes.delete(space)
+    this.#dropped.add(space)
   }
 
   /** The shape in force, whatever the request was validated with. */
@@ -51,6 +60,7 @@ export class ItemSteps {
 
   /** The record as it now is; undefined if there is no item. */
   apply({ table, key, state, next, timestamp, blind, put }: ItemChange): ItemRecord | undefined {
+    if (this.#dropped.size > 0 && this.#dropped.has(table.space)) return undefined
     const { record } = state
     const lsn = this.#clock.nextLsn()
     const address = inSpace(table.space, key.bytes)

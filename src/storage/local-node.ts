@@ -34,6 +34,7 @@ import type {
 } from './storage-node.js'
 import { TransactionPart, type RuleFunctions, type TransactionPartOptions } from './transaction-part.js'
 import type {
+  CommitRequest,
   FinishRequest,
   PrepareReply,
   PrepareRequest,
@@ -105,7 +106,7 @@ export class LocalNode implements StorageNode {
     return this.#transactions.prepare(request)
   }
 
-  commit(request: FinishRequest & { readonly timestamp: Timestamp }): Promise<{ readonly clock: Timestamp }> {
+  commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
     return this.#transactions.commit(request)
   }
 
@@ -141,6 +142,10 @@ export class LocalNode implements StorageNode {
 
   setShape(table: TableShape): void {
     this.#steps.setShape(table)
+  }
+
+  dropTable(space: SpaceId): void {
+    this.#steps.drop(space)
   }
 
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {

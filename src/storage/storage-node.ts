@@ -88,6 +88,8 @@ export interface StorageNode extends TransactionNode {
 
   /** The table has got this shape: writes that were validated with an older one follow it from now on. */
   setShape(table: TableShape): void
+  /** Nothing is written to this table any more, not even by a transaction that was prepared before. */
+  dropTable(space: SpaceId): void
 
   /** Small named records beside the items: the catalogue of tables. All entries in one atomic step. */
   writeMeta(entries: readonly MetaEntry[]): Promise<void>

@@ -30,6 +30,7 @@ import { inSpace, pendingKey } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import type {
   ActionVerdict,
+  CommitRequest,
   FinishRequest,
   PrepareReply,
   PrepareRequest,
@@ -180,11 +181,10 @@ export class TransactionPart implements TransactionNode {
     }
   }
 
-  async commit(
-    request: FinishRequest & { readonly timestamp: Timestamp },
-  ): Promise<{ readonly clock: Timestamp }> {
+  async commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
     this.#options.clock.witness(request.timestamp)
     await this.#finish(request, 'commit')
+    if (request.until === 'known') return { clock: this.#options.clock.timestamp }
     // An update may have to wait for what is pending before it; the answer means that readers see it.
     const { pendings } = this.#options
     for (let left = pendings.itemsOf(request.tx); left.length > 0; left = pendings.itemsOf(request.tx)) {

@@ -50,6 +50,12 @@ export interface FinishRequest {
   readonly items: readonly ItemRef[]
 }
 
+export interface CommitRequest extends FinishRequest {
+  readonly timestamp: Timestamp
+  /** When to answer: once readers see the writes (unless told otherwise), or once the node knows of the decision. */
+  readonly until?: 'visible' | 'known'
+}
+
 /** A client token travels with a one-round transaction, into the same atomic step as its effect. */
 export interface TokenClaim {
   readonly payloadHash: string
@@ -117,8 +123,7 @@ export interface ReadLatestReply {
 
 export interface TransactionNode {
   prepare(request: PrepareRequest): Promise<PrepareReply>
-  /** Resolves once the writes are visible. */
-  commit(request: FinishRequest & { readonly timestamp: Timestamp }): Promise<{ readonly clock: Timestamp }>
+  commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }>
   cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }>
   /** Resolves once everything that `commit` or `cancel` of this transaction did here would survive a crash. */
   finished(request: FinishRequest): Promise<void>

@@ -381,6 +381,17 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     assert.equal((await node.transact(token('two'))).outcome, 'token-mismatch')
   })
 
+  scenario('a commit after its table was dropped leaves nothing behind', async (opened) => {
+    const { node } = opened
+    const at = later(opened, 1)
+    await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
+    node.dropTable(plain.space)
+    await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
+    assert.equal(await getItem(node, plain, a), undefined)
+    assert.deepEqual(node.count(plain.space), { items: 0, bytes: 0 })
+    assert.equal((await node.stalled(later(opened, 1000), 10)).length, 0)
+  })
+
   scenario('deletes of other items do not hide a create that was accepted before them', async (opened) => {
     const { node } = opened
     const at = later(opened, 1)
