@@ -30,11 +30,16 @@ export interface LoadResult {
 const HEADER_END = Buffer.from('\r\n\r\n')
 const LATENCIES_MAX = 2_000_000
 
-/** The bytes of a request for an operation of DynamoDB, without a signature. */
+/** Peers want to see a signature, although none of them checks it. */
+const SIGNED =
+  'authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, ' +
+  'Signature=0\r\nx-amz-date: 20260101T000000Z\r\n'
+
+/** The bytes of a request for an operation of DynamoDB. */
 export function requestBytes(host: string, port: number, operation: string, body: string): Buffer {
   const length = Buffer.byteLength(body)
   return Buffer.from(
-    `POST / HTTP/1.1\r\nhost: ${host}:${port}\r\ncontent-type: application/x-amz-json-1.0\r\n` +
+    `POST / HTTP/1.1\r\nhost: ${host}:${port}\r\ncontent-type: application/x-amz-json-1.0\r\n${SIGNED}` +
       `x-amz-target: DynamoDB_20120810.${operation}\r\ncontent-length: ${length}\r\n\r\n${body}`,
   )
 }
