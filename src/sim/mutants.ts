@@ -165,12 +165,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'if (false)',
     ...bank,
   },
-  'visible-upon-unsettled': {
-    module: part,
-    find: "const put = settled ? 'putVisible' : 'put';",
-    replace: "const put = 'putVisible';",
-    ...mixed,
-  },
   // The journal and its line.
   'answer-before-durable': {
     module: line,

@@ -64,11 +64,8 @@ export class Recorder {
     for (const { status, timestamp, actions } of this.writes) {
       if (status === 'committed') for (const { key } of actions) known.add(`${key}@${timestamp}`)
     }
-    const logged = new Set(
-      nodes.flatMap(({ log }) =>
-        log.writes.map(({ address, timestamp }) => `${keyOf(address)}@${timestamp}`),
-      ),
-    )
+    const gone = nodes.flatMap(({ log }) => log.writes.filter(({ record }) => record === undefined))
+    const logged = new Set(gone.map(({ address, timestamp }) => `${keyOf(address)}@${timestamp}`))
     return [
       ...this.writes.filter(({ status }) => status === 'committed').map((draft) => entryOf(draft, logged)),
       ...this.reads,
