@@ -31,9 +31,9 @@ export interface ApplierOptions {
   readonly changesMax?: number
 }
 
-const DELAY_MS = 100
+const DELAY_MS = 500
 const HURRY_BYTES = 1024 * 1024
-const CHANGES_MAX = 1000
+const CHANGES_MAX = 5000
 const RETRY_MS = 1000
 
 export class Applier {

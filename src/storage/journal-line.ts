@@ -79,7 +79,7 @@ export class JournalLine implements Line {
       runtime: options.runtime,
       applied: (batches, keys) => this.#applied(batches, keys),
       failed: (error) => this.#rejectWaiters(indexRefusal(error)),
-      hurryBytes: this.#overlayBytesMax / 8,
+      hurryBytes: this.#overlayBytesMax / 3,
       ...(options.applyDelayMs === undefined ? {} : { delayMs: options.applyDelayMs }),
       ...(options.applyChangesMax === undefined ? {} : { changesMax: options.applyChangesMax }),
     })
