@@ -2,6 +2,7 @@
 // what it is told once, and knows the transaction by its id.
 import type { LedgerRecord } from '../ledger/ledger.js'
 import type { Timestamp } from '../model/brand.js'
+import type { CommitRequest } from '../storage/transactions.js'
 import type { CoordinatedNode } from './coordinator.js'
 import type { Calls } from './calls.js'
 
@@ -13,7 +14,7 @@ export async function tellParticipants(
   nodes: readonly CoordinatedNode[],
   record: Pick<LedgerRecord, 'tx' | 'decision' | 'timestamp' | 'participants'>,
   calls: Calls,
-  until: 'visible' | 'known' = 'visible',
+  { until = 'visible', unfenced }: Pick<CommitRequest, 'until' | 'unfenced'> = {},
 ): Promise<Timestamp> {
   const { tx, timestamp, decision, participants } = record
   const answers = await Promise.allSettled(
@@ -21,7 +22,7 @@ export async function tellParticipants(
       calls(() => {
         const told = nodeAt(nodes, node)
         return decision === 'commit'
-          ? told.commit({ tx, items, timestamp, until })
+          ? told.commit({ tx, items, timestamp, until, ...(unfenced && { unfenced }) })
           : told.cancel({ tx, items })
       }),
     ),

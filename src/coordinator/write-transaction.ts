@@ -54,6 +54,7 @@ async function oneRound(
     actions,
     ...(token && { token: { payloadHash: token.payloadHash } }),
     ...(imagesWanted && { imagesWanted }),
+    ...(!parts.calls.lossy && { once: true as const }),
   }
   // The node recognises the transaction when a lost answer makes this call again, with or without a token.
   const transact = (): Promise<TransactReply> =>
@@ -248,7 +249,9 @@ class TwoPhases {
       participants: this.#groups.map(participantOf),
     } as const
     try {
-      raise(this.#parts, await tellParticipants(nodes, decided, calls))
+      // Every prepare has been answered; only over a network a copy of one may still be on its way.
+      const fence = calls.lossy ? {} : { unfenced: true as const }
+      raise(this.#parts, await tellParticipants(nodes, decided, calls, fence))
     } catch (error) {
       // It is committed, but not everybody would see it yet: recovery goes on with it.
       return { done: { outcome: 'unknown', message: messageOf(error) } }

@@ -196,7 +196,7 @@ class RunningRecovery implements Recovery {
       // What a node still holds of it came late or twice. All of it: which items these are, only the node knows.
       if (node !== undefined) await this.#calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
     } else {
-      await tellParticipants(nodes, record, this.#calls, 'known')
+      await tellParticipants(nodes, record, this.#calls, { until: 'known' })
       await completeRecord(nodes, ledger, record, this.#calls)
     }
     this.#seen.delete(tx)

@@ -18,7 +18,7 @@ export function writeAnswer(response: ServerResponse, answer: Answer, connection
  * exist, or the connection is not one of HTTP/1.1 that stays open, the general way is taken.
  */
 export function writeKeepAlive(response: ServerResponse, answer: Answer, connectionHeaders: string): void {
-  const prepared = response as ServerResponse & { _header?: string | null }
+  const prepared = response as ServerResponse & PreparedResponse
   if (prepared._header !== null || !response.shouldKeepAlive || response.req.httpVersionMinor !== 1) {
     writeAnswer(response, answer, 'keep')
     return
@@ -29,8 +29,19 @@ export function writeKeepAlive(response: ServerResponse, answer: Answer, connect
     text += `${headers[index]}: ${headers[index + 1]}\r\n`
   prepared._header = `${text}content-length: ${body.length}\r\n${connectionHeaders}\r\n`
   response.statusCode = status
-  if (body.length > ONE_WRITE_BYTES_MAX) response.end(body)
-  else response.end(latin1(body), 'latin1')
+  if (body.length > ONE_WRITE_BYTES_MAX || typeof prepared._send !== 'function') {
+    response.end(body)
+    return
+  }
+  // `end` with a body would write an empty text behind it, and gather the two; without one it only ends.
+  prepared._send(latin1(body), 'latin1')
+  response.end()
+}
+
+/** What node:http keeps of an answer, where it is as we know it. */
+interface PreparedResponse {
+  _header?: string | null
+  _send?: (data: string, encoding: 'latin1') => boolean
 }
 
 /**

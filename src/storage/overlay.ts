@@ -19,7 +19,9 @@ export interface Version {
 }
 
 export class Overlay {
-  readonly #newest = new BTree<KeyBytes, Version>(undefined, compareKeyBytes)
+  /** Looked up by every step, and so a hash map; the tree beside it only knows the order of the keys. */
+  readonly #newest = new Map<KeyBytes, Version>()
+  readonly #order = new BTree<KeyBytes, undefined>(undefined, compareKeyBytes)
   #durableBatch = 0
 
   /** Batches up to this one are durable. */
@@ -52,6 +54,7 @@ export class Overlay {
     const newest = this.#newest.get(key)
     // Within one batch the last value counts; below the newest version that readers see nobody looks.
     const older = newest?.batch === batch && !newest.visible ? newest.older : newest
+    if (newest === undefined) this.#order.set(key, undefined)
     this.#newest.set(key, { batch, value, older: visible ? undefined : this.#trimmed(older), visible })
   }
 
@@ -68,7 +71,7 @@ export class Overlay {
   rollBack(keys: Iterable<KeyBytes>): void {
     for (const key of keys) {
       const durable = this.durable(key)
-      if (durable === undefined) this.#newest.delete(key)
+      if (durable === undefined) this.#delete(key)
       else this.#newest.set(key, durable)
     }
   }
@@ -77,7 +80,7 @@ export class Overlay {
   drop(keys: Iterable<KeyBytes>, batch: number): void {
     for (const key of keys) {
       const newest = this.#newest.get(key)
-      if (newest !== undefined && newest.batch <= batch) this.#newest.delete(key)
+      if (newest !== undefined && newest.batch <= batch) this.#delete(key)
     }
   }
 
@@ -88,13 +91,19 @@ export class Overlay {
     options: { readonly reverse: boolean; readonly view: 'durable' | 'decided' },
   ): Iterable<readonly [KeyBytes, Uint8Array | undefined]> {
     const entries = options.reverse
-      ? this.#newest.entriesReversed(to, undefined, true)
-      : this.#newest.entries(from)
-    for (const [key, newest] of entries) {
+      ? this.#order.entriesReversed(to, undefined, true)
+      : this.#order.entries(from)
+    for (const [key] of entries) {
       if (options.reverse ? key < from : key >= to) return
+      const newest = this.#newest.get(key) as Version
       const version = options.view === 'decided' ? newest : this.#durableOf(newest)
       if (version !== undefined) yield [key, version.value]
     }
+  }
+
+  #delete(key: KeyBytes): void {
+    this.#newest.delete(key)
+    this.#order.delete(key)
   }
 
   #durableOf(newest: Version | undefined): Version | undefined {

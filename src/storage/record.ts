@@ -13,13 +13,15 @@ const BLIND = 2
 
 export function encodeRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn): Buffer {
   const json = JSON.stringify(next.item)
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(json))
+  const jsonBytes = Buffer.byteLength(json)
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + jsonBytes)
   bytes[0] = FORMAT
   bytes[1] = (next.lastWrite.kind === 'update' ? UPDATED : 0) | (next.lastWrite.blind ? BLIND : 0)
   bytes.writeDoubleBE(timestamp, 2)
   bytes.writeDoubleBE(lsn, 10)
   bytes.writeUInt32BE(next.itemBytes, 18)
-  bytes.write(json, HEADER_BYTES, 'utf8')
+  // As many bytes as characters: it is ASCII, which is copied faster as what it also is.
+  bytes.write(json, HEADER_BYTES, jsonBytes === json.length ? 'latin1' : 'utf8')
   return bytes
 }
 

@@ -207,7 +207,10 @@ export class TransactionPart implements TransactionNode {
     if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
 
-  async #finish({ tx, items }: FinishRequest, decision: 'commit' | 'cancel'): Promise<void> {
+  async #finish(
+    { tx, items, unfenced }: FinishRequest & Pick<CommitRequest, 'unfenced'>,
+    decision: 'commit' | 'cancel',
+  ): Promise<void> {
     const { line, pendings } = this.#options
     const admission = line.admission()
     if (admission !== undefined) await admission
@@ -225,7 +228,7 @@ export class TransactionPart implements TransactionNode {
       tx,
       ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
     ])
-    this.#ended.add(tx)
+    if (unfenced !== true) this.#ended.add(tx)
     const durable = line.settled()
     if (durable !== undefined) for (const each of finished) this.#unsettled.add(each, durable, put)
     if (!settled) await durable
@@ -273,18 +276,12 @@ export class TransactionPart implements TransactionNode {
     return { clock: this.#options.clock.timestamp, ...answer }
   }
 
-  #transact({ tx, actions, token, imagesWanted }: TransactRequest): Step<TransactAnswer> {
-    const { tokens, line } = this.#options
-    // Without a token the slot is the transaction's own, and a request that was repeated on its way is recognised.
+  #transact(request: TransactRequest): Step<TransactAnswer> {
+    const { tx, actions, token, imagesWanted } = request
     const payloadHash = token?.payloadHash ?? ''
-    const claim = tokens.claimToken(tx, payloadHash)
-    if (claim.verdict !== 'free')
-      return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, settled: claim.settled }
-    const ended = this.#ended.find(tx)
-    if (ended !== undefined) {
-      const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
-      return { answer: { outcome: 'refused', verdicts }, settled: ended.settled }
-    }
+    const { tokens, line } = this.#options
+    const known = this.#recognised(request)
+    if (known !== undefined) return known
     const items = actions.map((action) => this.#loadAction(action))
     const steps = items.map((item) => ({ item, action: item.action, answersImage: false }))
     const verdict = this.#decideStep(steps)
@@ -308,7 +305,7 @@ export class TransactionPart implements TransactionNode {
             verdict.next[at],
             verdict.timestamp,
           )
-        tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
+        if (isRemembered(request)) tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
         const images = imagesWanted && { verdicts: items.map(withImage) }
         return {
           answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
@@ -316,6 +313,20 @@ export class TransactionPart implements TransactionNode {
         }
       }
     }
+  }
+
+  /** The answer to a request that was here before, or whose token was. */
+  #recognised(request: TransactRequest): Step<TransactAnswer> | undefined {
+    if (!isRemembered(request)) return undefined
+    const { tx, actions, token } = request
+    // Without a token the slot is the transaction's own, and a request that was repeated on its way is recognised.
+    const claim = this.#options.tokens.claimToken(tx, token?.payloadHash ?? '')
+    if (claim.verdict !== 'free')
+      return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, settled: claim.settled }
+    const ended = this.#ended.find(tx)
+    if (ended === undefined) return undefined
+    const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
+    return { answer: { outcome: 'refused', verdicts }, settled: ended.settled }
   }
 
   /** A single write to an item that has transactions pending (§4). */
@@ -517,6 +528,8 @@ type TransactAnswer = TransactReply extends infer Reply
     ? Omit<Reply, 'clock'>
     : never
   : never
+
+const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
 
 const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
   items.flatMap((item) => (item.pending.length > 0 ? [item.address] : []))

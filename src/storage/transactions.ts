@@ -52,6 +52,8 @@ export interface FinishRequest {
 
 export interface CommitRequest extends FinishRequest {
   readonly timestamp: Timestamp
+  /** No prepare of this transaction can still be on its way: no fence is left for it. */
+  readonly unfenced?: true
   /** When to answer: once readers see the writes (unless told otherwise), or once the node knows of the decision. */
   readonly until?: 'visible' | 'known'
 }
@@ -66,6 +68,8 @@ export interface TransactRequest {
   readonly actions: readonly Action[]
   readonly token?: TokenClaim
   readonly imagesWanted?: true
+  /** This request cannot arrive twice: without a token nothing of it need be remembered. */
+  readonly once?: true
 }
 
 export type TransactReply = { readonly clock: Timestamp } &
