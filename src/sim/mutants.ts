@@ -221,8 +221,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'recovery-cancels-committing': {
     module: 'recovery/recovery.js',
-    find: 'await tellParticipants(nodes, record, this.#calls);',
-    replace: "await tellParticipants(nodes, { ...record, decision: 'cancel' }, this.#calls);",
+    find: 'await tellParticipants(nodes, record, this.#calls,',
+    replace: "await tellParticipants(nodes, { ...record, decision: 'cancel' }, this.#calls,",
     ...bank,
   },
 }

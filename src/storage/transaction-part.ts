@@ -202,7 +202,9 @@ export class TransactionPart implements TransactionNode {
   }
 
   async finished({ tx }: FinishRequest): Promise<void> {
-    await this.#unsettled.durable(tx)
+    // While one step becomes durable another may follow, when what the transaction waited for is decided.
+    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx))
+      await step
     // A crash since then has brought the intent back, and what was done with it is gone.
     if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
