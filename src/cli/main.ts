@@ -3,6 +3,9 @@
 import { run } from './run.js'
 import { processWorld } from './world.js'
 
+// Whoever reads our output may stop reading, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
 process.exitCode = await run(process.argv.slice(2), processWorld())
 // Everything is closed by now. Should something keep the process alive all the same, end it.
 setTimeout(() => process.exit(), 1000).unref()
