@@ -8,10 +8,11 @@
 //
 // Every snapshot is announced to every node before anything is read at it. A node that has announced T stamps all later
 // single writes above T, refuses prepares at or below T on what was read at T, and keeps the images that T may see.
-import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+import type { BoundCondition } from '../expression/types.js'
+import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRef } from '../ledger/ledger.js'
-import type { TableShape } from '../model/table.js'
-import type { Item } from '../model/value.js'
+import type { KeyRange } from '../model/key-range.js'
+import type { IndexShape, TableShape } from '../model/table.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { RangePage, RangeRequest } from './storage-node.js'
 
@@ -76,16 +77,17 @@ export type Expectation =
   /** Nobody has written it since the snapshot was taken: first committer wins. */
   | { readonly kind: 'unwritten-since'; readonly timestamp: Timestamp }
 
-/** What a query or scan saw must be what it would see at the commit timestamp. */
+/** What a query or scan saw must be what it would see at the commit timestamp. Plain data, as everything a node is sent. */
 export interface PredicateCheck {
-  readonly space: SpaceId
-  /** The snapshot at which it was evaluated. */
+  readonly table: TableShape
+  /** Absent: the table itself was read. */
+  readonly index?: IndexShape
+  /** The snapshot at which it was read. */
   readonly since: Timestamp
-  /** Whether an image stands in the range that was read and passes its filter. */
-  readonly matches: (image: Item) => boolean
-  /** Base-table ranges: only addresses within; absent for an index or a whole table. Without the space prefix. */
-  readonly from?: KeyBytes
-  readonly to?: KeyBytes
+  /** The part of the key space of the index, or of the table, that was read; ends where reading ended. */
+  readonly range: KeyRange
+  /** On whole images; what an index does not project was refused before. */
+  readonly filter?: BoundCondition
 }
 
 export interface UnitNode {
