@@ -3,7 +3,6 @@
 //   a command of the SDK --serialize--> target and body replaced --build, sign--> endpoint
 //   its answer <--deserialize-- an empty success <-- the body, taken here          (an error is left as it is)
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import type { CallOptions } from './endpoint.js'
 
 /** Before the names of Seriatim's own operations. */
 export const EXTENSION_PREFIX = 'Seriatim_20261101.'
@@ -38,7 +37,7 @@ export async function callExtension(
   client: DynamoDBClient,
   operation: string,
   input: object,
-  options: CallOptions = {},
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<unknown> {
   const { DescribeEndpointsCommand } = await import('@aws-sdk/client-dynamodb')
   const command = new DescribeEndpointsCommand({})
