@@ -22,6 +22,10 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  [
+    'sim-locks',
+    { summary: 'run simulated contenders for locks and judge them', load: () => import('./sim-locks.js') },
+  ],
   ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
 ])
 

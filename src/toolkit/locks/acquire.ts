@@ -37,7 +37,6 @@ export interface AcquireOptions {
   readonly waitMs: number
   readonly leaseMs: number
   readonly shared: boolean
-  readonly heartbeat: 'automatic' | 'manual'
   readonly label?: string
   readonly signal?: AbortSignal
 }
@@ -52,6 +51,7 @@ export interface Acquired {
 const TIMED_OUT = 'timed-out'
 /** At most so many rows get a suspicion by one that gives up. */
 const SUSPECTED_MAX = 4
+const REMOVED_ON_LEAVING_MAX = 16
 const PAGES_MAX = 1000
 /** A request that takes longer is tried again. */
 const REQUEST_TIMEOUT_MS_MAX = 5_000
@@ -105,7 +105,7 @@ export class Acquisition {
 
   /** A ticket, and a row under it for each name. Rows of an earlier ticket block the others until these are written. */
   async #takePlace(): Promise<{ readonly lease: Lease; readonly known: Map<LockName, LockState> }> {
-    const { names, shared, leaseMs, heartbeat, label } = this.#options
+    const { names, shared, leaseMs, label } = this.#options
     const { table, clock } = this.#parts
     const before = this.#lease
     const [drawn, ...locks] = await Promise.all([
@@ -114,7 +114,7 @@ export class Acquisition {
     ])
     const number = drawn.outcome === 'done' ? drawnTicket(drawn.answer.Attributes) : 0n
     const ticket: Ticket = { ticket: number, owner: this.#parts.newOwner(), shared, leaseMs, names }
-    const lease = new Lease(this.#parts, ticket, heartbeat)
+    const lease = new Lease(this.#parts, ticket)
     const sent = new Map<LockName, Moment>()
     // From here on there may be rows to give back.
     this.#lease = lease
@@ -234,10 +234,10 @@ export class Acquisition {
     view: QueueView,
   ): Promise<void> {
     const { observations, waiting } = this.#parts
-    // When the first of those ahead may be known to be dead, it is worth looking again.
-    const deadInMs = Math.min(
-      ...rowsAhead(view, lease.ticket).map((row) => Math.max(1, observations.deadInMs(name, row))),
-    )
+    // When the first of the living ahead may turn out to be dead, it is worth looking again. Those that are dead already
+    // are for the first of the living to remove.
+    const living = rowsAhead(view, lease.ticket).filter((row) => !observations.isDead(name, row))
+    const deadInMs = Math.min(...living.map((row) => Math.max(1, observations.deadInMs(name, row))))
     await waiting.until(name, behind, position, Math.min(deadInMs, this.#leftMs()), this.#options.signal)
   }
 
@@ -287,20 +287,27 @@ export class Acquisition {
   }
 
   async #giveUp(): Promise<void> {
-    await this.#suspect()
+    // A courtesy: what goes wrong with it is not what the caller needs to hear.
+    await this.#suspect().catch(() => undefined)
     if (this.#lease !== undefined) await this.#leave(this.#lease)
   }
 
-  /** Tells those who come after us how long the rows ahead have not changed. */
+  /**
+   * Tells those who come after us how long the rows ahead have not changed. The dead at the head are removed: nobody may
+   * ever stay long enough to be the first of the living.
+   */
   async #suspect(): Promise<void> {
     if (this.#ahead === undefined) return
     const { name, rows } = this.#ahead
     const { table, clock, observations } = this.#parts
-    for (const row of rows.slice(0, SUSPECTED_MAX)) {
+    const isLiving = (row: QueueRow): boolean => !observations.isDead(name, row)
+    const deadAtHead = rows.slice(0, Math.max(0, rows.findIndex(isLiving)))
+    await this.#removeDead(name, deadAtHead.slice(0, REMOVED_ON_LEAVING_MAX))
+    for (const row of rows.filter(isLiving).slice(0, SUSPECTED_MAX)) {
       const unchangedMs = Math.floor(observations.unchangedMs(name, row))
       if (row.suspectedMs !== undefined && unchangedMs <= row.suspectedMs) continue
       const request = suspectRequest(table, name, row, unchangedMs, clock.wallMs())
-      await attempt(this.#parts, 'UpdateItem', request, this.#timeoutMs).catch(() => undefined)
+      await attempt(this.#parts, 'UpdateItem', request, this.#timeoutMs)
     }
   }
 

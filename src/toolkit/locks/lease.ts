@@ -34,7 +34,7 @@ export class Lease {
   readonly #parts: LeaseParts
   /** When the last confirmed write of each row was sent. */
   readonly #confirmed = new Map<LockName, Moment>()
-  readonly #automatic: boolean
+  #automatic = true
   #beat = FIRST_BEAT
   #lost: LockLost | undefined
   #onLost: ((error: LockLost) => void) | undefined
@@ -42,10 +42,9 @@ export class Lease {
   #cancelEnd: (() => void) | undefined
   #stopped = false
 
-  constructor(parts: LeaseParts, ticket: Ticket, heartbeat: 'automatic' | 'manual') {
+  constructor(parts: LeaseParts, ticket: Ticket) {
     this.#parts = parts
     this.ticket = ticket
-    this.#automatic = heartbeat === 'automatic'
   }
 
   /** Every row has been written; from the sending of each its lease runs. */
@@ -53,6 +52,12 @@ export class Lease {
     for (const [name, moment] of sent) this.#confirmed.set(name, moment)
     this.#watchEnd()
     this.#beatIn(this.ticket.leaseMs / 2)
+  }
+
+  /** From now on only `beat` does: the owner has asked for that. */
+  beatByHand(): void {
+    this.#automatic = false
+    this.#cancelBeat?.()
   }
 
   stop(): void {
@@ -143,7 +148,7 @@ export class Lease {
   #watchEnd(): void {
     this.#cancelEnd?.()
     if (this.#stopped) return
-    this.#cancelEnd = this.#parts.clock.timer(Math.max(0, this.remainingMs()), () => {
+    this.#cancelEnd = this.#parts.clock.timer(Math.max(1, Math.ceil(this.remainingMs())), () => {
       // A timer may come a little early; the clock decides.
       if (this.lost === undefined && !this.#stopped) this.#watchEnd()
     })

@@ -46,8 +46,8 @@ export class LockClock {
         signal?.removeEventListener('abort', end)
         resolve()
       }
-      const timer = this.#clock.awaitedTimer ?? this.#clock.timer
-      const cancel = timer(delayMs, end)
+      const clock = this.#clock
+      const cancel = clock.awaitedTimer?.(delayMs, end) ?? clock.timer(delayMs, end)
       signal?.addEventListener('abort', end, { once: true })
     })
   }

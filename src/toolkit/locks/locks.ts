@@ -134,7 +134,7 @@ class LockClient implements Locks {
           names: names.map(({ name }) => name),
           namespace: names[0]!.namespace,
           ticket,
-        } as LockEvent),
+        }),
     }
     if (options.releaseOn !== undefined) {
       releaseOnSignals(options.releaseOn, async () => {
@@ -159,11 +159,11 @@ class LockClient implements Locks {
       waitMs,
       leaseMs,
       shared,
-      heartbeat,
       ...(label !== undefined && { label }),
       ...(signal !== undefined && { signal }),
     })
     const { lease, waitedMs, requests } = await acquisition.run()
+    if (heartbeat === 'manual') lease.beatByHand()
     const lock = new HeldLock(this.#parts, lease, (released) => this.#held.delete(released))
     this.#held.add(lock)
     this.#parts.emit(lease.ticket, { type: 'acquired', waitedMs, requests })
