@@ -81,7 +81,10 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   })
   const { port } = server.address() as AddressInfo
   let stopped: Promise<void> | undefined
-  const stop = (): Promise<void> => (stopped ??= stopServer(server, state, connections))
+  const stop = (): Promise<void> => {
+    router.endWaits?.()
+    return (stopped ??= stopServer(server, state, connections))
+  }
   return {
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     port,

@@ -8,6 +8,7 @@ import { Counts } from './counts.js'
 import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import type { View } from './view.js'
+import { Watches } from './watches.js'
 
 /** Whether readers see a change once it is durable, or at once. */
 export type Put = 'put' | 'putVisible'
@@ -34,6 +35,9 @@ export interface Line {
   /** Undefined if what `decided` says of this key is durable already. */
   settledAt(key: KeyBytes): Promise<void> | undefined
 
+  /** Told of every change when readers begin to see it. */
+  readonly watches: Watches
+
   /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
   onRollback(callback: () => void): void
 
@@ -44,6 +48,7 @@ export interface Line {
 
 /** Without a journal what is decided is durable, and goes straight to the index. */
 export class MemoryLine implements Line {
+  readonly watches = new Watches()
   readonly #index: OrderedIndex
   readonly #counts = new Counts()
 
@@ -69,6 +74,7 @@ export class MemoryLine implements Line {
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     // A memory index has changed when `apply` returns; there is nothing to wait for.
     void this.#index.apply([[key, value]], 0)
+    if (this.watches.size > 0) this.watches.changed(key)
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {

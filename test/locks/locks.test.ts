@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '../../src/store.js'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
-import { LockLost, LockTimeout, type Lock } from '../../src/toolkit/index.js'
+import { clientEndpoint, type Endpoint } from '../../src/toolkit/endpoint.js'
+import { fenced, LockLost, LockTimeout, stillHeld, type Lock } from '../../src/toolkit/index.js'
 import { Clients, storeEndpoint, TABLE, turns } from './support.js'
 
 async function setUp() {
@@ -387,3 +387,116 @@ function withGate(
     fail: () => void (state = 'failing'),
   }
 }
+
+test('locks: on a Seriatim store a waiter is woken, and asks for nothing meanwhile', async () => {
+  await using store = await open({ memory: true })
+  const sent: string[] = []
+  const inner = clientEndpoint(store.client())
+  const endpoint: Endpoint = {
+    call: (operation, input, options) => {
+      sent.push(operation)
+      return inner.call(operation, input, options)
+    },
+    extension: (operation, input, options) => {
+      sent.push(operation)
+      return inner.extension!(operation, input, options)
+    },
+  }
+  const clients = new Clients()
+  const holder = clients.client(storeEndpoint(store))
+  await holder.locks.setup()
+  const waiter = clients.client(endpoint)
+  const lock = await holder.locks.acquire('a')
+  const waiting = waiter.locks.acquire('a', { waitMs: Infinity })
+  await clients.move(500)
+  assert.deepEqual(sent.splice(0), ['UpdateItem', 'GetItem', 'PutItem', 'Query', 'WaitForItem'])
+  await clients.move(4_000)
+  assert.deepEqual(sent.splice(0), [])
+  await lock.release()
+  // No clock moves: nothing but being woken can bring it in.
+  await (await waiting).release()
+  assert.deepEqual(sent, ['Query', 'UpdateItem', 'DeleteItem'])
+})
+
+test('locks: where nobody wakes, a waiter polls, and has asked to be woken once only', async () => {
+  await using world = await setUp()
+  let asked = 0
+  const endpoint: Endpoint = {
+    ...world.endpoint,
+    extension: () => {
+      asked++
+      return Promise.reject(Object.assign(new Error('unknown'), { name: 'UnknownOperationException' }))
+    },
+  }
+  const holder = world.clients.client(world.endpoint)
+  const waiter = world.clients.client(endpoint)
+  const lock = await holder.locks.acquire('a')
+  const waiting = waiter.locks.acquire('a', { waitMs: Infinity })
+  await world.clients.move(3_000)
+  await lock.release()
+  await (await world.clients.until(waiting)).release()
+  assert.equal(asked, 1)
+})
+
+test('locks: a write that carries the fence is refused once a later holder has written', async () => {
+  await using world = await setUp()
+  const { locks } = world.clients.client(world.endpoint)
+  const protect = (lock: Lock): Promise<unknown> =>
+    world.store.call('UpdateItem', {
+      TableName: TABLE,
+      Key: { pk: { S: 'protected' }, sk: { S: 'protected' } },
+      UpdateExpression: 'SET #seriatimFence = :seriatimFence',
+      ...fenced(lock),
+    })
+  const first = await locks.acquire('a')
+  await protect(first)
+  await protect(first)
+  await locks.break('a')
+  const second = await locks.acquire('a')
+  await protect(first)
+  await protect(second)
+  await assert.rejects(protect(first), { name: 'ConditionalCheckFailedException' })
+  await protect(second)
+})
+
+test('locks: a transaction with stillHeld happens only while the lock is held', async () => {
+  await using world = await setUp()
+  const { locks } = world.clients.client(world.endpoint)
+  const lock = await locks.acquire(['a', 'b'])
+  const write = (): Promise<unknown> =>
+    world.store.call('TransactWriteItems', {
+      TransactItems: [
+        { Put: { TableName: TABLE, Item: { pk: { S: 'protected' }, sk: { S: 'protected' } } } },
+        ...stillHeld(lock),
+      ],
+    })
+  await write()
+  await locks.break('b')
+  await assert.rejects(write(), { name: 'TransactionCanceledException' })
+})
+
+test('locks: while waiting, heartbeats are sent even for a lock with manual ones', async () => {
+  await using world = await setUp()
+  const holder = world.clients.client(world.endpoint)
+  const waiter = world.clients.client(world.endpoint)
+  const lock = await holder.locks.acquire('a')
+  const waiting = waiter.locks.acquire('a', { waitMs: Infinity, heartbeat: 'manual' })
+  await world.clients.move(35_000)
+  await lock.release()
+  await world.clients.until(waiting)
+  assert.ok(waiter.events.every(({ type }) => type !== 'drawn-again'))
+})
+
+test('locks: setup refuses a table with another key, and can be repeated', async () => {
+  await using world = await setUp()
+  const { locks } = world.clients.client(world.endpoint)
+  await locks.setup()
+  await world.store.call('CreateTable', {
+    TableName: 'Other',
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  })
+  const other = world.clients.client(world.endpoint, { table: 'Other' })
+  await assert.rejects(other.locks.setup(), /has the key \(id HASH\)/)
+})

@@ -48,10 +48,10 @@ export class Clients {
 
   /** Moves them until the promise settles. */
   async until<T>(promise: Promise<T>, except: readonly TestClient[] = []): Promise<T> {
-    let settled = false
-    const end = (): void => void (settled = true)
+    const state = { settled: false }
+    const end = (): void => void (state.settled = true)
     promise.then(end, end)
-    for (let moved = 0; !settled; moved += STEP_MS) {
+    for (let moved = 0; !state.settled; moved += STEP_MS) {
       if (moved > UNTIL_MS_MAX) throw new Error(`not settled after ${UNTIL_MS_MAX} ms`)
       await this.move(STEP_MS, except)
     }

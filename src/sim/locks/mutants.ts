@@ -45,13 +45,6 @@ export const LOCK_MUTANTS: Readonly<Record<string, readonly Edit[]>> = {
     },
   ],
   'late-is-ignored': [{ module: rules, find: LATE, replace: '' }],
-  'own-row-not-looked-for': [
-    {
-      module: rules,
-      find: '!view.rows.some((row) => row.ticket === me.ticket && row.owner === me.owner)',
-      replace: 'false',
-    },
-  ],
   'waiters-do-not-count': [
     {
       module: rules,

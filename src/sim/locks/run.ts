@@ -109,10 +109,11 @@ function planOf(random: Random): Plan {
     repeat: some(0.6, [0.02, 0.2, 0.5]),
     slow: some(0.6, [0.005, 0.02, 0.1]),
     slowMicrosMax: leaseMs * 1000 * random.pick([1, 3]),
-    stop: some(0.6, [0.002, 0.01, 0.03]),
+    stop: some(0.6, [0.005, 0.02, 0.06]),
     stopMicrosMax: leaseMs * 1000 * random.pick([1.5, 4]),
-    kill: some(0.5, [0.001, 0.005, 0.02]),
+    kill: some(0.4, [0.001, 0.005, 0.02]),
     tornQueries: random.chance(0.5),
+    delayMicrosMax: random.pick([5_000, 20_000, 100_000]),
   }
   return {
     contenders,
@@ -156,9 +157,10 @@ function makeTrouble(
   const strike = (): void => {
     if (scheduler.nowMicros > untilMicros) return
     const { process } = random.pick(contenders)
-    const what = random.pick(['stop', 'stop', 'kill', 'clock'] as const)
+    const what = random.pick(['stop', 'stop', 'cut', 'cut', 'kill', 'clock'] as const)
     judge.count(`trouble ${what}`)
     if (what === 'stop') process.stop(random.skewed(10_000, untilMicros))
+    else if (what === 'cut') process.cutOff(random.skewed(100_000, untilMicros))
     else if (what === 'clock') process.jumpClock()
     else if (++killed <= contenders.length * CONTENDERS_KILLED_MAX) process.kill()
     scheduler.after(random.below(2 * everyMicros), 'trouble', strike)

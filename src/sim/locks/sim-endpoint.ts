@@ -23,6 +23,8 @@ export interface NetworkFaults {
   readonly kill: number
   /** Whether items of a query may be read at different moments. */
   readonly tornQueries: boolean
+  /** The usual time on the way: each doubling up to it is as likely as the next. */
+  readonly delayMicrosMax: number
 }
 
 /** Told of what a process sends and of when it has its effect. */
@@ -33,7 +35,8 @@ export interface Witness {
   reading(process: SimProcess, request: Request): void
 }
 
-const DELAY_MICROS = { min: 300, max: 20_000 }
+const DELAY_MICROS_MIN = 300
+const STOP_MICROS_MIN = 20_000
 
 export class SimNetwork {
   readonly #scheduler: Scheduler
@@ -76,7 +79,7 @@ export class SimNetwork {
   /** Something else that takes a while on the network, to whatever it is for. */
   send(process: SimProcess, label: string, deliver: () => void): void {
     this.#leave(process, () => {
-      if (!this.#random.chance(this.#faults.loss)) this.#scheduler.after(this.#delay(), label, deliver)
+      if (!this.#loses(process)) this.#scheduler.after(this.#delay(), label, deliver)
     })
   }
 
@@ -87,7 +90,7 @@ export class SimNetwork {
       this.#leave(process, () => {
         const writes = request.operation.endsWith('Item') && request.operation !== 'GetItem'
         if (writes && this.#random.chance(this.#faults.repeat))
-          this.#scheduler.after(this.#delay() + this.#delay(), 'repeated', () =>
+          this.#scheduler.after(this.#repeatDelay(), 'repeated', () =>
             this.#apply(
               process,
               request,
@@ -95,7 +98,7 @@ export class SimNetwork {
               () => undefined,
             ),
           )
-        if (this.#random.chance(this.#faults.loss)) return
+        if (this.#loses(process)) return
         this.#scheduler.after(this.#delay(), request.operation, () =>
           this.#apply(
             process,
@@ -119,7 +122,7 @@ export class SimNetwork {
       this.#witness.reading(process, request)
       const first = this.#table.range(request)
       if (!this.#faults.tornQueries) return done({ Items: [...first.values()] })
-      this.#scheduler.after(this.#random.between(0, DELAY_MICROS.min), 'read', () =>
+      this.#scheduler.after(this.#random.between(0, this.#faults.delayMicrosMax), 'read', () =>
         done({ Items: this.#torn(first, this.#table.range(request)) }),
       )
     } else if (operation === 'GetItem') {
@@ -147,7 +150,7 @@ export class SimNetwork {
     if (!this.#canWake) return Promise.reject(new Refused('UnknownOperationException'))
     return new Promise((resolve) => {
       this.#leave(process, () => {
-        if (this.#random.chance(this.#faults.loss)) return
+        if (this.#loses(process)) return
         this.#scheduler.after(this.#delay(), 'wait', () => {
           const end = (met: boolean): void => {
             this.#waits.delete(wait)
@@ -177,7 +180,7 @@ export class SimNetwork {
   }
 
   #answer(process: SimProcess, settle: () => void): void {
-    if (this.#random.chance(this.#faults.loss)) return
+    if (this.#loses(process)) return
     this.#scheduler.after(this.#delay(), 'answer', () => {
       if (this.#random.chance(this.#faults.kill)) process.kill()
       this.#maybeStop(process)
@@ -185,14 +188,24 @@ export class SimNetwork {
     })
   }
 
+  #loses(process: SimProcess): boolean {
+    return process.cut || this.#random.chance(this.#faults.loss)
+  }
+
+  /** A request that is repeated on its way may come much later than it should. */
+  #repeatDelay(): number {
+    const { slowMicrosMax, delayMicrosMax } = this.#faults
+    return this.#delay() + this.#random.skewed(delayMicrosMax, slowMicrosMax)
+  }
+
   #maybeStop(process: SimProcess): void {
     if (this.#random.chance(this.#faults.stop))
-      process.stop(this.#random.skewed(DELAY_MICROS.max, this.#faults.stopMicrosMax))
+      process.stop(this.#random.skewed(STOP_MICROS_MIN, this.#faults.stopMicrosMax))
   }
 
   #delay(): number {
-    if (this.#random.chance(this.#faults.slow))
-      return this.#random.skewed(DELAY_MICROS.max, this.#faults.slowMicrosMax)
-    return this.#random.skewed(DELAY_MICROS.min, DELAY_MICROS.max)
+    const { slow, slowMicrosMax, delayMicrosMax } = this.#faults
+    if (this.#random.chance(slow)) return this.#random.skewed(delayMicrosMax, slowMicrosMax)
+    return this.#random.skewed(DELAY_MICROS_MIN, delayMicrosMax)
   }
 }

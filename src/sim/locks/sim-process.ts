@@ -26,6 +26,7 @@ export class SimProcess {
   /** What would have happened while it was stopped. */
   #pending: (() => void)[] = []
   #stops = 0
+  #cutUntilMicros = 0
   /** For how long the monotonic clock has stood still: whole machines sleep, too. */
   #asleepMicros = 0
 
@@ -88,6 +89,15 @@ export class SimProcess {
       if (asleep) this.#asleepMicros += forMicros
       this.#continue()
     })
+  }
+
+  /** Nothing of it reaches anybody, and nothing reaches it, for that long. */
+  cutOff(forMicros: number): void {
+    this.#cutUntilMicros = Math.max(this.#cutUntilMicros, this.#scheduler.nowMicros + forMicros)
+  }
+
+  get cut(): boolean {
+    return this.#scheduler.nowMicros < this.#cutUntilMicros
   }
 
   kill(): void {

@@ -30,6 +30,7 @@ const EXPECTED = [
   'event drawn-again',
   'event removed',
   'trouble clock',
+  'trouble cut',
 ]
 export const COVERED_FROM_RUNS = 1000
 
