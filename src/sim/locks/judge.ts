@@ -8,6 +8,7 @@
 //   the end       --> did everybody who lives get the lock?  what is left in the table?           never-served, left-over
 import type { Item } from '../../model/value.js'
 import type { Lock } from '../../toolkit/locks/lock.js'
+import { TICKET_DIGITS } from '../../toolkit/locks/rows.js'
 import type { Scheduler } from '../scheduler.js'
 import type { Witness } from './sim-endpoint.js'
 import type { SimProcess } from './sim-process.js'
@@ -61,6 +62,8 @@ export class Judge implements Witness {
   readonly #decidedAt = new WeakMap<Request, number>()
   readonly #entered = new Set<string>()
   readonly #highestFence = new Map<string, { readonly fence: bigint; readonly by: string }>()
+  /** Name and ticket of rows that an operator has removed. */
+  readonly #broken = new Set<string>()
   operator: SimProcess | undefined
 
   constructor(scheduler: Scheduler) {
@@ -128,7 +131,7 @@ export class Judge implements Witness {
       fence,
       told: signal.aborted,
       released: false,
-      broken: false,
+      broken: this.#isBroken(lock),
     }
     signal.addEventListener('abort', () => {
       believer.told = true
@@ -176,7 +179,7 @@ export class Judge implements Witness {
     const decidedAt = this.#decidedAt.get(request) ?? 0
     for (const { key, atMicros, shared: rowShared } of this.#rows.values()) {
       if (key.pk !== pk || (shared && rowShared)) continue
-      const other = BigInt(key.sk.slice(-38))
+      const other = BigInt(key.sk.slice(-TICKET_DIGITS))
       if (other < ticket && atMicros < decidedAt)
         this.blame(
           'overtaken',
@@ -197,10 +200,13 @@ export class Judge implements Witness {
   }
 
   #markBroken(key: RowKey): void {
-    for (const believer of this.#believers) {
-      if (believer.names.includes(key.pk) && key.sk.endsWith(believer.fence.toString().padStart(38, '0')))
-        believer.broken = true
-    }
+    this.#broken.add(`${key.pk} ${BigInt(key.sk.slice(-TICKET_DIGITS))}`)
+    for (const believer of this.#believers) believer.broken ||= this.#isBroken(believer)
+  }
+
+  /** By an operator, perhaps before the acquire of further names was done. */
+  #isBroken({ names, fence }: Pick<Believer, 'names' | 'fence'>): boolean {
+    return names.some((name) => this.#broken.has(`${name} ${fence}`))
   }
 }
 
