@@ -138,7 +138,7 @@ export class Judge implements Witness {
       this.count('lost')
     })
     this.count(shared ? 'acquired shared' : 'acquired')
-    for (const name of names) this.#judgeInside(name, shared, fence, process)
+    if (!believer.broken) for (const name of names) this.#judgeInside(name, shared, fence, process)
     this.#believers.add(believer)
     return believer
   }

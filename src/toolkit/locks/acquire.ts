@@ -108,9 +108,9 @@ export class Acquisition {
     const { names, shared, leaseMs, label } = this.#options
     const { table, clock } = this.#parts
     const before = this.#lease
-    const [drawn, ...locks] = await Promise.all([
+    const [drawn, ...states] = await Promise.all([
       this.#insist('UpdateItem', drawRequest(table)),
-      ...names.map((name) => this.#insist('GetItem', lockRequest(table, name))),
+      ...names.map((name) => this.#lockState(name)),
     ])
     const number = drawn.outcome === 'done' ? drawnTicket(drawn.answer.Attributes) : 0n
     const ticket: Ticket = { ticket: number, owner: this.#parts.newOwner(), shared, leaseMs, names }
@@ -137,12 +137,18 @@ export class Acquisition {
       if (before !== undefined) await this.#leave(before)
     }
     lease.start(sent)
-    const known = new Map<LockName, LockState>()
-    for (const [at, name] of names.entries()) {
-      const result = locks[at]!
-      known.set(name, lockStateOf(result.outcome === 'done' ? result.answer.Item : undefined))
-    }
+    const known = new Map(names.map((name, at) => [name, states[at]!]))
     return { lease, known }
+  }
+
+  /**
+   * The lock row before the queue is looked at. With several names the whole queue: from here on its rows are watched,
+   * even if our time is over before we come to the last name.
+   */
+  async #lockState(name: LockName): Promise<LockState> {
+    if (this.#options.names.length > 1) return (await this.#look(name, 'all')).lock
+    const result = await this.#insist('GetItem', lockRequest(this.#parts.table, name))
+    return lockStateOf(result.outcome === 'done' ? result.answer.Item : undefined)
   }
 
   async #enqueue(name: LockName, row: QueueRow): Promise<void> {
