@@ -19,7 +19,17 @@ export interface Action {
   readonly keyAttributes: Item
   readonly mutation: Mutation | { readonly kind: 'check' }
   readonly condition?: BoundCondition
+  /** What a unit of work requires of the item at the commit timestamp. */
+  readonly expected?: Expectation
+  /** The unit's explicit lock on the item must still be held. */
+  readonly locked?: true
 }
+
+export type Expectation =
+  /** It is as it was read: last written then, or absent. */
+  | { readonly kind: 'version'; readonly written: Timestamp | undefined }
+  /** Nobody has written it since the snapshot was taken: first committer wins. */
+  | { readonly kind: 'unwritten-since'; readonly timestamp: Timestamp }
 
 /** An accepted action of a transaction that has not been finished here. */
 export interface Pending {

@@ -70,13 +70,6 @@ export type LockReply =
   /** An older unit, or a transaction, holds one of the items, and did after the longest wait. */
   | { readonly verdict: 'conflict'; readonly item: ItemRef; readonly holder: string }
 
-/** What a unit requires of an item at its commit timestamp. */
-export type Expectation =
-  /** It is as it was read: last written then, or absent. */
-  | { readonly kind: 'version'; readonly written: Timestamp | undefined }
-  /** Nobody has written it since the snapshot was taken: first committer wins. */
-  | { readonly kind: 'unwritten-since'; readonly timestamp: Timestamp }
-
 /** What a query or scan saw must be what it would see at the commit timestamp. Plain data, as everything a node is sent. */
 export interface PredicateCheck {
   readonly table: TableShape
