@@ -44,7 +44,10 @@ export const transactWriteItems: Operation = {
         return answer(input, bound, await consumedByReplay(context, input, bound))
       case 'cancelled':
         throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
-      default:
+      case 'token-mismatch':
+      case 'token-in-progress':
+      case 'unavailable':
+      case 'unknown':
         throw tokenRefusal(outcome)
     }
   },

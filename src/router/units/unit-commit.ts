@@ -175,7 +175,10 @@ function answer(
       return jsonReply({})
     case 'cancelled':
       throw refusal(outcome, actions, writes, predicates)
-    default:
+    case 'token-mismatch':
+    case 'token-in-progress':
+    case 'unavailable':
+    case 'unknown':
       throw tokenRefusal(outcome)
   }
 }
