@@ -36,6 +36,8 @@ export type PredicateVerdict =
   | { readonly verdict: 'changed'; readonly item?: ItemRef; readonly by?: TxId }
   /** A write that matches is prepared, and was undecided after the longest wait. */
   | { readonly verdict: 'pending'; readonly tx: TxId }
+  /** What it would read at that timestamp is not known any more; at one above `above` it is. */
+  | { readonly verdict: 'too-old'; readonly above: Timestamp }
   /** Nobody can tell any more. */
   | { readonly verdict: 'snapshot-too-old' }
 
@@ -45,8 +47,8 @@ export type ActionVerdict =
   | { readonly verdict: 'accepted'; readonly old?: ItemRecord }
   | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
   | { readonly verdict: 'invalid'; readonly message: string }
-  /** Another transaction is in the way, and was still after the longest wait. */
-  | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
+  /** Another transaction is in the way, or a unit's explicit lock, and was still after the longest wait. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[]; readonly holder?: string }
   /** The timestamp cannot be used on this item; one above `above` might. */
   | { readonly verdict: 'too-old'; readonly above: Timestamp }
   /** Not what the unit of work has read, or written since by somebody else: its expectation fails. */

@@ -69,6 +69,8 @@ export type LockReply =
   | { readonly verdict: 'locked' }
   /** An older unit, or a transaction, holds one of the items, and did after the longest wait. */
   | { readonly verdict: 'conflict'; readonly item: ItemRef; readonly holder: string }
+  /** This node holds as many locks as it may. */
+  | { readonly verdict: 'too-many' }
 
 /** What a query or scan saw must be what it would see at the commit timestamp. Plain data, as everything a node is sent. */
 export interface PredicateCheck {
