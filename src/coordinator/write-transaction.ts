@@ -208,10 +208,12 @@ class TwoPhases {
       replies.map((reply, at) => reply?.verdicts ?? this.#groups[at]?.parts.map(() => NOTHING_KNOWN) ?? []),
     )
     const predicates = predicateVerdicts(this.#groups, replies, transaction.predicates)
-    if (!predicates.every(holds)) return { done: await this.cancel(verdicts, predicates) }
-    if (verdicts.every(({ verdict }) => verdict === 'accepted')) return this.#commit(verdicts)
+    const changed = predicates.some((each) => !holds(each) && each.verdict !== 'too-old')
+    if (changed) return { done: await this.cancel(verdicts, predicates) }
+    if (verdicts.every(({ verdict }) => verdict === 'accepted') && predicates.every(holds))
+      return this.#commit(verdicts)
     if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
-    return { verdicts, above: highest(verdicts) }
+    return { verdicts, above: highest([...verdicts, ...predicates]) }
   }
 
   /** The first wave: the ledger and all nodes at once. A node that answers before the ledger knows is no harm. */
@@ -351,8 +353,9 @@ function settledOrTooOld(
   })
 }
 
-const isTooOld = ({ verdicts }: PrepareReply): boolean =>
-  verdicts.some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') && !verdicts.some(isRefusal)
+const isTooOld = ({ verdicts, predicateVerdicts: predicates = [] }: PrepareReply): boolean =>
+  [...verdicts, ...predicates].some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') &&
+  !verdicts.some(isRefusal)
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }
@@ -362,7 +365,7 @@ function tokenOutcome(record: LedgerRecord, token: ClientToken | undefined): Wri
   return { outcome: record.state === 'completed' ? 'repeated' : 'token-in-progress' }
 }
 
-function highest(verdicts: readonly ActionVerdict[]): Timestamp {
+function highest(verdicts: readonly (ActionVerdict | PredicateVerdict)[]): Timestamp {
   let above = 0
   for (const verdict of verdicts) if (verdict.verdict === 'too-old') above = Math.max(above, verdict.above)
   return above as Timestamp

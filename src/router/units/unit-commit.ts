@@ -9,12 +9,7 @@ import { DynamoError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import type { Timestamp } from '../../model/brand.js'
 import type { Action } from '../../storage/transactions.js'
-import {
-  EXTENSION_PREFIX,
-  type Input,
-  type Operation,
-  type RouterContext,
-} from '../context.js'
+import { EXTENSION_PREFIX, type Input, type Operation, type RouterContext } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { tableNameShape } from '../shape.js'
 import {
@@ -202,7 +197,7 @@ function refusal(
       changed = true
       conflicts.push({ ...named, ...(verdict.by && { TransactionId: verdict.by }) })
     } else if (verdict.verdict === 'conflict') {
-      const [other] = verdict.others
+      const other = verdict.others[0] ?? verdict.holder
       conflicts.push({ ...named, ...(other !== undefined && { TransactionId: other }) })
     }
   }

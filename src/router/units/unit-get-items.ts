@@ -1,4 +1,5 @@
 import type { ItemRef } from '../../ledger/ledger.js'
+import { DynamoError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
@@ -100,6 +101,12 @@ async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[
   const until = (now + unit.timeoutMs * 1000) as Timestamp
   const reply = await context.coordinator.snapshots.lock({ unit: { id: unit.id, began }, items, until })
   if (reply.verdict === 'locked') return
+  if (reply.verdict === 'too-many') {
+    throw new DynamoError(
+      'ThrottlingException',
+      'Too many items are locked by units of work; try again later',
+    )
+  }
   const blamed = gets.find(
     ({ ref }) => ref.space === reply.item.space && ref.key.bytes === reply.item.key.bytes,
   )
