@@ -30,7 +30,13 @@ export function checkIndexFile(folder: string): void {
     const meta = second.transaction > first.transaction ? second : first
     const neededBytes = (meta.lastPage + 1) * meta.pageBytes
     // The last pages may be free ones that were never written.
-    const paged = { file, pageBytes: meta.pageBytes, pages: Math.floor(size / meta.pageBytes) }
+    const { pageBytes } = meta
+    const read = (page: number): Buffer => {
+      const bytes = Buffer.alloc(pageBytes)
+      readSync(file, bytes, 0, pageBytes, page * pageBytes)
+      return bytes
+    }
+    const paged = { read, pages: Math.floor(size / pageBytes) }
     if (size < neededBytes && !holdsAllPages(paged, meta.trees))
       throw damaged(path, `it has ${size} bytes and should have ${neededBytes}`)
   } finally {

@@ -8,11 +8,9 @@
 //   node:   4 flags (u16)  6 bytes of the key (u16)  8 key, data
 //   tree:   24 overflow pages (u64)  40 root (u64)
 //   data of a node on overflow pages: 0 first page (u64)  16 pages (u64)
-import { readSync } from 'node:fs'
 
 export interface PagedFile {
-  readonly file: number
-  readonly pageBytes: number
+  readonly read: (page: number) => Buffer
   /** Whole pages that the file has. */
   readonly pages: number
 }
@@ -41,7 +39,7 @@ function holdsTree(paged: PagedFile, tree: Buffer, leaves: 'named' | 'data'): bo
   for (let page = left.pop(); page !== undefined; page = left.pop()) {
     // A damaged file may refer to itself in a circle.
     if (page >= paged.pages || ++seen > paged.pages) return false
-    const bytes = readPage(paged, page)
+    const bytes = paged.read(page)
     const flags = bytes.readUInt16LE(18)
     const nodes = nodesOf(bytes)
     if (nodes === undefined || (flags & (BRANCH | LEAF)) === 0) return false
@@ -58,7 +56,7 @@ function holdsTree(paged: PagedFile, tree: Buffer, leaves: 'named' | 'data'): bo
 
 /** All children of a branch page are of one kind. */
 const isLeaf = (paged: PagedFile, page: number | undefined): boolean =>
-  page !== undefined && (readPage(paged, page).readUInt16LE(18) & LEAF) !== 0
+  page !== undefined && (paged.read(page).readUInt16LE(18) & LEAF) !== 0
 
 function holdsNode(paged: PagedFile, bytes: Buffer, at: number): boolean {
   const flags = bytes.readUInt16LE(at + 4)
@@ -81,10 +79,4 @@ function nodesOf(bytes: Buffer): readonly number[] | undefined {
   const nodes: number[] = []
   for (let at = HEADER_BYTES; at < pointersEnd; at += 2) nodes.push(bytes.readUInt16LE(at) + HEADER_BYTES)
   return nodes.every((at) => at + NODE_BYTES <= bytes.length) ? nodes : undefined
-}
-
-function readPage({ file, pageBytes }: PagedFile, page: number): Buffer {
-  const bytes = Buffer.alloc(pageBytes)
-  readSync(file, bytes, 0, pageBytes, page * pageBytes)
-  return bytes
 }
