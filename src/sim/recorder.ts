@@ -91,7 +91,7 @@ export class Recorder {
     if (draft.timestamp !== undefined && fate !== undefined && draft.timestamp !== fate.timestamp)
       this.found.add('two-timestamps', `${draft.id} was committed at ${draft.timestamp} or ${fate.timestamp}`)
     if (draft.status === 'unknown')
-      this.#tally.add(`unknown: ${fate === undefined ? 'not committed' : 'committed'}`)
+      this.#tally.add('unknown: ', fate === undefined ? 'not committed' : 'committed')
     draft.status = fate === undefined ? 'refused' : 'committed'
     if (fate !== undefined) draft.timestamp ??= fate.timestamp
   }

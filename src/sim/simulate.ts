@@ -62,7 +62,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   for (let left = transactions; left > 0 && broken.length < BROKEN_MAX; left -= worldTransactions) {
     const world = await simulateWorld(options, seed + worlds, Math.min(left, worldTransactions))
     worlds++
-    tally.addAll(world.tally.counts)
+    tally.addAll(world.tally)
     realtime += world.realtime.length
     events += world.events
     hash = (Math.imul(hash, 31) + Number.parseInt(world.traceHash.slice(0, 8), 16)) >>> 0

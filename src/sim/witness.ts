@@ -43,31 +43,31 @@ export class Witness {
       prepare: async (request: PrepareRequest) => {
         this.#noteTransaction(request)
         const reply = await node.prepare(request)
-        for (const { verdict } of reply.verdicts) this.#tally.add(`verdict/prepare ${verdict}`)
+        for (const { verdict } of reply.verdicts) this.#tally.add('verdict/prepare ', verdict)
         return reply
       },
       transact: async (request: TransactRequest): Promise<TransactReply> => {
         this.#noteTransaction(request)
         const reply = await node.transact(request)
-        this.#tally.add(`verdict/transact ${reply.outcome}`)
+        this.#tally.add('verdict/transact ', reply.outcome)
         if (reply.outcome === 'committed') this.#tally.add('rule/oneRoundWrites')
         if (reply.outcome === 'committed') this.#committed.set(request.tx, reply.timestamp)
         return reply
       },
       readAt: async (request: Parameters<LocalNode['readAt']>[0]) => {
         const reply = await node.readAt(request)
-        for (const { verdict } of reply.results) this.#tally.add(`verdict/read-at ${verdict}`)
+        for (const { verdict } of reply.results) this.#tally.add('verdict/read-at ', verdict)
         this.#tally.add('rule/oneRoundReads')
         return reply
       },
       readLatest: async (request: Parameters<LocalNode['readLatest']>[0]) => {
         const reply = await node.readLatest(request)
-        for (const { verdict } of reply.results) this.#tally.add(`verdict/read-latest ${verdict}`)
+        for (const { verdict } of reply.results) this.#tally.add('verdict/read-latest ', verdict)
         return reply
       },
       write: async (request: Parameters<LocalNode['write']>[0]) => {
         const outcome = await node.write(request)
-        this.#tally.add(`verdict/write ${outcome.verdict}`)
+        this.#tally.add('verdict/write ', outcome.verdict)
         return outcome
       },
       get: async (...args: Parameters<LocalNode['get']>) => {
@@ -86,7 +86,7 @@ export class Witness {
     return {
       begin: async (entry) => {
         const outcome = await ledger.begin(entry)
-        this.#tally.add(`verdict/begin ${outcome.verdict}`)
+        this.#tally.add('verdict/begin ', outcome.verdict)
         return outcome
       },
       decide: async (tx, decision, at) => {
