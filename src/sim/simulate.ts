@@ -7,6 +7,7 @@ import { AppendWorkload } from './workloads/append.js'
 import { BankWorkload } from './workloads/bank.js'
 import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
+import { UnitsWorkload } from './workloads/units.js'
 import type { Workload } from './workloads/workload.js'
 import { runWorld, type WorldReport } from './world.js'
 
@@ -15,6 +16,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   append: () => new AppendWorkload(),
   bank: () => new BankWorkload(),
   retry: () => new RetryWorkload(),
+  units: () => new UnitsWorkload(),
 }
 
 export interface SimulationOptions {
