@@ -85,7 +85,8 @@ function settingsOf(args: readonly string[]): Settings {
     nodes: readInteger('nodes', values.nodes, 1, 8),
     faults: new Set(listed('faults', values.faults, FAULTS)),
     rules,
-    workloads: listed('workload', values.workload, WORKLOADS),
+    workloads:
+      values.workload === 'all' ? WORKLOADS : listed('workload', values.workload, [...WORKLOADS, 'units']),
     quiet: values.quiet,
     ...(mutant !== undefined && { mutant }),
   }
