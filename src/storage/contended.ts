@@ -46,6 +46,7 @@ export function loadItem(
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
     read: marks.of(address),
+    version: record?.timestamp,
   }
 }
 

@@ -177,7 +177,7 @@ export class TransactionPart implements TransactionNode {
       }
       case 'wait':
       case 'conflict': {
-        const verdicts = verdict.others.map(conflictVerdict)
+        const verdicts = verdict.others.map((others, at) => conflictVerdict(others, verdict.holders[at]))
         const answer: TransactAnswer = { outcome: 'refused', verdicts }
         return verdict.verdict === 'wait'
           ? { answer, waitFor: contendedOf(items) }
