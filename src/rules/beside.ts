@@ -60,22 +60,25 @@ export function decideStep(
   { unit, last }: StepPlace = {},
 ): StepVerdict {
   const contended = steps.some(({ item }) => isContended(item))
-  const holders = steps.map(({ item, action }) => lockedOut(item, action, unit))
-  if (holders.some((holder) => holder !== undefined)) return blocked(steps, rules, holders)
+  if (steps.some(({ item, action }) => lockedOut(item, action, unit) !== undefined)) {
+    return blocked(
+      steps,
+      rules,
+      steps.map(({ item, action }) => lockedOut(item, action, unit)),
+    )
+  }
   if (contended && rules.writesBehindPrepared && steps.every(isFree)) {
-    return done(steps, highestOf(steps, now))
+    return done(steps, highestOf(steps, now), unit)
   }
   if (contended && !rules.writesBeforePrepared) return blocked(steps, rules)
-  const results = steps.map((step) => changedAlready(step.item, step.action, unit) ?? resultOfStep(step))
+  const results = steps.map((step) => resultOfStep(step, unit))
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
   const timestamp = contended ? timestampBefore(steps, last === true ? now : 0) : highestOf(steps, now)
   const holds = steps.every(({ item, action }, at) => {
     const result = results[at]
-    if (!isContended(item)) return true
-    // Whoever expects the item as it is would find it written.
-    if (writes(action) && pendingAbove(item, item.written).some((each) => each.action.expected)) return false
-    return result?.verdict === 'fine' && pendingHolds(item, result.image)
+    if (writes(action) && isExpected(item)) return false
+    return !isContended(item) || (result?.verdict === 'fine' && pendingHolds(item, result.image))
   })
   if (timestamp === undefined || !holds) return blocked(steps, rules)
   return {
@@ -86,22 +89,29 @@ export function decideStep(
 }
 
 /** A blind write is the same on every image, and its old one need not be parsed. */
-const resultOfStep = ({ item, action }: StepAction): ActionResult =>
-  resultOf(action, observes(action) ? item.item() : undefined)
+const resultOfStep = (
+  { item, action }: StepAction,
+  unit: string | undefined,
+): ActionResult | ChangedVerdict =>
+  changedAlready(item, action, unit) ?? resultOf(action, observes(action) ? item.item() : undefined)
 
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
+
+/** Someone pending expects the item as it is, and would find it written. */
+const isExpected = (item: ContendedItem): boolean =>
+  pendingAbove(item, item.written).some(({ action }) => action.expected !== undefined)
 
 /**
  * Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. Not where the images
  * between would show to snapshots.
  */
 function isFree({ item, action, answersImage }: StepAction): boolean {
-  if (!isContended(item)) return true
-  return writes(action) && !observes(action) && !answersImage && item.ordered !== true
+  const mayOvertake = item.ordered !== true
+  return !isContended(item) || (mayOvertake && writes(action) && !observes(action) && !answersImage)
 }
 
-function done(steps: readonly StepAction[], timestamp: Timestamp): StepVerdict {
-  const results = steps.map(resultOfStep)
+function done(steps: readonly StepAction[], timestamp: Timestamp, unit: string | undefined): StepVerdict {
+  const results = steps.map((step) => resultOfStep(step, unit))
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
   return {
