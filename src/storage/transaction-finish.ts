@@ -114,8 +114,9 @@ export class TransactionFinish {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      const { next, timestamp, blind } = last
-      steps.apply({ table, key, state, next, timestamp, blind, put })
+      const { tx, next, timestamp, blind } = last
+      const json = pendings.intendedJson(item.address, tx)
+      steps.apply({ table, key, state, next, timestamp, blind, put, json })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
