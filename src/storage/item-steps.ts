@@ -29,6 +29,8 @@ export interface ItemChange {
   readonly passed?: readonly CommittedWrite[]
   /** `putVisible` for a commit that readers may see before its batch is durable. */
   readonly put: Put
+  /** The text of the next image, where it is known already. */
+  readonly json?: Uint8Array | undefined
 }
 
 export interface ItemStepsParts {
@@ -85,7 +87,7 @@ export class ItemSteps {
 
   /** The record as it now is; undefined if there is no item. */
   apply(change: ItemChange): ItemRecord | undefined {
-    const { table, key, state, next, timestamp, blind, put } = change
+    const { table, key, state, next, timestamp, blind, put, json } = change
     if (this.#dropped.size > 0 && this.#dropped.has(table.space)) return undefined
     if (timestamp > this.#highest) this.#highest = timestamp
     const { record } = state
@@ -102,7 +104,7 @@ export class ItemSteps {
     }
     // A write that observed the item is its own read mark, until a blind one takes its place.
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
-    const written = next && encodeRecord(next, timestamp, lsn)
+    const written = next && encodeRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
     this.#line.addCount(table.space, ...difference(record, next), put)
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)

@@ -115,19 +115,10 @@ export class TransactionFinish {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      const { next, timestamp, blind, tx: by } = last
-      const passed = written.slice(0, -1)
-      steps.apply({
-        table,
-        key,
-        state,
-        next,
-        timestamp,
-        blind,
-        by,
-        put,
-        ...(passed.length > 0 && { passed }),
-      })
+      const { tx: by, next, timestamp, blind } = last
+      const json = pendings.intendedJson(item.address, by)
+      const passed = written.length > 1 && { passed: written.slice(0, -1) }
+      steps.apply({ table, key, state, next, timestamp, blind, by, put, json, ...passed })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
