@@ -20,7 +20,7 @@ export interface Fate {
   readonly timestamp: number
 }
 
-type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & UnitNode
+type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & Omit<UnitNode, 'unitsHeld'>
 
 export class Witness {
   readonly #tally: Tally

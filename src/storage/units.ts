@@ -85,7 +85,17 @@ export interface PredicateCheck {
   readonly filter?: BoundCondition
 }
 
+/** What a node holds in memory for units of work. */
+export interface UnitsHeld {
+  readonly snapshots: number
+  /** Of images that open snapshots may need. */
+  readonly historyBytes: number
+  readonly locks: number
+}
+
 export interface UnitNode {
+  readonly unitsHeld: UnitsHeld
+
   openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply>
   closeSnapshot(timestamp: Timestamp): Promise<void>
   readSnapshot(request: {

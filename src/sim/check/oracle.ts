@@ -87,7 +87,7 @@ class Oracle {
     return placed.toSorted(
       (a, b) =>
         a.timestamp - b.timestamp ||
-        Number(observesNothing(a.entry)) - Number(observesNothing(b.entry)) ||
+        placeAmongEquals(a.entry) - placeAmongEquals(b.entry) ||
         (a.entry.id < b.entry.id ? -1 : 1),
     )
   }
@@ -191,9 +191,14 @@ type Placed = WriteEntry | ReadEntry | RangeEntry
 const isAdd = (mutation: WriteEntry['actions'][number]['mutation']): boolean =>
   mutation.kind === 'update' && mutation.update.tree.actions.every(({ type }) => type === 'add')
 
-/** At one timestamp those who observe something come first: nobody else has a say in what they see. */
-const observesNothing = (entry: Placed): boolean =>
-  entry.kind === 'write' && entry.actions.every((action) => isBlind(entry, action))
+/**
+ * At one timestamp writers that observe something come first: nobody else has a say in what they see. A reader sees what
+ * was written at its own timestamp, too.
+ */
+function placeAmongEquals(entry: Placed): number {
+  if (entry.kind !== 'write') return 2
+  return entry.actions.every((action) => isBlind(entry, action)) ? 1 : 0
+}
 
 function explainLook({ id, key, image }: LookEntry, versions: readonly Version[], lowest: number): string {
   const text = imageText(image)
