@@ -50,6 +50,8 @@ export interface StepPlace {
   readonly last?: true
 }
 
+const FINE: StepResult = { verdict: 'fine' }
+
 /** Timestamps left free below the first pending one for others that may want to go before it too. */
 const SPARE_MICROS = 64
 
@@ -61,6 +63,10 @@ export function decideStep(
 ): StepVerdict {
   const contended = steps.some(({ item }) => isContended(item))
   if (steps.some(({ item, action }) => lockedOut(item, action, unit) !== undefined)) {
+    // A unit whose own lock was taken away need not wait for the one that has it.
+    const changed = steps.map(({ item, action }) => changedAlready(item, action, unit))
+    if (changed.some((each) => each !== undefined))
+      return { verdict: 'refused', results: changed.map((each) => each ?? FINE) }
     return blocked(
       steps,
       rules,
