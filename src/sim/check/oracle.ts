@@ -134,8 +134,12 @@ class Oracle {
     if (since === undefined) return
     for (const { key, mutation } of actions) {
       if (mutation.kind === 'check' || isAdd(mutation) || !this.#isSure(key)) continue
-      const before = this.#model.newest(key)
-      if (before.timestamp <= since) continue
+      // A delete of what was not there is a write that nobody can tell from none.
+      const versions = this.#model.versions(key)
+      const before = versions.findLast(
+        ({ image }, at) => image !== undefined || versions[at - 1]?.image !== undefined,
+      )
+      if (before === undefined || before.timestamp <= since) continue
       this.#found.add(
         'first-committer',
         `${id} at ${timestamp} with the snapshot ${since} wrote ${key}, which ${before.writer} had written at ${before.timestamp}`,
