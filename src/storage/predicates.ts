@@ -45,6 +45,8 @@ function decideCheck(
   waitFor: KeyBytes[],
 ): PredicateVerdict {
   if (!state.snapshots.isOpen(check.since)) return { verdict: 'snapshot-too-old' }
+  // A coordinator whose clock is behind that of the one that opened the snapshot.
+  if (timestamp <= check.since) return { verdict: 'too-old', above: check.since }
   let worst: PredicateVerdict = { verdict: 'holds' }
   for (const item of candidates(state, check)) {
     const past = state.snapshots.history.of(item.address)
