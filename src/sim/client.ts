@@ -15,7 +15,8 @@ import type { Life, SimProcess } from './process.js'
 import type { Random } from './random.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
 
-const PATIENCE: CallOptions = { timeoutMs: 4000, once: true }
+/** Some give up while a coordinator is still at it, some long after its deadline. */
+const PATIENCE_MS = { min: 1500, max: 4500 }
 const RETRIES_MAX = 12
 const RETRY_MICROS = { min: 5_000, max: 500_000 }
 
@@ -29,6 +30,7 @@ export class SimClient {
   readonly #recorder: Recorder
   readonly #network: Network
   readonly #name: string
+  readonly #sleep: string
   #requests = 0
 
   constructor(cluster: Cluster, coordinators: readonly SimProcess[], life: Life, recorder: Recorder) {
@@ -38,6 +40,7 @@ export class SimClient {
     this.#recorder = recorder
     this.#network = cluster.network
     this.#name = life.process.name
+    this.#sleep = `sleep ${this.#name}`
     this.random = life.process.random
   }
 
@@ -52,7 +55,7 @@ export class SimClient {
 
   sleep(micros: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#cluster.around.scheduler.after(micros, `sleep ${this.#name}`, resolve)
+      this.#cluster.around.scheduler.after(micros, this.#sleep, resolve)
     })
   }
 
@@ -242,7 +245,7 @@ export class SimClient {
     const coordinator = this.random.pick(this.#coordinators)
     try {
       const request = { service: 'coordinator', method, args: [argument] }
-      return await this.#network.call(this.#life, coordinator, request, PATIENCE)
+      return await this.#network.call(this.#life, coordinator, request, this.#patience())
     } catch {
       return undefined
     }
@@ -252,15 +255,26 @@ export class SimClient {
     const { nodes } = this.#cluster
     const { process } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
     try {
-      return await this.#network.call(this.#life, process, { service: 'node', method, args }, PATIENCE)
+      return await this.#network.call(
+        this.#life,
+        process,
+        { service: 'node', method, args },
+        this.#patience(),
+      )
     } catch {
       return LOST
     }
   }
 
+  #patience(): CallOptions {
+    return { timeoutMs: this.random.skewed(PATIENCE_MS.min, PATIENCE_MS.max), once: true }
+  }
+
   #tell(what: string, outcome: string): void {
-    this.#cluster.around.tally.add(`outcome/${what} ${outcome}`)
-    this.#cluster.around.scheduler.note(`${what} ${outcome}`)
+    const { tally, scheduler } = this.#cluster.around
+    const told = `${what} ${outcome}`
+    tally.add('outcome/', told)
+    scheduler.note(told)
   }
 }
 
