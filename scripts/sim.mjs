@@ -58,12 +58,16 @@ const sameSeed = {
   },
 }
 
-const mutantFound = ([name, { workload, rules, crashAt }]) => ({
+const mutantFound = ([name, { workload, rules, options = [] }]) => ({
   name: `mutant ${name}`,
   run: async () => {
     const how = ['--quiet', '--mutant', name, '--workload', workload, '--rules', rules]
-    const aims = crashAt === undefined ? [] : ['--crash-at', crashAt]
-    const { code, output } = await sim('', [...how, ...aims, '--transactions', String(MUTANT_TRANSACTIONS)])
+    const { code, output } = await sim('', [
+      ...how,
+      ...options,
+      '--transactions',
+      String(MUTANT_TRANSACTIONS),
+    ])
     // A mutant is found by a judge, not by falling over.
     return { right: code === 1 && output.includes(' is wrong:'), output, shows: false }
   },

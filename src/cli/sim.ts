@@ -11,11 +11,12 @@ import type { World } from './world.js'
 export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--faults all|none|LIST] [--rules all|none] [--workload all|LIST]
 
   --seed S           where chance begins: the same seed is the same run (1)
-  --transactions N   how many transactions, in worlds of up to 1000 each (10000)
+  --transactions N   how many transactions in all worlds together (10000)
+  --world N          how many transactions in one world (1000)
   --nodes N          storage nodes of a world, at most (4)
   --faults LIST      ${FAULTS.join(', ')}; all of them unless told otherwise
   --rules all|none   section 4 of the paper, or the protocol of section 3 alone (all)
-  --workload LIST    mixed, append, bank, retry; each world has one of them (all)
+  --workload LIST    mixed, append, bank, retry, looks; each world has one of them (all)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
@@ -27,6 +28,7 @@ and judges every answer. Ends with 1 if one was wrong, and says how to see it ag
 const OPTIONS = {
   seed: { type: 'string', default: '1' },
   transactions: { type: 'string', default: '10000' },
+  world: { type: 'string', default: '1000' },
   nodes: { type: 'string', default: '4' },
   faults: { type: 'string', default: 'all' },
   rules: { type: 'string', default: 'all' },
@@ -37,13 +39,16 @@ const OPTIONS = {
   quiet: { type: 'boolean', default: false },
 } as const
 
-const WORKLOADS = ['mixed', 'append', 'bank', 'retry']
+const WORKLOADS = ['mixed', 'append', 'bank', 'retry', 'looks'] as const
+/** One for each world, in turn. `looks` is costly, and has its turn less often. */
+const IN_TURN = [...WORKLOADS.slice(0, 4), ...WORKLOADS]
 const PROGRESS_WORLDS = 20
 const STACKS_TRANSACTIONS_MAX = 1000
 
 interface Settings {
   readonly seed: number
   readonly transactions: number
+  readonly worldTransactions: number
   readonly nodes: number
   readonly faults: ReadonlySet<Fault>
   readonly rules: 'all' | 'none'
@@ -67,7 +72,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   if (settings.transactions > STACKS_TRANSACTIONS_MAX) Error.stackTraceLimit = 0
   if (settings.crashPoints !== undefined) return cover(settings, settings.crashPoints, world)
   // Loaded from here on, so that a mutant is what is loaded.
-  const { simulate, WORLD_TRANSACTIONS } = await import('../sim/simulate.js')
+  const { simulate } = await import('../sim/simulate.js')
   const startMs = performance.now()
   let worlds = 0
   const report = await simulate({
@@ -76,7 +81,9 @@ export async function run(args: readonly string[], world: World): Promise<number
     onWorld: (done) => {
       worlds++
       if (!quiet && worlds % PROGRESS_WORLDS === 0)
-        world.print(`${worlds * WORLD_TRANSACTIONS} transactions, seed ${done.seed}, trace ${done.traceHash}`)
+        world.print(
+          `${worlds * settings.worldTransactions} transactions, seed ${done.seed}, trace ${done.traceHash}`,
+        )
     },
   })
   if (!quiet) printTables(world, report.tally)
@@ -112,10 +119,11 @@ function settingsOf(args: readonly string[]): Settings {
   return {
     seed: readInteger('seed', values.seed, 0, 999_999_999),
     transactions: readInteger('transactions', values.transactions, 1, 100_000_000),
+    worldTransactions: readInteger('world', values.world, 1, 100_000),
     nodes: readInteger('nodes', values.nodes, 1, 8),
     faults: new Set(listed('faults', values.faults, FAULTS)),
     rules,
-    workloads: listed('workload', values.workload, WORKLOADS),
+    workloads: values.workload === 'all' ? IN_TURN : listed('workload', values.workload, WORKLOADS),
     aims: aimsOf(values['crash-at']),
     quiet: values.quiet,
     ...(crashPoints !== undefined && { crashPoints: readInteger('crash-points', crashPoints, 1, 1000) }),
@@ -152,7 +160,7 @@ function loadMutant(name: string): void {
 
 async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
   const { missing, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
-  const wide = settings.workloads.length === WORKLOADS.length && settings.nodes > 1
+  const wide = settings.workloads === IN_TURN && settings.nodes > 1
   if (!wide || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
   const names = missing(report.tally, settings.faults, settings.rules)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)

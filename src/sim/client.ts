@@ -15,8 +15,8 @@ import type { Life, SimProcess } from './process.js'
 import type { Random } from './random.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
 
-/** Some give up while a coordinator is still at it, some long after its deadline. */
-const PATIENCE_MS = { min: 1500, max: 4500 }
+/** Some give up while a coordinator is still at it, some long after its deadline; a single item is soon asked for again. */
+const PATIENCE_MS = { coordinator: { min: 1500, max: 4500 }, node: { min: 200, max: 1000 } }
 const RETRIES_MAX = 12
 const RETRY_MICROS = { min: 5_000, max: 500_000 }
 
@@ -245,7 +245,7 @@ export class SimClient {
     const coordinator = this.random.pick(this.#coordinators)
     try {
       const request = { service: 'coordinator', method, args: [argument] }
-      return await this.#network.call(this.#life, coordinator, request, this.#patience())
+      return await this.#network.call(this.#life, coordinator, request, this.#patience('coordinator'))
     } catch {
       return undefined
     }
@@ -259,15 +259,16 @@ export class SimClient {
         this.#life,
         process,
         { service: 'node', method, args },
-        this.#patience(),
+        this.#patience('node'),
       )
     } catch {
       return LOST
     }
   }
 
-  #patience(): CallOptions {
-    return { timeoutMs: this.random.skewed(PATIENCE_MS.min, PATIENCE_MS.max), once: true }
+  #patience(role: 'coordinator' | 'node'): CallOptions {
+    const { min, max } = PATIENCE_MS[role]
+    return { timeoutMs: this.random.skewed(min, max), once: true }
   }
 
   #tell(what: string, outcome: string): void {

@@ -39,7 +39,7 @@ const SERVES: Readonly<Record<Server, readonly string[]>> = {
   node: ['get', 'write', ...new Set([...CALLS.coordinator, ...CALLS.recovery])],
 }
 
-const DISK_STEPS = [
+const NODE_STEPS = [
   'before-open',
   'after-open',
   'before-write',
@@ -53,6 +53,8 @@ const DISK_STEPS = [
   'after-remove',
   'before-apply',
   'after-apply',
+  // Of an item whose last write is still on its way to the disk.
+  'after-look-at-unsynced',
 ]
 
 /** With the rules of section 4, and without: the other of the two ways is never gone. */
@@ -71,7 +73,7 @@ export const CRASH_POINTS: readonly string[] = [
       (point) => `${role}:${point}`,
     ),
   ),
-  ...DISK_STEPS.map((step) => `node:${step}`),
+  ...NODE_STEPS.map((step) => `node:${step}`),
 ]
 
 export interface CrashPointOptions {

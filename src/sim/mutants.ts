@@ -8,8 +8,10 @@ export interface Mutant {
   readonly find: string
   readonly replace: string
   /** Where it shows soonest. */
-  readonly workload: 'mixed' | 'append' | 'bank' | 'retry'
+  readonly workload: 'mixed' | 'append' | 'bank' | 'retry' | 'looks'
   readonly rules: 'all' | 'none'
+  /** More of the command line that shows it sooner. */
+  readonly options?: readonly string[]
 }
 
 const prepare = 'rules/prepare.js'
@@ -24,6 +26,9 @@ const mixed = { workload: 'mixed', rules: 'all' } as const
 const append = { workload: 'append', rules: 'all' } as const
 const bank = { workload: 'bank', rules: 'all' } as const
 const retry = { workload: 'retry', rules: 'all' } as const
+
+const lookedAtUnsynced = (...arrivals: readonly number[]): string =>
+  arrivals.map((arrival) => `node:after-look-at-unsynced@${arrival}`).join(',')
 
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   // Rules: preparing.
@@ -164,6 +169,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (this.#options.pendings.itemsOf(tx).length > 0)',
     replace: 'if (false)',
     ...bank,
+  },
+  'visible-upon-unsettled': {
+    module: part,
+    find: "const put = settled ? 'putVisible' : 'put';",
+    replace: "const put = 'putVisible';",
+    workload: 'looks',
+    rules: 'all',
+    options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175)],
   },
   // The journal and its line.
   'answer-before-durable': {

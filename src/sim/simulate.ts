@@ -6,6 +6,7 @@ import { type Fault, Tally } from './faults.js'
 import { Random } from './random.js'
 import { AppendWorkload } from './workloads/append.js'
 import { BankWorkload } from './workloads/bank.js'
+import { LooksWorkload } from './workloads/looks.js'
 import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
 import type { Workload } from './workloads/workload.js'
@@ -16,6 +17,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   append: () => new AppendWorkload(),
   bank: () => new BankWorkload(),
   retry: () => new RetryWorkload(),
+  looks: () => new LooksWorkload(),
 }
 
 export interface SimulationOptions {

@@ -8,9 +8,9 @@ import { simulateWorld, WORKLOADS } from '../../src/sim/simulate.js'
 const workloads = Object.keys(WORKLOADS)
 
 test('sim: an aim is met once, at its arrival', () => {
-  const aims = new Aims([{ point: 'node:after-sync', arrival: 3 }])
-  const met = Array.from({ length: 5 }, () => aims.isMet('node:after-sync'))
-  assert.deepEqual(met, [false, false, true, false, false])
+  const aims = new Aims([3, 5].map((arrival) => ({ point: 'node:after-sync', arrival })))
+  const met = Array.from({ length: 6 }, () => aims.isMet('node:after-sync'))
+  assert.deepEqual(met, [false, false, true, false, true, false])
   assert.equal(aims.isMet('node:before-sync'), false)
 })
 
