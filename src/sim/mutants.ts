@@ -173,7 +173,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...bank,
   },
   'visible-upon-unsettled': {
-    module: part,
+    module: finishing,
     find: "const put = settled ? 'putVisible' : 'put';",
     replace: "const put = 'putVisible';",
     workload: 'looks',
