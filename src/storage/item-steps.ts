@@ -53,6 +53,10 @@ export class ItemSteps {
     this.#dropped.add(space)
   }
 
+  isDropped(space: SpaceId): boolean {
+    return this.#dropped.size > 0 && this.#dropped.has(space)
+  }
+
   /** The shape in force, whatever the request was validated with. */
   shapeOf(table: TableShape): TableShape {
     return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
@@ -60,7 +64,7 @@ export class ItemSteps {
 
   /** The record as it now is; undefined if there is no item. */
   apply({ table, key, state, next, timestamp, blind, put }: ItemChange): ItemRecord | undefined {
-    if (this.#dropped.size > 0 && this.#dropped.has(table.space)) return undefined
+    if (this.isDropped(table.space)) return undefined
     const { record } = state
     const lsn = this.#clock.nextLsn()
     const address = inSpace(table.space, key.bytes)

@@ -3,11 +3,11 @@
 // The truth is in the line, as one small record an item; what is kept here is which items have one, so that a write to
 // any other item costs one look at a set.
 import type { Bindings } from '../expression/types.js'
-import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { Pending } from '../rules/pending.js'
 import type { Line, Put } from './line.js'
 import { asBuffer } from './record.js'
-import { pendingBounds, pendingItem, pendingKey } from './spaces.js'
+import { inSpace, pendingBounds, pendingItem, pendingKey } from './spaces.js'
 
 /** The last write of an item that is deleted while transactions are pending on it. */
 export interface Tombstone {
@@ -58,6 +58,12 @@ export class PendingItems {
     this.#line[put](pendingKey(item), stored)
     if (empty) this.#keys.delete(item)
     else this.#remember(item, next)
+  }
+
+  /** Those of one table. */
+  inSpace(space: SpaceId): readonly KeyBytes[] {
+    const prefix = inSpace(space, '' as KeyBytes)
+    return [...this.#keys].filter((item) => item.startsWith(prefix))
   }
 
   items(): Iterable<KeyBytes> {
