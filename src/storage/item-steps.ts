@@ -23,6 +23,8 @@ export interface ItemChange {
   readonly blind: boolean
   /** `putVisible` for a commit that readers may see before its batch is durable. */
   readonly put: Put
+  /** The text of the next image, where it is known already. */
+  readonly json?: Uint8Array | undefined
 }
 
 export class ItemSteps {
@@ -63,7 +65,7 @@ export class ItemSteps {
   }
 
   /** The record as it now is; undefined if there is no item. */
-  apply({ table, key, state, next, timestamp, blind, put }: ItemChange): ItemRecord | undefined {
+  apply({ table, key, state, next, timestamp, blind, put, json }: ItemChange): ItemRecord | undefined {
     if (this.isDropped(table.space)) return undefined
     const { record } = state
     const lsn = this.#clock.nextLsn()
@@ -76,7 +78,7 @@ export class ItemSteps {
     }
     // A write that observed the item is its own read mark, until a blind one takes its place.
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
-    const written = next && encodeRecord(next, timestamp, lsn)
+    const written = next && encodeRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
     this.#line.addCount(table.space, ...difference(record, next), put)
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
