@@ -90,6 +90,11 @@ export class WriteLog {
         this.#stepStart = this.#log.length
         return line.settled()
       },
+      settling: () => {
+        this.#stepStart = this.#log.length
+        return line.settling()
+      },
+      hurry: (settling) => line.hurry(settling),
       settledAt: (key) => line.settledAt(key),
       settledAll: () => line.settledAll(),
       admission: () => line.admission(),
@@ -170,7 +175,7 @@ export class WriteLog {
   }
 
   #awaitSettled(line: Line): void {
-    const settled = line.settled()
+    const settled = line.settling()
     const count = this.#log.length
     if (settled === undefined) return
     if (!this.#countOf.has(settled)) {
