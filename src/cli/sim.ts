@@ -160,10 +160,11 @@ function loadMutant(name: string): void {
 }
 
 async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
-  const { missing, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
+  const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
   const wide = settings.workloads === IN_TURN && settings.nodes > 1
-  if (!wide || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
-  const names = missing(report.tally, settings.faults, settings.rules)
+  const units = settings.workloads.join() === 'units' && settings.nodes > 1
+  if (!(wide || units) || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
+  const names = wide ? missing(report.tally, settings.faults, settings.rules) : missingOfUnits(report.tally)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)
   return names.length === 0 ? 0 : 1
 }
