@@ -97,8 +97,11 @@ export async function run(args: readonly string[], world: World): Promise<number
 async function cover(settings: Settings, seedsEach: number, world: World): Promise<number> {
   const { coverCrashPoints } = await import('../sim/crash-points.js')
   let worlds = 0
+  // Units of work have crash points of their own.
+  const workloads = settings.workloads === IN_TURN ? [...WORKLOADS, 'units', 'units'] : settings.workloads
   const report = await coverCrashPoints({
     ...settings,
+    workloads,
     seedsEach,
     onWorld: (done, covered) => {
       if (!settings.quiet && ++worlds % PROGRESS_WORLDS === 0)
