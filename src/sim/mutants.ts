@@ -170,8 +170,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   // The journal and its line.
   'answer-before-durable': {
     module: line,
-    find: 'return this.#open.changes.size === 0 ? undefined : this.#open.durable;',
-    replace: 'return undefined;',
+    find: 'this.#hurry();\n        return settling;',
+    replace: 'this.#hurry();\n        return undefined;',
     ...mixed,
   },
   'refusal-before-durable': {

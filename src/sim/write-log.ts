@@ -78,7 +78,7 @@ export class WriteLog {
           }
         }
         // Whoever asks when a step is settled has come to its end.
-        if (name === 'settled') this.#stepStart = this.#log.length
+        if (name === 'settled' || name === 'settling') this.#stepStart = this.#log.length
         const member: unknown = Reflect.get(target, name, target)
         return typeof member === 'function' ? (member.bind(target) as unknown) : member
       },
@@ -154,7 +154,7 @@ export class WriteLog {
   }
 
   #awaitSettled(line: Line): void {
-    const settled = line.settled()
+    const settled = line.settling()
     const count = this.#log.length
     if (settled === undefined) return
     if (!this.#countOf.has(settled)) {

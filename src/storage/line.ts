@@ -29,9 +29,13 @@ export interface Line {
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void
   /** A part of the step that changes the items, and with them: as they are put. */
   addCount(space: SpaceId, items: number, bytes: number, put?: Put): void
-  /** Undefined if all changes of the step that was just decided are durable already. */
+  /** Undefined if all changes of the step that was just decided are durable already. Somebody waits for it. */
   settled(): Promise<void> | undefined
-  /** Undefined if what `decided` says of this key is durable already. */
+  /** The same, but nobody waits for it: the changes go along with those of the next step that somebody waits for. */
+  settling(): Promise<void> | undefined
+  /** Now somebody waits for it. */
+  hurry(settling: Promise<void>): void
+  /** Undefined if what `decided` says of this key is durable already. Otherwise somebody waits for it. */
   settledAt(key: KeyBytes): Promise<void> | undefined
   /** Undefined if all that `decided` says is durable already. */
   settledAll(): Promise<void> | undefined
@@ -88,6 +92,12 @@ export class MemoryLine implements Line {
   settled(): undefined {
     return undefined
   }
+
+  settling(): undefined {
+    return undefined
+  }
+
+  hurry(): void {}
 
   settledAt(): undefined {
     return undefined
