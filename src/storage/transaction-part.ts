@@ -19,7 +19,7 @@ import { Ceiling } from './ceiling.js'
 import { loadItem, settledAt, type LoadedItem, type TransactionState } from './contended.js'
 import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
-import { both } from './line.js'
+import { both, settledAll } from './line.js'
 import { Patience, type PatienceOptions, type Step } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
@@ -109,13 +109,14 @@ export class TransactionPart implements TransactionNode {
   /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
   #prepareUnit(request: PrepareRequest, checks: readonly PredicateCheck[]): Step<PrepareAnswer> {
     const { clock, line } = this.#options
-    const { timestamp, actions } = request
+    const { tx, timestamp, actions } = request
     clock.witness(timestamp)
-    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, timestamp)
+    const place = { timestamp, tx }
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, place)
     const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
     if (refused || waitFor.length > 0) {
       const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
-      return refused ? { answer, settled: line.settledAll() } : { answer, waitFor }
+      return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
     }
     const step = this.#prepare(request)
     const answer = { ...step.answer, predicateVerdicts }
@@ -124,7 +125,7 @@ export class TransactionPart implements TransactionNode {
       raiseFloors(this.#options, checks, timestamp)
     return {
       answer,
-      settled: both(both(step.settled, line.settledAll()), this.#ceiling.above(timestamp)),
+      settled: both(both(step.settled, settledAll(line)), this.#ceiling.above(timestamp)),
     }
   }
 
@@ -246,13 +247,15 @@ export class TransactionPart implements TransactionNode {
     timestamp: Timestamp,
   ): Step<TransactAnswer> | undefined {
     if (predicates === undefined) return undefined
-    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, timestamp)
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, {
+      timestamp,
+    })
     if (predicateVerdicts.every(({ verdict }) => verdict === 'holds')) return undefined
     const verdicts = actions.map(() => ACCEPTED)
     const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
     return waitFor.length > 0 && !predicateVerdicts.some(isFinal)
       ? { answer, waitFor }
-      : { answer, settled: this.#options.line.settledAll() }
+      : { answer, settled: settledAll(this.#options.line) }
   }
 
   /** The commit of a unit gives its locks back. */
