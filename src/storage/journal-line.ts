@@ -34,6 +34,8 @@ interface Batch {
   readonly resolve: () => void
   readonly reject: (error: Error) => void
   bytes: number
+  /** Readers do not see all of it before it is durable. */
+  hidden: boolean
   /** Somebody waits for it. */
   hurried: boolean
 }
@@ -105,6 +107,7 @@ export class JournalLine implements Line {
 
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.put(key, value, this.#open.number)
+    this.#open.hidden = true
     this.#change(key, value)
     if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
   }
@@ -159,7 +162,8 @@ export class JournalLine implements Line {
   }
 
   settledAll(): Promise<void> | undefined {
-    return this.#open.changes.size > 0 ? this.#open.durable : this.#flying?.durable
+    if (this.#open.hidden) return this.#open.durable
+    return this.#flying?.hidden === true ? this.#flying.durable : undefined
   }
 
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
@@ -330,6 +334,7 @@ function newBatch(number: number): Batch {
     resolve,
     reject,
     bytes: 0,
+    hidden: false,
     hurried: false,
   }
 }

@@ -37,7 +37,7 @@ export interface Line {
   hurry(settling: Promise<void>): void
   /** Undefined if what `decided` says of this key is durable already. Otherwise somebody waits for it. */
   settledAt(key: KeyBytes): Promise<void> | undefined
-  /** Undefined if all that `decided` says is durable already. */
+  /** Undefined if readers see all that `decided` says. Nobody waits for it yet. */
   settledAll(): Promise<void> | undefined
 
   /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
@@ -141,6 +141,13 @@ export function removals(
   done: boolean,
 ): (readonly [KeyBytes, undefined])[] {
   return [...keys, ...(done ? [countKey(space)] : [])].map((key) => [key, undefined] as const)
+}
+
+/** When readers see all that `decided` says: somebody waits for it. */
+export function settledAll(line: Line): Promise<void> | undefined {
+  const settled = line.settledAll()
+  if (settled !== undefined) line.hurry(settled)
+  return settled
 }
 
 /** When both are settled. */

@@ -19,7 +19,7 @@ import { Ceiling } from './ceiling.js'
 import { loadItem, settledAt, type LoadedItem, type TransactionState } from './contended.js'
 import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
-import { both } from './line.js'
+import { both, settledAll } from './line.js'
 import { Patience, type PatienceOptions, type Step } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
@@ -123,7 +123,7 @@ export class TransactionPart implements TransactionNode {
     const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
     if (refused || waitFor.length > 0) {
       const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
-      return refused ? { answer, settled: line.settledAll() } : { answer, waitFor }
+      return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
     }
     const step = this.#prepare(request)
     const answer = { ...step.answer, predicateVerdicts }
@@ -132,7 +132,7 @@ export class TransactionPart implements TransactionNode {
       raiseFloors(this.#options, checks, timestamp)
     return {
       answer,
-      settled: both(both(step.settled, line.settledAll()), this.#ceiling.above(timestamp)),
+      settled: both(both(step.settled, settledAll(line)), this.#ceiling.above(timestamp)),
     }
   }
 
@@ -266,7 +266,7 @@ export class TransactionPart implements TransactionNode {
     const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
     return waitFor.length > 0 && !predicateVerdicts.some(isFinal)
       ? { answer, waitFor }
-      : { answer, settled: this.#options.line.settledAll() }
+      : { answer, settled: settledAll(this.#options.line) }
   }
 
   /** The commit of a unit gives its locks back. */
