@@ -18,6 +18,7 @@ import { updateItem } from './router/operations/update-item.js'
 import { Waits, waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
+import { unitOperations } from './router/units/unit-operations.js'
 import { allRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
@@ -154,6 +155,7 @@ class LocalStore implements Store {
         deleteItem,
         ...queryOperations,
         ...transactionOperations,
+        ...unitOperations,
         ...tableOperations,
         waitForItem(this.#waits),
       ],

@@ -53,8 +53,10 @@ export class TransactionFinish {
 
   async finished({ tx }: FinishRequest): Promise<void> {
     // While one step becomes durable another may follow, when what the transaction waited for is decided.
-    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx))
+    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx)) {
+      this.#options.line.hurry(step)
       await step
+    }
     // A crash since then has brought the intent back, and what was done with it is gone.
     if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
@@ -81,7 +83,8 @@ export class TransactionFinish {
       ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
     ])
     if (unfenced !== true) ended.add(tx)
-    const durable = line.settled()
+    // Who sees it already need not wait for it.
+    const durable = settled ? line.settling() : line.settled()
     if (durable !== undefined) for (const each of finished) this.#unsettled.add(each, durable, put)
     if (!settled) await durable
     patience.dispel(addresses)
@@ -89,7 +92,7 @@ export class TransactionFinish {
 
   /** The transactions that are pending no longer. */
   #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: Put): readonly TxId[] {
-    const { pendings, marks, functions, patience } = this.#options
+    const { pendings, marks, functions, patience, locks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
     if (mine === undefined) return []
     const item = loadItem(this.#options, address, mine.action.key)
@@ -97,6 +100,7 @@ export class TransactionFinish {
     if (verdict.verdict === 'unknown') return []
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
+    if (mine.unit !== undefined && decision === 'commit') locks.release(address, mine.unit)
     patience.changed(address)
     return transactions(
       item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
@@ -114,8 +118,10 @@ export class TransactionFinish {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      const { next, timestamp, blind } = last
-      steps.apply({ table, key, state, next, timestamp, blind, put })
+      const { tx: by, next, timestamp, blind } = last
+      const json = pendings.intendedJson(item.address, by)
+      const passed = written.length > 1 && { passed: written.slice(0, -1) }
+      steps.apply({ table, key, state, next, timestamp, blind, by, put, json, ...passed })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
