@@ -21,6 +21,7 @@ const calm = {
   repeat: 0,
   slow: 0,
   slowMicrosMax: 1000,
+  fade: 0,
   stop: 0,
   stopMicrosMax: 1000,
   kill: 0,

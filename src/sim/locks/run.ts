@@ -20,10 +20,6 @@ export interface RunResult {
 export const CONTENDERS_MAX = 50
 /** Of those who come again and again. */
 const FLEET_MAX = 24
-/** Runs in which a few race for a lock that is often free, on a network whose delays differ much: everything overlaps. */
-const RACING_CHANCE = 0.25
-const RACING_MAX = 6
-const RACING_ROUNDS = 8
 const HOUR_MICROS = 3_600_000_000
 /** Within the margin of leases (rules.ts). */
 const RATE_MAX = 0.045
@@ -99,47 +95,130 @@ interface Plan {
   readonly quiet: boolean
 }
 
+/**
+ * Four kinds of runs: `racing`, where a few race for a lock that is often free, on a network whose delays differ much, so
+ * that everything overlaps; `lingering`, where holders stay for leases while processes are cut off and stand still;
+ * `fading`, where links get slow before they fail; and any mixture of everything.
+ */
 function planOf(random: Random): Plan {
-  const racing = random.chance(RACING_CHANCE)
-  const fleet = racing ? 1 : random.fraction()
-  const patience: Plan['patience'] =
-    fleet < 0.1 ? ['impatient'] : fleet < 0.18 ? ['tries'] : ['waits', 'waits', 'waits', 'gives-up']
-  const contenders = random.skewed(2, racing ? RACING_MAX : fleet < 0.18 ? FLEET_MAX : CONTENDERS_MAX)
-  const quiet = racing || random.chance(0.05)
+  const kind = random.pick(['racing', 'lingering', 'fading', 'mixed', 'mixed', 'mixed'] as const)
   const leaseMs = random.pick([2_000, 5_000, 10_000])
-  const some = (chance: number, values: readonly number[]): number =>
-    !quiet && random.chance(chance) ? random.pick(values) : 0
-  const faults: NetworkFaults = {
-    loss: some(0.7, [0.005, 0.02, 0.1]),
-    repeat: some(0.6, [0.02, 0.2, 0.5]),
-    slow: some(0.6, [0.005, 0.02, 0.1]),
-    slowMicrosMax: leaseMs * 1000 * random.pick([1, 3]),
-    stop: some(0.6, [0.005, 0.02, 0.06]),
-    stopMicrosMax: leaseMs * 1000 * random.pick([1.5, 4]),
-    kill: some(0.4, [0.001, 0.005, 0.02]),
-    tornQueries: random.chance(0.5),
-    delayMicrosMax: racing ? 100_000 : random.pick([5_000, 20_000, 100_000]),
+  const mixed = planOfMixed(random, leaseMs)
+  const { habits, faults } = mixed
+  const waits: Plan['patience'] = ['waits', 'waits', 'gives-up']
+  switch (kind) {
+    case 'mixed':
+      return mixed
+    case 'racing':
+      return {
+        ...mixed,
+        ...NO_TROUBLE,
+        contenders: random.skewed(2, RACING_MAX),
+        patience: waits,
+        habits: {
+          ...habits,
+          rounds: RACING_ROUNDS,
+          names: ['a'],
+          holdMsMax: random.pick([10, leaseMs / 20]),
+        },
+        arrivalMicros: 1_000,
+        faults: { ...CALM, tornQueries: faults.tornQueries, delayMicrosMax: 100_000 },
+      }
+    case 'lingering':
+      return {
+        ...mixed,
+        contenders: random.skewed(2, LINGERING_MAX),
+        patience: waits,
+        habits: { ...habits, rounds: 2, names: ['a'], holdMsMax: leaseMs * 3, manualChance: 0 },
+        troubleMicros: leaseMs * 1000 * 10,
+        trouble: true,
+        quiet: false,
+        faults: {
+          ...faults,
+          slowMicrosMax: leaseMs * 1000 * 2,
+          stop: random.pick([0, 0.02, 0.06]),
+          stopMicrosMax: leaseMs * 1000 * 3,
+          kill: 0,
+          delayMicrosMax: leaseMs * random.pick([20, 120]),
+        },
+      }
+    case 'fading':
+      return {
+        ...mixed,
+        ...NO_TROUBLE,
+        quiet: false,
+        contenders: random.skewed(2, LINGERING_MAX),
+        patience: ['waits'],
+        habits: { ...habits, rounds: 3, names: ['a'], holdMsMax: leaseMs * 5, manualChance: 0 },
+        troubleMicros: leaseMs * 1000 * 40,
+        faults: { ...CALM, slow: 0.05, slowMicrosMax: leaseMs * 250, fade: 0.5, delayMicrosMax: leaseMs * 5 },
+        wake: 'polls',
+      }
   }
+}
+
+const RACING_MAX = 6
+const RACING_ROUNDS = 10
+const LINGERING_MAX = 5
+
+const CALM: NetworkFaults = {
+  loss: 0,
+  repeat: 0,
+  slow: 0,
+  slowMicrosMax: 1,
+  fade: 0,
+  stop: 0,
+  stopMicrosMax: 1,
+  kill: 0,
+  tornQueries: false,
+  delayMicrosMax: 20_000,
+}
+const NO_TROUBLE = { quiet: true, trouble: false, breaks: false, troubleMicros: 0 } as const
+
+function planOfMixed(random: Random, leaseMs: number): Plan {
+  const fleet = random.fraction()
+  const patience: Plan['patience'] =
+    fleet < 0.14 ? ['impatient'] : fleet < 0.25 ? ['tries'] : ['waits', 'waits', 'waits', 'gives-up']
+  const contenders = random.skewed(2, fleet < 0.25 ? FLEET_MAX : CONTENDERS_MAX)
+  const quiet = random.chance(0.05)
+  const some = (chance: number, values: readonly number[]): number =>
+    random.chance(chance) ? random.pick(values) : 0
+  const tornQueries = random.chance(0.5)
+  const delayMicrosMax = random.pick([5_000, 20_000, 100_000])
   return {
     contenders,
     habits: {
-      rounds: racing ? RACING_ROUNDS : random.between(1, contenders > 15 ? 1 : 3),
-      names: ['a', 'b', 'c'].slice(0, racing ? 1 : random.between(1, 3)),
+      rounds: random.between(1, contenders > 15 ? 1 : 3),
+      names: ['a', 'b', 'c'].slice(0, random.between(1, 3)),
       namesMax: random.pick([1, 1, 2, 3]),
       sharedChance: random.pick([0, 0, 0.3, 0.7]),
-      holdMsMax: racing ? leaseMs / 20 : random.pick([0, leaseMs / 20, leaseMs / 4, leaseMs * 2]),
+      holdMsMax: random.pick([0, leaseMs / 20, leaseMs / 4, leaseMs * 2]),
       pauseMsMax: random.pick([leaseMs / 5, leaseMs]),
       manualChance: random.pick([0, 0, 0.3]),
     },
     patience,
     leasesMs: [leaseMs, leaseMs, leaseMs / 2],
-    arrivalMicros: racing ? 1_000 : random.pick([1_000, 200_000, leaseMs * 1000]),
-    troubleMicros: quiet ? 0 : leaseMs * 1000 * random.between(1, 12),
-    faults,
+    arrivalMicros: random.pick([1_000, 200_000, leaseMs * 1000]),
+    troubleMicros: leaseMs * 1000 * random.between(1, 12),
+    faults: quiet
+      ? { ...CALM, tornQueries, delayMicrosMax }
+      : {
+          loss: some(0.7, [0.005, 0.02, 0.1]),
+          repeat: some(0.6, [0.02, 0.2, 0.5]),
+          slow: some(0.6, [0.005, 0.02, 0.1]),
+          slowMicrosMax: leaseMs * 1000 * random.pick([1, 3]),
+          fade: 0,
+          stop: some(0.6, [0.005, 0.02, 0.06]),
+          stopMicrosMax: leaseMs * 1000 * random.pick([1.5, 4]),
+          kill: some(0.4, [0.001, 0.005, 0.02]),
+          tornQueries,
+          delayMicrosMax,
+        },
     wake: random.pick(['wakes', 'polls']),
-    trouble: !quiet && random.chance(0.8),
-    breaks: !quiet && random.chance(0.1),
+    trouble: random.chance(0.8),
+    breaks: random.chance(0.1),
     quiet,
+    ...(quiet && NO_TROUBLE),
   }
 }
 

@@ -16,6 +16,8 @@ export interface NetworkFaults {
   readonly slow: number
   /** How long at most. */
   readonly slowMicrosMax: number
+  /** Of a process to be cut off for several times that, after an answer to it was slow. */
+  readonly fade: number
   /** Of being stopped just before a request leaves, or an answer is seen. */
   readonly stop: number
   readonly stopMicrosMax: number
@@ -36,6 +38,7 @@ export interface Witness {
 }
 
 const DELAY_MICROS_MIN = 300
+const FADES_FACTOR = 5
 const STOP_MICROS_MIN = 20_000
 
 export class SimNetwork {
@@ -65,7 +68,7 @@ export class SimNetwork {
 
   /** No further trouble. */
   calm(): void {
-    this.#faults = { ...this.#faults, loss: 0, repeat: 0, slow: 0, stop: 0, kill: 0 }
+    this.#faults = { ...this.#faults, loss: 0, repeat: 0, slow: 0, fade: 0, stop: 0, kill: 0 }
   }
 
   endpointOf(process: SimProcess): Endpoint {
@@ -122,7 +125,7 @@ export class SimNetwork {
       this.#witness.reading(process, request)
       const first = this.#table.range(request)
       if (!this.#faults.tornQueries) return done({ Items: [...first.values()] })
-      this.#scheduler.after(this.#random.between(0, this.#faults.delayMicrosMax), 'read', () =>
+      this.#scheduler.after(this.#random.between(0, 2 * this.#faults.delayMicrosMax), 'read', () =>
         done({ Items: this.#torn(first, this.#table.range(request)) }),
       )
     } else if (operation === 'GetItem') {
@@ -181,7 +184,12 @@ export class SimNetwork {
 
   #answer(process: SimProcess, settle: () => void): void {
     if (this.#loses(process)) return
-    this.#scheduler.after(this.#delay(), 'answer', () => {
+    const delayMicros = this.#delay()
+    this.#scheduler.after(delayMicros, 'answer', () => {
+      // A link that was slow may be the next to fail.
+      const { fade, slowMicrosMax, delayMicrosMax } = this.#faults
+      if (delayMicros > delayMicrosMax && this.#random.chance(fade))
+        process.cutOff(FADES_FACTOR * slowMicrosMax)
       if (this.#random.chance(this.#faults.kill)) process.kill()
       this.#maybeStop(process)
       process.run(settle)
@@ -205,7 +213,7 @@ export class SimNetwork {
 
   #delay(): number {
     const { slow, slowMicrosMax, delayMicrosMax } = this.#faults
-    if (this.#random.chance(slow)) return this.#random.skewed(delayMicrosMax, slowMicrosMax)
+    if (this.#random.chance(slow)) return this.#random.between(delayMicrosMax, slowMicrosMax)
     return this.#random.skewed(DELAY_MICROS_MIN, delayMicrosMax)
   }
 }
