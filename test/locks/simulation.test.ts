@@ -29,17 +29,6 @@ test('locks, simulated: one seed is one run, to the last event', async () => {
   }
 })
 
-// Runs that found something once: each is a case of its own.
-const FOUND: Readonly<Record<number, string>> = {
-  703: 'an operator breaks a lock of several before the acquire is done',
-  2280: 'those who are impatient come to the last of several names with no time left to watch it',
-}
-for (const [seed, story] of Object.entries(FOUND)) {
-  test(`locks, simulated: seed ${seed}: ${story}`, async () => {
-    assert.deepEqual((await runLocks(Number(seed))).anomalies, [])
-  })
-}
-
 test('locks, simulated: every mutant changes a text that is there exactly once', () => {
   assert.ok(Object.keys(LOCK_MUTANTS).length >= 6)
   for (const [name, edits] of Object.entries(LOCK_MUTANTS)) {

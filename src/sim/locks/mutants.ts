@@ -19,7 +19,17 @@ const ALONE =
   "ConditionExpression: `${first ? 'attribute_not_exists(entries)' : 'entries = :entries'} AND (attribute_not_exists(granted) OR granted < :ticket)`,"
 
 /** Where a mutant shows soon: the seed to begin with. Elsewhere it takes longer. */
-export const SHOWS_FROM_SEED: Readonly<Record<string, number>> = {}
+export const SHOWS_FROM_SEED: Readonly<Record<string, number>> = {
+  'lock-row-of-the-same-query': 335,
+  'shared-ignores-exclusive-entry': 816,
+  'monotonic-clock-only': 432,
+  'beat-goes-back': 2766,
+  'place-given-up-first': 647,
+  'suspicion-of-any-beat': 279,
+  'no-margin': 170,
+  'shared-entry-unseen': 157,
+  'only-the-first-queue-watched': 1670,
+}
 
 export const LOCK_MUTANTS: Readonly<Record<string, readonly Edit[]>> = {
   // Whoever is first in the queue is inside: a ticket that is enqueued late enters beside the holder.
@@ -131,5 +141,8 @@ export const LOCK_MUTANTS: Readonly<Record<string, readonly Edit[]>> = {
       find: 'if (before !== undefined)\n                await this.#leave(before);',
       replace: 'void before;',
     },
+  ],
+  'only-the-first-queue-watched': [
+    { module: acquire, find: 'if (this.#options.names.length > 1)', replace: 'if (false)' },
   ],
 }
