@@ -183,6 +183,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rules: 'all',
     options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175)],
   },
+  'entry-left-behind': {
+    module: 'storage/item-steps.js',
+    find: 'if (this.has(space, before)) {',
+    replace: "if (this.has(space, before) && put === 'put') {",
+    ...mixed,
+  },
   // The journal and its line.
   'answer-before-durable': {
     module: line,

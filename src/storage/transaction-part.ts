@@ -7,7 +7,7 @@
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
 //
 // Who has to wait for what is pending does so in patience.ts.
-import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { StepAction, StepPlace, StepVerdict } from '../rules/beside.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
@@ -44,6 +44,7 @@ import type {
 } from './transactions.js'
 import {
   ACCEPTED,
+  GONE,
   RESTAMPED,
   TOKEN_OUTCOMES,
   actionVerdict,
@@ -97,6 +98,12 @@ export class TransactionPart implements TransactionNode {
     return this.#patience.anyDoubt()
   }
 
+  /** Undefined if nothing is pending on items of that space; otherwise settles when that may have changed. */
+  unrest(space: SpaceId): Promise<void> | undefined {
+    const items = this.#options.pendings.inSpace(space)
+    return items.length === 0 ? undefined : this.#patience.change(items)
+  }
+
   async prepare(request: PrepareRequest): Promise<PrepareReply> {
     const answer = await this.#patience.patiently(() =>
       request.predicates === undefined
@@ -130,11 +137,15 @@ export class TransactionPart implements TransactionNode {
   }
 
   #prepare({ tx, timestamp, actions, imagesWanted, unit }: PrepareRequest): Step<PrepareAnswer> {
-    const { clock, line, pendings, rules } = this.#options
+    const { clock, line, pendings, rules, steps } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
     if (ended !== undefined)
       return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
+    if (actions.some(({ table }) => steps.isDropped(table.space))) {
+      const verdicts = actions.map(({ table }) => (steps.isDropped(table.space) ? GONE : ACCEPTED))
+      return { answer: { verdicts }, settled: undefined }
+    }
     const items = actions.map((action) => this.#loadAction(action))
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
     const verdicts = items.map((item) => this.#functions.decidePrepare(item, item.action, at, rules))
