@@ -16,7 +16,7 @@ export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--f
   --nodes N          storage nodes of a world, at most (4)
   --faults LIST      ${FAULTS.join(', ')}; all of them unless told otherwise
   --rules all|none   section 4 of the paper, or the protocol of section 3 alone (all)
-  --workload LIST    mixed, append, bank, retry, looks; each world has one of them (all)
+  --workload LIST    mixed, append, bank, retry, looks (all), or units: units of work; each world has one of them
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
@@ -97,8 +97,11 @@ export async function run(args: readonly string[], world: World): Promise<number
 async function cover(settings: Settings, seedsEach: number, world: World): Promise<number> {
   const { coverCrashPoints } = await import('../sim/crash-points.js')
   let worlds = 0
+  // Some of the points are passed by units of work alone.
+  const workloads = settings.workloads === IN_TURN ? [...IN_TURN, 'units', 'units'] : settings.workloads
   const report = await coverCrashPoints({
     ...settings,
+    workloads,
     seedsEach,
     onWorld: (done, covered) => {
       if (!settings.quiet && ++worlds % PROGRESS_WORLDS === 0)
@@ -123,7 +126,8 @@ function settingsOf(args: readonly string[]): Settings {
     nodes: readInteger('nodes', values.nodes, 1, 8),
     faults: new Set(listed('faults', values.faults, FAULTS)),
     rules,
-    workloads: values.workload === 'all' ? IN_TURN : listed('workload', values.workload, WORKLOADS),
+    workloads:
+      values.workload === 'all' ? IN_TURN : listed('workload', values.workload, [...WORKLOADS, 'units']),
     aims: aimsOf(values['crash-at']),
     quiet: values.quiet,
     ...(crashPoints !== undefined && { crashPoints: readInteger('crash-points', crashPoints, 1, 1000) }),

@@ -21,8 +21,8 @@ export function countedRules(tally: Tally): RuleFunctions {
       tally.add(FINISHED[decision], verdict.verdict)
       return verdict
     },
-    decideStep: (steps, now, rules) => {
-      const verdict = ruleFunctions.decideStep(steps, now, rules)
+    decideStep: (steps, now, rules, place) => {
+      const verdict = ruleFunctions.decideStep(steps, now, rules, place)
       tally.add('verdict/step ', verdict.verdict)
       if (verdict.verdict === 'done') {
         const pending = steps.flatMap(({ item }) => item.pending.map(({ timestamp }) => timestamp))

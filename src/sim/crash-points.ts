@@ -27,6 +27,12 @@ const CALLS: Readonly<Record<Server, readonly string[]>> = {
     'begin',
     'decide',
     'complete',
+    'openSnapshot',
+    'closeSnapshot',
+    'readSnapshot',
+    'rangeAt',
+    'lockItems',
+    'unlockItems',
   ],
   recovery: ['unfinished', 'stalled', 'decide', 'commit', 'cancel', 'finished', 'complete', 'purge'],
   node: ['report'],
@@ -34,7 +40,7 @@ const CALLS: Readonly<Record<Server, readonly string[]>> = {
 
 /** What each is asked. */
 const SERVES: Readonly<Record<Server, readonly string[]>> = {
-  coordinator: ['write', 'read'],
+  coordinator: ['write', 'read', 'open', 'close', 'range', 'lock', 'unlock'],
   recovery: ['report'],
   node: ['get', 'write', ...new Set([...CALLS.coordinator, ...CALLS.recovery])],
 }

@@ -1,6 +1,7 @@
 // Wrong versions of the store, each wrong in one place: a simulation that does not find them proves nothing about the
 // right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
 // store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
+import { UNIT_MUTANTS } from './unit-mutants.js'
 
 export interface Mutant {
   /** The module, under the source folder. */
@@ -8,7 +9,7 @@ export interface Mutant {
   readonly find: string
   readonly replace: string
   /** Where it shows soonest. */
-  readonly workload: 'mixed' | 'append' | 'bank' | 'retry' | 'looks'
+  readonly workload: 'mixed' | 'append' | 'bank' | 'retry' | 'looks' | 'units'
   readonly rules: 'all' | 'none'
   /** More of the command line that shows it sooner. */
   readonly options?: readonly string[]
@@ -33,6 +34,8 @@ const lookedAtUnsynced = (...arrivals: readonly number[]): string =>
   arrivals.map((arrival) => `node:after-look-at-unsynced@${arrival}`).join(',')
 
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  ...UNIT_MUTANTS,
+
   // Rules: preparing.
   'prepare-ignores-last-write': {
     module: prepare,
@@ -104,8 +107,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'observing-write-stamped-later': {
     module: beside,
-    find: '(writes(action) && !observes(action) && !answersImage)',
-    replace: 'writes(action)',
+    find: 'writes(action) && !observes(action) && !answersImage)',
+    replace: 'writes(action))',
     ...mixed,
   },
   // Rules: reading.

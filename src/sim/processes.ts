@@ -11,6 +11,7 @@ import { JournalLine } from '../storage/journal-line.js'
 import type { LocalNode } from '../storage/local-node.js'
 import { openNodeOver } from '../storage/open-local-node.js'
 import type { TransactionNode } from '../storage/transactions.js'
+import type { RangeAtRequest, UnitNode } from '../storage/units.js'
 import { countedRules } from './counted-rules.js'
 import { SimDisk } from './disk.js'
 import { Network, type NetworkOptions } from './network.js'
@@ -68,6 +69,14 @@ const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'readAt',
   'readLatest',
   'stalled',
+]
+const UNIT_METHODS: readonly (keyof UnitNode)[] = [
+  'openSnapshot',
+  'closeSnapshot',
+  'readSnapshot',
+  'rangeAt',
+  'lockItems',
+  'unlockItems',
 ]
 const LEDGER_METHODS: readonly (keyof Ledger)[] = [
   'begin',
@@ -193,15 +202,20 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
     name: `coordinator-${position}`,
     role: 'coordinator',
     start: (life) => {
+      const nodes = nodesSeenBy(cluster, life)
       const coordinator: Coordinator = openCoordinator({
         runtime: life.runtime,
-        nodes: nodesSeenBy(cluster, life),
+        nodes,
         nodeOf: (hash) => nodeOf(hash, cluster.nodes.length),
         ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
         rules: cluster.rules,
         tuning: { callTimeoutMs: CALL_TIMEOUT_MS, callTriesMax: CALL_TRIES_MAX, deadlineMs: 3000 },
       })
-      return Promise.resolve({ coordinator })
+      const { snapshots } = coordinator
+      // A client names a node by its position: it has none to hand over.
+      const range = (position: number, request: RangeAtRequest) =>
+        snapshots.range(nodes[position] as UnitNode, request)
+      return Promise.resolve({ coordinator, snapshots: { ...snapshots, range } })
     },
   })
 }
@@ -233,7 +247,13 @@ function nodesSeenBy({ network, nodes }: Cluster, life: Life): readonly Coordina
   // Coordinators and recovery keep the time themselves.
   const options = {}
   return nodes.map(({ process }) => ({
-    ...network.proxy<TransactionNode>(life, process, 'node', TRANSACTION_METHODS, options),
+    ...network.proxy<TransactionNode & UnitNode>(
+      life,
+      process,
+      'node',
+      [...TRANSACTION_METHODS, ...UNIT_METHODS],
+      options,
+    ),
     ledger: network.proxy<Ledger>(life, process, 'ledger', LEDGER_METHODS, options),
   }))
 }

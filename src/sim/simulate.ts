@@ -9,6 +9,7 @@ import { BankWorkload } from './workloads/bank.js'
 import { LooksWorkload } from './workloads/looks.js'
 import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
+import { UnitsWorkload } from './workloads/units.js'
 import type { Workload } from './workloads/workload.js'
 import { runWorld, type WorldReport } from './world.js'
 
@@ -18,6 +19,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   bank: () => new BankWorkload(),
   retry: () => new RetryWorkload(),
   looks: () => new LooksWorkload(),
+  units: () => new UnitsWorkload(),
 }
 
 export interface SimulationOptions {

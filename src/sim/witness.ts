@@ -12,6 +12,7 @@ import type {
   TransactRequest,
   TransactionNode,
 } from '../storage/transactions.js'
+import type { UnitNode } from '../storage/units.js'
 import type { Tally } from './faults.js'
 
 export interface Fate {
@@ -19,7 +20,7 @@ export interface Fate {
   readonly timestamp: number
 }
 
-type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode
+type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & Omit<UnitNode, 'unitsHeld'>
 
 /** What is known of a node from outside, and who wants to know of looks at its items. */
 export interface Onlooker {
@@ -50,6 +51,8 @@ export class Witness {
         this.#noteTransaction(request)
         const reply = await node.prepare(request)
         for (const { verdict } of reply.verdicts) this.#tally.add('verdict/prepare ', verdict)
+        for (const { verdict } of reply.predicateVerdicts ?? [])
+          this.#tally.add('verdict/predicate ', verdict)
         return reply
       },
       transact: async (request: TransactRequest): Promise<TransactReply> => {
@@ -87,6 +90,24 @@ export class Witness {
       cancel: (request: Parameters<LocalNode['cancel']>[0]) => node.cancel(request),
       finished: (request: Parameters<LocalNode['finished']>[0]) => node.finished(request),
       stalled: (...args: Parameters<LocalNode['stalled']>) => node.stalled(...args),
+      openSnapshot: (request: Parameters<LocalNode['openSnapshot']>[0]) => node.openSnapshot(request),
+      closeSnapshot: (...args: Parameters<LocalNode['closeSnapshot']>) => node.closeSnapshot(...args),
+      readSnapshot: async (request: Parameters<LocalNode['readSnapshot']>[0]) => {
+        const reply = await node.readSnapshot(request)
+        this.#tally.add('verdict/read-snapshot ', reply.verdict)
+        return reply
+      },
+      rangeAt: async (request: Parameters<LocalNode['rangeAt']>[0]) => {
+        const reply = await node.rangeAt(request)
+        this.#tally.add('verdict/range-at ', reply.verdict)
+        return reply
+      },
+      lockItems: async (request: Parameters<LocalNode['lockItems']>[0]) => {
+        const reply = await node.lockItems(request)
+        this.#tally.add('verdict/lock ', reply.verdict)
+        return reply
+      },
+      unlockItems: (request: Parameters<LocalNode['unlockItems']>[0]) => node.unlockItems(request),
     }
   }
 

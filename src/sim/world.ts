@@ -229,6 +229,7 @@ class World {
       ...recorder.writes.flatMap(({ actions }) => actions.map(({ key }) => key)),
       ...recorder.reads.flatMap(({ images }) => [...images.keys()]),
       ...recorder.looks.map(({ key }) => key),
+      ...recorder.ranges.flatMap(({ keys: seen }) => seen),
     ])
     const nameOf = new Map([...keys].map((name) => [inSpace(TABLE.space, keyNamed(name).key.bytes), name]))
     const history = await recorder.settle(nodes, witness, (address) => nameOf.get(address) ?? address)

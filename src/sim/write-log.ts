@@ -11,6 +11,7 @@ import { boundsOf, inSpace, ledgerKey, pendingKey, withoutSpace } from '../stora
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { ItemRecord } from '../storage/storage-node.js'
+import { type PendingItem, decodePending, hasTombstone } from '../storage/pending-bytes.js'
 
 export interface LoggedWrite {
   /** The key of the item with its space. */
@@ -97,6 +98,7 @@ export class WriteLog {
         return line.settled()
       },
       settledAt: (key) => line.settledAt(key),
+      settledAll: () => line.settledAll(),
       admission: () => line.admission(),
       count: (space) => line.count(space),
       addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),
@@ -121,7 +123,7 @@ export class WriteLog {
           `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
         )
       for (const write of states.slice(1, Math.max(0, at) + 1)) if (write !== undefined) kept.add(write)
-      const tombstone = pendingOf(lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
+      const tombstone = pendingOf(address, lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
       for (const write of ofItem)
         if (write.ofNothing === true && write.timestamp! <= tombstone) kept.add(write)
     }
@@ -139,7 +141,7 @@ export class WriteLog {
     if (last === undefined || this.#log.length <= this.#stepStart) return
     if (last.record !== undefined || key !== pendingKey(last.address)) return
     const { address } = last
-    const tombstone = pendingOf(value)?.tombstone
+    const tombstone = pendingOf(address, value)?.tombstone
     this.#log[this.#log.length - 1] = { address, ...(tombstone && { timestamp: tombstone.timestamp }) }
   }
 
@@ -149,12 +151,14 @@ export class WriteLog {
     before: Uint8Array | undefined,
     value: Uint8Array | undefined,
   ): boolean {
-    const [old, next] = [pendingOf(before), pendingOf(value)]
+    if (before === undefined) return false
+    const address = key.slice(PENDING.length) as KeyBytes
+    const [old, next] = [pendingOf(address, before), pendingOf(address, value)]
     if (old?.tombstone === undefined || next?.tombstone === undefined) return false
     const { timestamp } = next.tombstone
     if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
     this.#log.push({
-      address: key.slice(PENDING.length) as KeyBytes,
+      address,
       timestamp,
       ofNothing: true,
     })
@@ -189,15 +193,9 @@ export class WriteLog {
   }
 }
 
-interface StoredPending {
-  readonly pending: readonly unknown[]
-  readonly tombstone?: { readonly timestamp: number }
-}
-
 /** Only if there is a tombstone in it, which is seldom. */
-function pendingOf(stored: Uint8Array | undefined): StoredPending | undefined {
-  if (stored === undefined || !asBuffer(stored).includes('"tombstone"')) return undefined
-  return JSON.parse(asBuffer(stored).toString()) as StoredPending
+function pendingOf(item: KeyBytes, stored: Uint8Array | undefined): PendingItem | undefined {
+  return stored === undefined || !hasTombstone(stored) ? undefined : decodePending(item, stored).item
 }
 
 /** Not the entries that follow items, nor the system's own records. */
