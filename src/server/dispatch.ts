@@ -33,14 +33,8 @@ import { parseBody } from './json-body.js'
 import type { ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
 import { OriginCheck } from './origin.js'
+import type { RequestHead, RequestHeaders } from './request-head.js'
 import { requestIds } from './request-id.js'
-
-/** What has arrived before the body. Header names are in lower case. */
-export interface RequestHead {
-  readonly method?: string | undefined
-  readonly url?: string | undefined
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-}
 
 /** One finished request, for a log. */
 export interface RequestInfo {
@@ -279,7 +273,7 @@ export class Dispatcher {
   }
 }
 
-function contentTypeOf(headers: RequestHead['headers']): string | undefined {
+function contentTypeOf(headers: RequestHeaders): string | undefined {
   const value = headers['content-type']
   if (value === AMZ_JSON) return AMZ_JSON
   if (typeof value !== 'string') return undefined

@@ -1,5 +1,5 @@
-// One connection and the requests on it. Requests are answered one after another in the order they came, as HTTP asks
-// for those that write; those behind wait, boundedly.
+// One connection that node:http reads, because something on it was not of the plain form. Requests are answered one
+// after another in the order they came, as HTTP asks for those that write; those behind wait, boundedly.
 //
 //   node:http --> begin: collect the body --> waiting --> dispatch --> write --> next
 //                    \--> refused unread: answer, half-close, discard for a while, close
@@ -7,22 +7,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
 import { BodyCollector, EMPTY_BODY } from './body.js'
-import type { Dispatcher } from './dispatch.js'
-import type { ServerLimits } from './limits.js'
-import type { Metrics } from './metrics.js'
-import type { Outbox } from './outbox.js'
-import { rawBytes, writeAnswer, writeKeepAlive } from './write-answer.js'
-
-/** What the connections of one server share. */
-export interface ServerState {
-  readonly dispatcher: Dispatcher
-  readonly limits: ServerLimits
-  readonly metrics: Metrics
-  readonly keepAliveHeaders: () => string
-  readonly outbox: Outbox
-  bodyBytesInFlight: number
-  stopping: boolean
-}
+import {
+  endWith,
+  tooMuch,
+  UNREAD_CHECK_BYTES,
+  type ServedConnection,
+  type ServerState,
+} from './server-state.js'
+import { writeResponse } from './write-answer.js'
 
 interface Exchange {
   readonly request: IncomingMessage
@@ -32,10 +24,7 @@ interface Exchange {
   readonly refusal: Answer | undefined
 }
 
-/** Bodies longer than this are looked at before they are read. */
-const UNREAD_CHECK_BYTES = 64 * 1024
-
-export class Connection {
+export class GeneralConnection implements ServedConnection {
   readonly #server: ServerState
   readonly #socket: Socket
   #collecting: BodyCollector | undefined
@@ -73,7 +62,7 @@ export class Connection {
       return
     }
     if (length === undefined || length > UNREAD_CHECK_BYTES) {
-      const refusal = this.#server.dispatcher.refusal(request) ?? this.#tooMuch(length ?? 0)
+      const refusal = this.#server.dispatcher.refusal(request) ?? tooMuch(this.#server, length ?? 0)
       if (refusal !== undefined) {
         this.#refuse(request, response, refusal)
         return
@@ -101,7 +90,6 @@ export class Connection {
     this.#waiting.length = 0
   }
 
-  /** Closes at once if nothing is under way; otherwise the answer under way is the last. */
   stop(): void {
     if (this.idle) this.#socket.destroySoon()
   }
@@ -119,7 +107,7 @@ export class Connection {
       this.#server.bodyBytesInFlight += chunk.length
       collector.add(chunk)
       if (length === undefined && collector.length > UNREAD_CHECK_BYTES) {
-        const refusal = this.#tooMuch(collector.length)
+        const refusal = tooMuch(this.#server, collector.length)
         if (refusal !== undefined) {
           this.#releaseCollected()
           this.#refuse(request, response, refusal)
@@ -130,21 +118,6 @@ export class Connection {
       if (collector.complete) finish()
     })
     if (length === undefined) request.on('end', finish)
-  }
-
-  #tooMuch(length: number): Answer | undefined {
-    const { dispatcher, limits, bodyBytesInFlight } = this.#server
-    if (length > limits.requestBytesMax) {
-      return dispatcher.edge(
-        413,
-        'RequestEntityTooLarge',
-        `The request is larger than ${limits.requestBytesMax} bytes.`,
-      )
-    }
-    if (bodyBytesInFlight + length > limits.bodyBytesInFlightMax) {
-      return dispatcher.edge(400, 'ThrottlingException', 'Too many bytes are in flight; try again.')
-    }
-    return undefined
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {
@@ -181,7 +154,9 @@ export class Connection {
     this.#server.metrics.requestBodyBytesTotal += body.length
     const outcome = this.#server.dispatcher.dispatch(request, body)
     if (outcome instanceof Promise) {
-      void outcome.then((answer) => this.#server.outbox.add(() => this.#finish(exchange, answer)))
+      void outcome.then((answer) => {
+        this.#server.outbox.add({ send: () => this.#finish(exchange, answer) })
+      })
     } else this.#finish(exchange, outcome)
   }
 
@@ -194,24 +169,17 @@ export class Connection {
     else if (this.#failure !== undefined) this.#endWith(this.#failure)
   }
 
-  #write({ request, response }: Exchange, answer: Answer): void {
+  #write({ response }: Exchange, answer: Answer): void {
     if (answer.lost === true) {
       this.#socket.destroy()
       return
     }
     const last = this.#server.stopping && this.#waiting.length === 0 && this.#collecting === undefined
-    if (last) writeAnswer(response, answer, 'close')
-    else if (request.method === 'POST') writeKeepAlive(response, answer, this.#server.keepAliveHeaders())
-    else writeAnswer(response, answer, 'keep')
+    writeResponse(response, answer, last ? 'close' : 'keep')
   }
 
-  /** The last answer of this connection, while its client may still be sending. */
   #endWith(answer: Answer): void {
-    if (this.#closed) return
-    // Closing with unread bytes would reset the connection and take the answer away from the client.
-    this.#socket.end(rawBytes(answer))
-    const timer = setTimeout(() => this.#socket.destroy(), this.#server.limits.lingerMs)
-    this.#socket.once('close', () => clearTimeout(timer))
+    if (!this.#closed) endWith(this.#server, this.#socket, answer)
   }
 
   #discard(request: IncomingMessage): void {
