@@ -27,8 +27,8 @@ export interface DirectState {
   readonly server: ServerState
   readonly reader: PlainRequestReader
   readonly connectionHeaders: ConnectionHeaders
-  /** Passes the connection and what is unread of it on to node:http. */
-  readonly passOn: (socket: Socket, unread: Buffer) => void
+  /** Passes the connection on to node:http, paused, with what is unread of it in its buffer. */
+  readonly passOn: (socket: Socket) => void
   /** The time of the last sweep. */
   sweptAtMs: number
 }
@@ -55,8 +55,8 @@ export class DirectConnection implements ServedConnection {
   readonly #waiting: Waiting[] = []
   /** What to say after the last answer: the bytes behind that request were not HTTP. */
   #failure: Answer | undefined
-  /** Bytes that begin with a request of another form. */
-  #unread: Buffer | undefined
+  /** What comes next is a request of another form, and is back in the buffer of the socket. */
+  #leaving = false
   /** No further request is read here. */
   #ending = false
   #closed = false
@@ -84,7 +84,7 @@ export class DirectConnection implements ServedConnection {
 
   stop(): void {
     if (this.#busy || this.#waiting.length > 0) return
-    if (this.#collecting === undefined && this.#unread === undefined) this.#socket.destroySoon()
+    if (this.#collecting === undefined && !this.#leaving) this.#socket.destroySoon()
   }
 
   closed(): void {
@@ -248,25 +248,26 @@ export class DirectConnection implements ServedConnection {
     const next = this.#waiting.shift()
     if (next !== undefined) this.#dispatch(next.head, next.body)
     else if (this.#failure !== undefined) endWith(this.#server, this.#socket, this.#failure)
-    else if (this.#unread !== undefined) this.#passOn(this.#unread)
+    else if (this.#leaving) this.#passOn()
     else if (this.#halfClosed) this.#socket.end()
   }
 
   /** The answer under way is the last one. */
   #isLast(): boolean {
     if (this.#waiting.length > 0 || this.#collecting !== undefined) return false
-    if (this.#unread !== undefined || this.#failure !== undefined) return false
+    if (this.#leaving || this.#failure !== undefined) return false
     return this.#halfClosed || this.#server.stopping
   }
 
-  /** What comes now is not for us. */
+  /** What comes now is not for us. With bytes in its buffer the socket does not tell of its end before they are read. */
   #leave(unread: Buffer): void {
-    this.#unread = unread
-    if (this.#busy || this.#congested || this.#waiting.length > 0) this.#socket.pause()
-    else this.#passOn(unread)
+    this.#leaving = true
+    this.#socket.pause()
+    this.#socket.unshift(unread)
+    if (!this.#busy && !this.#congested && this.#waiting.length === 0) this.#passOn()
   }
 
-  #passOn(unread: Buffer): void {
+  #passOn(): void {
     const socket = this.#socket
     this.#ending = true
     socket.off('data', this.#onData)
@@ -274,7 +275,7 @@ export class DirectConnection implements ServedConnection {
     socket.off('drain', this.#onDrain)
     socket.off('error', this.#onError)
     if (this.#watchesProgress) socket.off('timeout', this.#onStandstill)
-    this.#direct.passOn(socket, unread)
+    this.#direct.passOn(socket)
   }
 
   /** The bytes on the connection are not HTTP, or came too slowly. Answers what came before them, then that. */
@@ -311,7 +312,7 @@ export class DirectConnection implements ServedConnection {
       this.#socket.off('timeout', this.#onStandstill)
       this.#socket.setTimeout(0)
     }
-    if (this.#unread === undefined && this.#socket.isPaused()) this.#socket.resume()
+    if (!this.#leaving && this.#socket.isPaused()) this.#socket.resume()
     if (!this.#busy) this.#next()
   }
 

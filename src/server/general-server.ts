@@ -18,11 +18,10 @@ export class GeneralServer {
     this.#server = this.#open()
   }
 
-  /** Reads the connection from now on, beginning with bytes that were read before. */
-  take(socket: Socket, unread: Buffer): GeneralConnection {
+  /** Reads the connection from now on. */
+  take(socket: Socket): GeneralConnection {
     const connection = new GeneralConnection(this.#state, socket)
     this.#connections.set(socket, connection)
-    socket.unshift(unread)
     this.#server.emit('connection', socket)
     socket.resume()
     return connection
@@ -56,6 +55,14 @@ export class GeneralServer {
     // A client that has sent its request and closed its side still gets the answer.
     Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', onRequest)
+    server.on('checkExpectation', (request, response) => {
+      const answer = this.#state.dispatcher.edge(
+        417,
+        'ExpectationFailed',
+        'Only 100-continue can be expected.',
+      )
+      this.#connections.get(request.socket)?.begin(request, response, answer)
+    })
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket))
     server.on('connect', (_request, socket) => {
       socket.on('error', () => socket.destroy())

@@ -125,7 +125,7 @@ class Sockets {
       server: state,
       reader: new PlainRequestReader(limits.headerBytesMax, headers),
       connectionHeaders: new ConnectionHeaders(limits.keepAliveTimeoutMs),
-      passOn: (socket, unread) => this.#passOn(socket, unread),
+      passOn: (socket) => this.#passOn(socket),
       sweptAtMs: performance.now(),
     }
     // A client that has sent its request and closed its side still gets the answer.
@@ -168,8 +168,8 @@ class Sockets {
     })
   }
 
-  #passOn(socket: Socket, unread: Buffer): void {
-    const connection = this.#general.take(socket, unread)
+  #passOn(socket: Socket): void {
+    const connection = this.#general.take(socket)
     this.#connections.set(socket, connection)
     // It may be that no request ever begins there.
     if (this.#state.stopping) setImmediate(() => connection.stop())
