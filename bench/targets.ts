@@ -57,9 +57,6 @@ export async function startTarget(
   }
 }
 
-/** As `npm start` does. */
-const YOUNG_SPACE = '--max-semi-space-size=8'
-
 type Command =
   | { readonly program: string; readonly args: readonly string[]; readonly cwd?: string | undefined }
   | { readonly missing: string }
@@ -74,9 +71,9 @@ function commandOf(name: TargetName, port: number, folder: string): Command {
     case 'bare':
       return node(fileURLToPath(new URL('bare-server.js', import.meta.url)), String(port))
     case 'seriatim-memory':
-      return node(YOUNG_SPACE, cli, 'start', '--port', String(port), '--memory')
+      return node(cli, 'start', '--port', String(port), '--memory')
     case 'seriatim-disk':
-      return node(YOUNG_SPACE, cli, 'start', '--port', String(port), '--path', folder)
+      return node(cli, 'start', '--port', String(port), '--path', folder)
     case 'dynalite-memory':
     case 'dynalite-disk': {
       const script = dynaliteScript()
