@@ -7,7 +7,18 @@ export const jsonReply = (answer: object): Uint8Array => Buffer.from(JSON.string
 
 /** Pieces of JSON text in order: strings are ours, bytes come from storage. */
 export function joinReply(pieces: readonly (string | Uint8Array)[]): Uint8Array {
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+  let length = 0
+  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
+  const reply = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const piece of pieces) {
+    if (typeof piece === 'string') at += reply.write(piece, at)
+    else {
+      reply.set(piece, at)
+      at += piece.length
+    }
+  }
+  return reply
 }
 
 /** `,"name":value` for each member that is there. */

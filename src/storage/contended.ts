@@ -42,7 +42,7 @@ export function loadItem(
     state,
     pendingItem,
     pending,
-    item: () => state.item(),
+    item: state.item,
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
     read: marks.of(address),

@@ -60,7 +60,8 @@ export interface TransactionPartOptions extends TransactionState, PatienceOption
   readonly functions?: RuleFunctions
 }
 
-type Loaded = LoadedItem & { readonly action: Action }
+/** An action and the item it meets. */
+type Loaded = StepAction & { readonly item: LoadedItem }
 
 export class TransactionPart implements TransactionNode {
   readonly #options: TransactionPartOptions
@@ -103,10 +104,10 @@ export class TransactionPart implements TransactionNode {
     const ended = this.#ended.find(tx)
     if (ended !== undefined)
       return { answer: actions.map(() => ({ verdict: 'ended' })), settled: ended.settled }
-    const items = actions.map((action) => this.#loadAction(action))
-    const verdicts = items.map((item) =>
-      this.#functions.decidePrepare(item, item.action, { tx, timestamp }, rules),
-    )
+    const loaded = actions.map((action) => this.#loadAction(action))
+    const items = loaded.map(({ item }) => item)
+    const id = { tx, timestamp }
+    const verdicts = loaded.map(({ item, action }) => this.#functions.decidePrepare(item, action, id, rules))
     const refused = verdicts.some(({ verdict }) => verdict !== 'accepted' && verdict !== 'wait')
     const answer = items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item))
     if (!refused && verdicts.some(({ verdict }) => verdict === 'wait')) {
@@ -167,31 +168,26 @@ export class TransactionPart implements TransactionNode {
     const { tokens, line } = this.#options
     const known = this.#recognised(request)
     if (known !== undefined) return known
-    const items = actions.map((action) => this.#loadAction(action))
-    const steps = items.map((item) => ({ item, action: item.action, answersImage: false }))
+    const steps = actions.map((action) => this.#loadAction(action))
     const verdict = this.#decideStep(steps)
     switch (verdict.verdict) {
       case 'refused': {
-        const verdicts = verdict.results.map((result, at) => stepVerdict(result, items[at] as Loaded))
-        return { answer: { outcome: 'refused', verdicts }, settled: settledAt(line, items) }
+        const verdicts = verdict.results.map((result, at) => stepVerdict(result, (steps[at] as Loaded).item))
+        return { answer: { outcome: 'refused', verdicts }, settled: settledAt(line, itemsOf(steps)) }
       }
       case 'wait':
       case 'conflict': {
         const verdicts = verdict.others.map(conflictVerdict)
         const answer: TransactAnswer = { outcome: 'refused', verdicts }
         return verdict.verdict === 'wait'
-          ? { answer, waitFor: contendedOf(items) }
+          ? { answer, waitFor: contendedOf(itemsOf(steps)) }
           : { answer, settled: undefined }
       }
       case 'done': {
-        for (const [at, item] of items.entries())
-          this.#applyStep(
-            { item, action: item.action, answersImage: false },
-            verdict.next[at],
-            verdict.timestamp,
-          )
+        for (let at = 0; at < steps.length; at++)
+          this.#applyStep(steps[at] as Loaded, verdict.next[at], verdict.timestamp)
         if (isRemembered(request)) tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
-        const images = imagesWanted && { verdicts: items.map(withImage) }
+        const images = imagesWanted && { verdicts: itemsOf(steps).map(withImage) }
         return {
           answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
           settled: line.settled(),
@@ -220,9 +216,9 @@ export class TransactionPart implements TransactionNode {
   }
 
   #writeBeside(request: WriteRequest): Step<WriteOutcome> {
-    const item = this.#loadAction(request)
+    const step = { ...this.#loadAction(request), answersImage: request.answersImage === true }
+    const { item } = step
     const { record } = item.state
-    const step = { item, action: item.action, answersImage: request.answersImage === true }
     const verdict = this.#decideStep([step])
     switch (verdict.verdict) {
       case 'refused': {
@@ -273,7 +269,7 @@ export class TransactionPart implements TransactionNode {
   }
 
   #applyStep(
-    { item, action, answersImage }: StepAction & { readonly item: LoadedItem },
+    { item, action, answersImage }: Loaded,
     next: NextImage | undefined,
     timestamp: Timestamp,
   ): ItemRecord | undefined {
@@ -300,7 +296,8 @@ export class TransactionPart implements TransactionNode {
   #loadAction(given: Action): Loaded {
     const table = this.#options.steps.shapeOf(given.table)
     const action = table === given.table ? given : { ...given, table }
-    return { ...loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key), action }
+    const item = loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key)
+    return { item, action, answersImage: false }
   }
 }
 
@@ -311,6 +308,8 @@ type TransactAnswer = TransactReply extends infer Reply
   : never
 
 const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
+
+const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
 
 const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
   items.flatMap((item) => (item.pending.length > 0 ? [item.address] : []))
