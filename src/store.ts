@@ -15,6 +15,7 @@ import { deleteItem } from './router/operations/delete-item.js'
 import { getItem } from './router/operations/get-item.js'
 import { putItem } from './router/operations/put-item.js'
 import { updateItem } from './router/operations/update-item.js'
+import { Waits, waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
 import { unitOperations } from './router/units/unit-operations.js'
@@ -129,6 +130,7 @@ class LocalStore implements Store {
   readonly #coordinator: Coordinator
   readonly #recovery: Recovery
   readonly #router: Router
+  readonly #waits = new Waits()
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
@@ -155,7 +157,9 @@ class LocalStore implements Store {
         ...transactionOperations,
         ...unitOperations,
         ...tableOperations,
+        waitForItem(this.#waits),
       ],
+      endWaits: () => this.#waits.endAll(),
       onInternalError: onError,
     })
   }
@@ -202,6 +206,7 @@ class LocalStore implements Store {
   }
 
   async #close(): Promise<void> {
+    this.#waits.endAll()
     await Promise.all([...this.#servers].map((server) => server.stop()))
     await this.#catalog.close()
     await this.#coordinator.idle()

@@ -21,7 +21,15 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       load: () => import('./transactions.js'),
     },
   ],
+  [
+    'locks',
+    { summary: 'list who holds and who waits for locks; break one', load: () => import('./locks.js') },
+  ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  [
+    'sim-locks',
+    { summary: 'run simulated contenders for locks and judge them', load: () => import('./sim-locks.js') },
+  ],
   ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
 ])
 

@@ -84,7 +84,10 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   })
   const { port } = server.address() as AddressInfo
   let stopped: Promise<void> | undefined
-  const stop = (): Promise<void> => (stopped ??= sockets.stop())
+  const stop = (): Promise<void> => {
+    router.endWaits?.()
+    return (stopped ??= sockets.stop())
+  }
   return {
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     port,

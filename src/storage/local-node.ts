@@ -261,6 +261,10 @@ export class LocalNode implements StorageNode {
     return { entries, more: false }
   }
 
+  watch(space: SpaceId, key: ItemKey, callback: () => void): () => void {
+    return this.#line.watches.add(inSpace(space, key.bytes), callback)
+  }
+
   async writeMeta(entries: readonly MetaEntry[]): Promise<void> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission

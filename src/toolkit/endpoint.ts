@@ -5,6 +5,7 @@
 //
 // Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { callExtension } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 
 export interface CallOptions {
@@ -17,6 +18,8 @@ export interface Endpoint {
     input: EndpointInput<Name>,
     options?: CallOptions,
   ): Promise<EndpointOutput<Name>>
+  /** One of Seriatim's own operations, in the JSON of the wire; absent where there are none. */
+  extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
 }
 
 type Sdk = typeof import('@aws-sdk/client-dynamodb')
@@ -35,6 +38,7 @@ export function clientEndpoint(client: DynamoDBClient): Endpoint {
       ) => Promise<never>
       return send(command, signal === undefined ? {} : { abortSignal: signal })
     },
+    extension: (operation, input, options) => callExtension(client, operation, input, options),
   }
 }
 
