@@ -111,8 +111,11 @@ class NativeAttempt implements Attempt {
   #readTimestamp: number | undefined
   /** The server's time when the first attempt was first answered: the age of the unit, where locks are concerned. */
   #began: number | undefined
+  /** The same of this attempt: what its time is counted from. */
+  #attemptBegan: number | undefined
   #opening: Promise<unknown> | undefined
   #isDoubtful = false
+  #isAnswered = false
   #isOver = false
 
   constructor(shared: Shared, start: AttemptStart) {
@@ -165,10 +168,10 @@ class NativeAttempt implements Attempt {
   }
 
   async commit(work: UnitWork): Promise<CommitReport> {
-    const { id, isolation, timeoutMs } = this.#start
+    const { id, isolation } = this.#start
     const validated = isolation === 'serializable'
     const input = {
-      Unit: { ...this.#unit(), TimeoutMs: timeoutMs },
+      Unit: this.#unit(),
       ClientRequestToken: id,
       ...(validated && work.reads.length > 0 && { Reads: work.reads.map(readInput) }),
       ...(validated && work.ranges.length > 0 && { Predicates: work.ranges.map(predicateInput) }),
@@ -187,7 +190,7 @@ class NativeAttempt implements Attempt {
       const input = { Unit: this.#unit(), Locks: locks.map(addressInput) }
       this.#shared.background(this.#shared.endpoint.extension('UnitEnd', input))
     }
-    if (this.#readTimestamp !== undefined) this.#shared.release(this.#readTimestamp)
+    if (this.#readTimestamp !== undefined && !this.#isAnswered) this.#shared.release(this.#readTimestamp)
   }
 
   /** The same commit until it is answered: it takes effect once, because its token does. */
@@ -201,6 +204,8 @@ class NativeAttempt implements Attempt {
         return
       } catch (error) {
         if (isAnswered(error)) {
+          // Which closes the snapshot, whatever the answer is.
+          this.#isAnswered = true
           const refusal = commitRefusal(error, work)
           if (refusal instanceof Error && refusal.name === 'ValidationException')
             layouts.forget(work.actions.map(({ table }) => table))
@@ -255,6 +260,7 @@ class NativeAttempt implements Attempt {
       const request = { Unit: this.#unit(), ...input, ...(released !== undefined && { Released: released }) }
       const answer = (await endpoint.extension(operation, request, { signal })) as Answer
       if (isRepeatable(this.#start.isolation)) this.#readTimestamp ??= answer.ReadTimestamp
+      this.#attemptBegan ??= answer.Clock
       this.#began ??= answer.Clock
       return answer
     } catch (error) {
@@ -264,12 +270,14 @@ class NativeAttempt implements Attempt {
   }
 
   #unit(): object {
-    const { id, isolation } = this.#start
+    const { id, isolation, timeoutMs } = this.#start
     return {
       Id: id,
       Isolation: isolation,
+      TimeoutMs: timeoutMs,
       ...(this.#readTimestamp !== undefined && { ReadTimestamp: this.#readTimestamp }),
       ...(this.#began !== undefined && { Began: this.#began }),
+      ...(this.#attemptBegan !== undefined && { AttemptBegan: this.#attemptBegan }),
     }
   }
 }

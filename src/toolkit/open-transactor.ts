@@ -48,13 +48,10 @@ export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
 /** Asked once for a transactor, with a request that does nothing. */
 async function isSeriatim(endpoint: Endpoint): Promise<boolean> {
   try {
-    await endpoint.extension('UnitGetItems', { Unit: { Id: 'probe', Isolation: 'read-committed' }, Gets: [] })
+    await endpoint.extension('UnitEnd', { Unit: { Id: 'probe', Isolation: 'read-committed' } })
     return true
   } catch (error) {
-    const { name } = error as { name?: string }
-    if (name === 'UnknownOperationException') return false
-    // Whoever finds fault with the request knows the operation.
-    if (name === 'ValidationException') return true
+    if (error instanceof Error && error.name === 'UnknownOperationException') return false
     throw error
   }
 }
