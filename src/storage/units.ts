@@ -8,10 +8,11 @@
 //
 // Every snapshot is announced to every node before anything is read at it. A node that has announced T stamps all later
 // single writes above T, refuses prepares at or below T on what was read at T, and keeps the images that T may see.
-import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+import type { BoundCondition } from '../expression/types.js'
+import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRef } from '../ledger/ledger.js'
-import type { TableShape } from '../model/table.js'
-import type { Item } from '../model/value.js'
+import type { KeyRange } from '../model/key-range.js'
+import type { IndexShape, TableShape } from '../model/table.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { RangePage, RangeRequest } from './storage-node.js'
 
@@ -68,27 +69,33 @@ export type LockReply =
   | { readonly verdict: 'locked' }
   /** An older unit, or a transaction, holds one of the items, and did after the longest wait. */
   | { readonly verdict: 'conflict'; readonly item: ItemRef; readonly holder: string }
+  /** This node holds as many locks as it may. */
+  | { readonly verdict: 'too-many' }
 
-/** What a unit requires of an item at its commit timestamp. */
-export type Expectation =
-  /** It is as it was read: last written then, or absent. */
-  | { readonly kind: 'version'; readonly written: Timestamp | undefined }
-  /** Nobody has written it since the snapshot was taken: first committer wins. */
-  | { readonly kind: 'unwritten-since'; readonly timestamp: Timestamp }
-
-/** What a query or scan saw must be what it would see at the commit timestamp. */
+/** What a query or scan saw must be what it would see at the commit timestamp. Plain data, as everything a node is sent. */
 export interface PredicateCheck {
-  readonly space: SpaceId
-  /** The snapshot at which it was evaluated. */
+  readonly table: TableShape
+  /** Absent: the table itself was read. */
+  readonly index?: IndexShape
+  /** The snapshot at which it was read. */
   readonly since: Timestamp
-  /** Whether an image stands in the range that was read and passes its filter. */
-  readonly matches: (image: Item) => boolean
-  /** Base-table ranges: only addresses within; absent for an index or a whole table. Without the space prefix. */
-  readonly from?: KeyBytes
-  readonly to?: KeyBytes
+  /** The part of the key space of the index, or of the table, that was read; ends where reading ended. */
+  readonly range: KeyRange
+  /** On whole images; what an index does not project was refused before. */
+  readonly filter?: BoundCondition
+}
+
+/** What a node holds in memory for units of work. */
+export interface UnitsHeld {
+  readonly snapshots: number
+  /** Of images that open snapshots may need. */
+  readonly historyBytes: number
+  readonly locks: number
 }
 
 export interface UnitNode {
+  readonly unitsHeld: UnitsHeld
+
   openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply>
   closeSnapshot(timestamp: Timestamp): Promise<void>
   readSnapshot(request: {
