@@ -207,6 +207,7 @@ class LocalStore implements Store {
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
   #endpoint(): Endpoint {
     return {
+      losesNoAnswers: true,
       call: (operation, input) => this.call(operation, input),
       extension: async (operation, input) => {
         this.#assertOpen()
