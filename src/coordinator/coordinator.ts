@@ -121,6 +121,8 @@ export interface Coordinator {
    * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).
    */
   witness(timestamp: Timestamp): void
+  /** No timestamp of a snapshot that was opened here is above it. */
+  now(): Timestamp
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
@@ -173,6 +175,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
     snapshots: openSnapshots(parts),
     witness: (timestamp) => parts.clock.witness(timestamp),
+    now: () => parts.clock.now(),
     idle: async () => {
       while (behind.size > 0) await Promise.all(behind)
     },

@@ -16,6 +16,8 @@ interface File {
 }
 
 const PAGE_BYTES = 512
+/** So many times as slow as a good disk. */
+const SLOWNESS_MAX = 100
 const NOTHING = Buffer.alloc(0)
 
 export class SimDisk {
@@ -29,7 +31,7 @@ export class SimDisk {
   constructor(around: Surroundings) {
     this.#around = around
     this.#random = around.random.fork()
-    this.#slowness = around.faults.has('disk') ? this.#random.skewed(1, 20) : 1
+    this.#slowness = around.faults.has('disk') ? this.#random.skewed(1, SLOWNESS_MAX) : 1
   }
 
   /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */

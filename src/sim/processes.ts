@@ -2,7 +2,7 @@
 // coordinators, recovery managers.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../coordinator/coordinator.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { type LedgerSlot, spaceId } from '../model/brand.js'
+import { type KeyBytes, type LedgerSlot, spaceId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
@@ -96,6 +96,7 @@ const LEDGER_METHODS: readonly (keyof Ledger)[] = [
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
+const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
@@ -168,9 +169,18 @@ export class NodeProcess {
     around.scheduler.note(`started ${this.process.name}`)
     const { ledger } = node
     return {
-      node: witness.node(node, (address) => this.log.isPending(address)),
+      node: witness.node(node, {
+        isPending: (address) => this.log.isPending(address),
+        onLook: (address) => this.#looked(life, address),
+      }),
       ledger: witness.ledger(ledger),
     }
+  }
+
+  /** A crash point of its own, once the answer has left: whoever looked must not have seen what the crash undoes. */
+  #looked(life: Life, address: KeyBytes): void {
+    if (!this.log.isUnsynced(address)) return
+    this.#cluster.around.scheduler.after(1, LOOKED, () => life.reach(LOOKED))
   }
 
   /** A node whose disk failed takes no writes before it is started again: somebody does that. */

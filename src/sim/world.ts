@@ -71,9 +71,9 @@ const REST_LOOK_MICROS = 200_000
 const THINK_MICROS = { min: 100, max: 20_000 }
 const EVENTS_PER_TRANSACTION_MAX = 20_000
 
-/** In some worlds nothing that was sent can be changed. Whatever the number of workloads, each has its turn. */
+/** In some worlds nothing that was sent can be changed: several in a row, so that every workload has such worlds. */
 const isFrozen = (seed: number): boolean => Math.floor(seed / WORKLOADS_EACH) % FROZEN_EVERY === 0
-const WORKLOADS_EACH = 4
+const WORKLOADS_EACH = 9
 const FROZEN_EVERY = 8
 
 /** Runs a world to its end and judges it. The same options give the same report, with the same trace hash. */

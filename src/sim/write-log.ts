@@ -50,6 +50,11 @@ export class WriteLog {
     return this.#line?.decided.get(pendingKey(address)) !== undefined
   }
 
+  /** Whether a write of the item has been decided of which the disk may know nothing. */
+  isUnsynced(address: KeyBytes): boolean {
+    return this.#log.findLastIndex((write) => write.address === address) >= this.#certain
+  }
+
   /** A line that writes everything down. */
   tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
     this.#line = line

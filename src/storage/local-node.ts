@@ -105,7 +105,7 @@ export class LocalNode implements StorageNode {
     const marks = new ReadMarks(start.timestamp)
     const snapshots = new Snapshots(runtime.clock, units)
     this.#snapshots = snapshots
-    this.#locks = new UnitLocks(() => clock.now(), units?.unitLocksMax)
+    this.#locks = new UnitLocks(runtime.clock, units?.unitLocksMax)
     this.#floors = new SpaceFloors()
     this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots })
     this.#pendings = new PendingItems(line)

@@ -109,9 +109,10 @@ export class TransactionPart implements TransactionNode {
   /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
   #prepareUnit(request: PrepareRequest, checks: readonly PredicateCheck[]): Step<PrepareAnswer> {
     const { clock, line } = this.#options
-    const { timestamp, actions } = request
+    const { tx, timestamp, actions } = request
     clock.witness(timestamp)
-    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, timestamp)
+    const place = { timestamp, tx }
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, place)
     const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
     if (refused || waitFor.length > 0) {
       const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
@@ -246,7 +247,9 @@ export class TransactionPart implements TransactionNode {
     timestamp: Timestamp,
   ): Step<TransactAnswer> | undefined {
     if (predicates === undefined) return undefined
-    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, timestamp)
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, {
+      timestamp,
+    })
     if (predicateVerdicts.every(({ verdict }) => verdict === 'holds')) return undefined
     const verdicts = actions.map(() => ACCEPTED)
     const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
