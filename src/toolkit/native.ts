@@ -41,6 +41,8 @@ class Shared {
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
   #released: number[] = []
   readonly #ending = new Set<Promise<unknown>>()
+  /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
+  readonly #committed = new Set<string>()
 
   constructor(endpoint: Endpoint, runtime: Runtime) {
     this.endpoint = endpoint
@@ -63,6 +65,15 @@ class Shared {
     return released
   }
 
+  committed(id: string): void {
+    this.#committed.add(id)
+    if (this.#committed.size <= COMMITTED_MAX) return
+    for (const oldest of this.#committed) {
+      this.#committed.delete(oldest)
+      return
+    }
+  }
+
   /** Sent and not waited for: whoever gives up has no use for the answer. */
   background(sending: Promise<unknown>): void {
     const settled: Promise<void> = sending.then(
@@ -78,7 +89,9 @@ class Shared {
   }
 
   async outcome(id: string): Promise<Outcome> {
-    const answer = (await this.endpoint.extension('UnitOutcome', { Id: id })) as { Outcome?: string }
+    if (this.#committed.has(id)) return 'committed'
+    const input = { ClientRequestToken: id }
+    const answer = (await this.endpoint.extension('UnitOutcome', input)) as { Outcome?: string }
     return OUTCOMES.get(answer.Outcome ?? '') ?? 'unknown'
   }
 }
@@ -89,6 +102,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['PENDING', 'pending'],
 ])
 const RELEASED_MAX = 1000
+const COMMITTED_MAX = 1000
 const GETS_MAX = 100
 
 interface Answer {
@@ -177,6 +191,7 @@ class NativeAttempt implements Attempt {
     if (work.locks.length > 0) input['Locks'] = work.locks.map(addressInput)
     await this.#send(input, work)
     this.#isOver = true
+    this.#shared.committed(id)
     return { protocol: 'seriatim' }
   }
 
