@@ -22,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
   ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
 ])
 

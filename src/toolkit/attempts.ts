@@ -46,7 +46,7 @@ export async function commitEventually<Result>(
   parts: AttemptParts,
   settings: AttemptSettings,
   id: string,
-  lambda: (unit: Unit) => Promise<Result> | Result,
+  lambda: (unit: Unit) => PromiseLike<Result> | Result,
 ): Promise<Committed<Result>> {
   const { runtime, pace } = parts
   const doubtful: Finished<Result>[] = []
@@ -94,7 +94,7 @@ export interface RunningAttempt {
   readonly unit: Unit
   readonly port: Attempt
   readonly start: AttemptStart
-  run<Result>(lambda: (unit: Unit) => Promise<Result> | Result): Promise<AttemptEnd<Result>>
+  run<Result>(lambda: (unit: Unit) => PromiseLike<Result> | Result): Promise<AttemptEnd<Result>>
   /** The rest of it, after the lambda; throws what stands in the way. */
   commit(): Promise<CommitReport>
   /** Gives up. */

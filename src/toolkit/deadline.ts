@@ -49,7 +49,7 @@ export class Deadline {
   }
 
   /** The answer, or the reason if the time is over before. */
-  before<Result>(run: () => Promise<Result> | Result): Promise<Result> {
+  before<Result>(run: () => PromiseLike<Result> | Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.throwIfOver()
       this.#listeners.push(() => reject(this.reason))
