@@ -26,6 +26,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     { summary: 'list who holds and who waits for locks; break one', load: () => import('./locks.js') },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
   [
     'sim-locks',
     { summary: 'run simulated contenders for locks and judge them', load: () => import('./sim-locks.js') },
