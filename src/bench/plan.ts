@@ -1,0 +1,37 @@
+// The groups of a run, from its settings.
+import type { Group } from './bench.js'
+import { appendGroup } from './groups/append.js'
+import { generatorGroup } from './groups/generator.js'
+import { peerGroup } from './groups/peers.js'
+import { startGroup } from './groups/start.js'
+import type { Part, Settings } from './presets.js'
+import { peerWorkloads } from './workloads.js'
+
+export function planOf(settings: Settings): readonly Group[] {
+  return settings.parts.map((part) => groupFor(part, settings))
+}
+
+function groupFor(part: Part, settings: Settings): Group {
+  switch (part) {
+    case 'generator':
+      return generatorGroup(settings)
+    case 'start':
+      return startGroup(settings)
+    case 'append':
+      return appendGroup(settings)
+    case 'peers': {
+      const { items, partitions, operations } = settings
+      const scale = { items, partitions }
+      const workloads = peerWorkloads(scale).filter(
+        ({ name }) => operations.length === 0 || operations.some((each) => matches(name, each)),
+      )
+      return peerGroup({ ...settings, scale, workloads })
+    }
+  }
+}
+
+/** `TransactGetItems of 1` is that one and not `TransactGetItems of 10` too; `GetItem` is not `TransactGetItems`. */
+export function matches(name: string, wanted: string): boolean {
+  const [given, looked] = [name.toLowerCase(), wanted.toLowerCase()]
+  return given === looked || given.startsWith(`${looked} `) || given.startsWith(`${looked},`)
+}

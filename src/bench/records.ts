@@ -1,0 +1,82 @@
+// What a run leaves behind: one record for each unit of work, by its id, in one JSON file. Tables, charts and
+// docs/performance.md are made of it, and a run that was interrupted goes on from it.
+import type { LatencySummary } from './load/latencies.js'
+
+/** One load on one server. */
+export interface Measured {
+  /** Answers with 200 in a second. */
+  readonly perSecond: number
+  readonly answers: number
+  readonly latency: LatencySummary
+  /** Answers other than 200, by name. */
+  readonly refusals: Readonly<Record<string, number>>
+  readonly parts: readonly {
+    readonly workload: string
+    readonly answers: number
+    readonly refusals: Readonly<Record<string, number>>
+    readonly latency: LatencySummary
+  }[]
+  /** Due, and never sent: the server did not keep up with an open loop. */
+  readonly unsent: number
+  /** Of the server for a request; null where it cannot be seen. */
+  readonly cpuMicros: number | null
+  readonly writtenBytes: number | null
+  readonly residentBytes: number | null
+  /** Of the generator for a request. */
+  readonly generatorMicros: number
+  readonly lateMicrosP99: number
+}
+
+export type UnitRecord =
+  | {
+      readonly kind: 'peer'
+      readonly target: string
+      readonly workload: string
+      readonly clients: number
+      /** Of an open loop; null: closed. */
+      readonly rate: number | null
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      readonly kind: 'start'
+      readonly target: string
+      readonly startMs: number
+      readonly residentBytes: number | null
+    }
+  | {
+      readonly kind: 'append'
+      readonly frameBytes: number
+      readonly round: number
+      readonly perSecond: number
+      readonly latency: LatencySummary
+    }
+  | { readonly kind: 'generator'; readonly round: number; readonly measured: Measured }
+  | { readonly kind: 'missing'; readonly target: string; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryBytes: number
+  readonly system: string
+  readonly node: string
+}
+
+export interface RunFile {
+  readonly format: 'seriatim-bench-1'
+  readonly seriatim: string
+  readonly command: string
+  readonly startedAt: string
+  readonly machine: Machine
+  readonly records: Readonly<Record<string, UnitRecord>>
+}
+
+export type RecordOf<Kind extends UnitRecord['kind']> = Extract<UnitRecord, { readonly kind: Kind }>
+
+export function recordsOf<Kind extends UnitRecord['kind']>(
+  records: Readonly<Record<string, UnitRecord>>,
+  kind: Kind,
+): readonly RecordOf<Kind>[] {
+  return Object.values(records).filter((record): record is RecordOf<Kind> => record.kind === kind)
+}
