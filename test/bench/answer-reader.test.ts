@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { type Answer, AnswerReader, refusalName } from '../../src/bench/load/answer-reader.js'
 
 const answer = (status: string, body: string, name = 'Content-Length'): Buffer =>

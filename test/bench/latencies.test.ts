@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { Latencies } from '../../src/bench/load/latencies.js'
 import { median, spreadOf } from '../../src/bench/statistics.js'
 
