@@ -76,8 +76,6 @@ export type WriteTransactionOutcome =
   | { readonly outcome: 'repeated' }
   | { readonly outcome: 'token-mismatch' }
   | { readonly outcome: 'token-in-progress' }
-  /** Nothing was done: a table's indexes have changed since the actions were validated. */
-  | { readonly outcome: 'stale-shape' }
   /** Nothing was done and nothing will be: a node did not answer. */
   | { readonly outcome: 'unavailable'; readonly message: string }
   /** It is or will be either committed or cancelled, and nobody can say yet. */

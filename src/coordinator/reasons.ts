@@ -27,7 +27,6 @@ export function reasonsOf(verdicts: readonly ActionVerdict[]): readonly Cancella
         return CONFLICT
       case 'too-old':
       case 'ended':
-      case 'stale-shape':
         return refused ? NO_REASON : CONFLICT
       case 'accepted':
         return NO_REASON

@@ -69,9 +69,7 @@ async function oneRound(
         // A copy of the request that is still on its way, or came in between, may find the items in a better mood.
         const after = parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'
         if (after !== 'refused') return after === 'repeated' ? repeated(token) : NOT_FENCED
-        return reply.verdicts.some(({ verdict }) => verdict === 'stale-shape')
-          ? { outcome: 'stale-shape' }
-          : { outcome: 'cancelled', verdicts: reply.verdicts }
+        return { outcome: 'cancelled', verdicts: reply.verdicts }
       }
       case 'repeated':
         return repeated(token)
@@ -186,10 +184,6 @@ class TwoPhases {
       replies.map((reply, at) => reply?.verdicts ?? this.#groups[at]?.parts.map(() => NOTHING_KNOWN) ?? []),
     )
     if (verdicts.every(({ verdict }) => verdict === 'accepted')) return this.#commit(verdicts)
-    if (verdicts.some(({ verdict }) => verdict === 'stale-shape')) {
-      await this.cancel(verdicts)
-      return { done: { outcome: 'stale-shape' } }
-    }
     if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
     return { verdicts, above: highest(verdicts) }
   }

@@ -214,7 +214,6 @@ export class SimClient {
         for (const verdict of outcome.verdicts) this.#tell('cancelled', verdict.verdict)
         if (certain === 'certain') draft.status = 'refused'
         return true
-      case 'stale-shape':
       case 'token-mismatch':
         this.#recorder.found.add('unexpected-answer', `${draft.id} was answered ${outcome.outcome}`)
         return true

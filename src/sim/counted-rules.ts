@@ -1,5 +1,5 @@
 // The rules as they are, with a count of how often each of section 4's permissions was made use of.
-import { type RuleFunctions, ruleFunctions } from '../storage/transaction-part.js'
+import { type RuleFunctions, ruleFunctions } from '../storage/rule-functions.js'
 import type { Tally } from './faults.js'
 
 export function countedRules(tally: Tally): RuleFunctions {

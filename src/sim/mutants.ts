@@ -16,6 +16,8 @@ const prepare = 'rules/prepare.js'
 const finish = 'rules/finish.js'
 const beside = 'rules/beside.js'
 const part = 'storage/transaction-part.js'
+const finishing = 'storage/transaction-finish.js'
+const reads = 'storage/transaction-reads.js'
 const ledger = 'ledger/local-ledger.js'
 const write = 'coordinator/write-transaction.js'
 const line = 'storage/journal-line.js'
@@ -109,13 +111,13 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...append,
   },
   'read-marks-not-raised': {
-    module: part,
+    module: reads,
     find: 'marks.raise(item.address, timestamp);\n        return { answer, settled: both(',
     replace: 'void marks;\n        return { answer, settled: both(',
     ...mixed,
   },
   'second-phase-leaves-no-mark': {
-    module: part,
+    module: reads,
     find: 'marks.raise(item.address, mark);',
     replace: 'void marks;',
     workload: 'append',
@@ -136,7 +138,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'tombstone-dropped': {
-    module: part,
+    module: finishing,
     find: 'pendings.set(item.address, { pending, ...(tombstone && { tombstone }) }, put);',
     replace: 'pendings.set(item.address, { pending }, put);',
     ...mixed,
@@ -160,7 +162,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...bank,
   },
   'finished-after-crash': {
-    module: part,
+    module: finishing,
     find: 'if (this.#options.pendings.itemsOf(tx).length > 0)',
     replace: 'if (false)',
     ...bank,

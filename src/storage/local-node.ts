@@ -32,7 +32,8 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from './storage-node.js'
-import { TransactionPart, type RuleFunctions, type TransactionPartOptions } from './transaction-part.js'
+import type { RuleFunctions } from './rule-functions.js'
+import { TransactionPart, type TransactionPartOptions } from './transaction-part.js'
 import type {
   CommitRequest,
   FinishRequest,

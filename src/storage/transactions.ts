@@ -36,8 +36,6 @@ export type ActionVerdict =
   | { readonly verdict: 'too-old'; readonly above: Timestamp }
   /** The transaction has ended here: a delayed prepare. */
   | { readonly verdict: 'ended' }
-  /** The table's indexes have changed since the request was validated; validate and try again. */
-  | { readonly verdict: 'stale-shape' }
 
 export interface PrepareReply {
   readonly clock: Timestamp

@@ -27,40 +27,33 @@ export const transactWriteItems: Operation = {
     const elements = input['TransactItems'] as readonly Input[]
     const parsed = parseActions(elements, scope)
     const token = tokenOf(input, elements)
-    for (let attempt = 1; ; attempt++) {
-      const bound = bindActions(context, parsed)
-      const outcome = await context.coordinator.write({
-        actions: bound.map(({ action }) => action),
-        ...(token && { token }),
-        ...(capacityWanted(input) && { imagesWanted: true }),
-      })
-      switch (outcome.outcome) {
-        case 'committed':
-          return answer(
-            input,
-            bound,
-            capacityWanted(input) ? consumedByWrites(input, bound, outcome.verdicts ?? []) : [],
-          )
-        case 'repeated':
-          return answer(input, bound, await consumedByReplay(context, input, bound))
-        case 'cancelled':
-          throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
-        case 'token-mismatch':
-          throw new DynamoError('IdempotentParameterMismatchException', TOKEN_MISMATCH)
-        case 'token-in-progress':
-          throw new DynamoError('TransactionInProgressException', IN_PROGRESS)
-        case 'stale-shape':
-          if (attempt < SHAPE_ATTEMPTS_MAX) continue
-          throw internalError('the tables of the transaction are changing')
-        case 'unavailable':
-        case 'unknown':
-          throw internalError(outcome.message)
-      }
+    const bound = bindActions(context, parsed)
+    const outcome = await context.coordinator.write({
+      actions: bound.map(({ action }) => action),
+      ...(token && { token }),
+      ...(capacityWanted(input) && { imagesWanted: true }),
+    })
+    switch (outcome.outcome) {
+      case 'committed':
+        return answer(
+          input,
+          bound,
+          capacityWanted(input) ? consumedByWrites(input, bound, outcome.verdicts ?? []) : [],
+        )
+      case 'repeated':
+        return answer(input, bound, await consumedByReplay(context, input, bound))
+      case 'cancelled':
+        throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
+      case 'token-mismatch':
+        throw new DynamoError('IdempotentParameterMismatchException', TOKEN_MISMATCH)
+      case 'token-in-progress':
+        throw new DynamoError('TransactionInProgressException', IN_PROGRESS)
+      case 'unavailable':
+      case 'unknown':
+        throw internalError(outcome.message)
     }
   },
 }
-
-const SHAPE_ATTEMPTS_MAX = 5
 
 const TOKEN_MISMATCH =
   'The provided client token was used in another request with different parameters within the last 10 minutes'

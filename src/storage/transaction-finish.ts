@@ -1,0 +1,125 @@
+// Carrying out a decided transaction at one node (§3.3, §3.5), as often as anybody asks for it.
+//
+//   commit, cancel   rules/finish.ts  --> item, index entries, pending entries; visible at once where that is safe
+//   finished         resolves once all of that would survive a crash
+import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import type { FinishVerdict } from '../rules/finish.js'
+import type { Action } from '../rules/pending.js'
+import { transactions } from '../rules/prepare.js'
+import { loadItem, type LoadedItem, type TransactionState } from './contended.js'
+import type { EndedTransactions } from './ended.js'
+import type { HybridClock } from './hybrid-clock.js'
+import type { ItemSteps } from './item-steps.js'
+import type { Put } from './line.js'
+import type { Patience } from './patience.js'
+import type { RuleFunctions } from './rule-functions.js'
+import { inSpace, pendingKey } from './spaces.js'
+import type { CommitRequest, FinishRequest } from './transactions.js'
+import { Unsettled } from './unsettled.js'
+
+export interface TransactionFinishOptions extends TransactionState {
+  readonly clock: HybridClock
+  readonly steps: ItemSteps
+  readonly functions: RuleFunctions
+  readonly patience: Patience
+  readonly ended: EndedTransactions
+}
+
+export class TransactionFinish {
+  readonly #options: TransactionFinishOptions
+  readonly #unsettled = new Unsettled()
+
+  constructor(options: TransactionFinishOptions) {
+    this.#options = options
+  }
+
+  async commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
+    this.#options.clock.witness(request.timestamp)
+    await this.#finish(request, 'commit')
+    if (request.until === 'known') return { clock: this.#options.clock.timestamp }
+    // An update may have to wait for what is pending before it; the answer means that readers see it.
+    const { pendings, patience } = this.#options
+    for (let left = pendings.itemsOf(request.tx); left.length > 0; left = pendings.itemsOf(request.tx)) {
+      if (!(await patience.decided(left))) throw new Error('a transaction before this one is not decided')
+    }
+    await this.#unsettled.visible(request.tx)
+    return { clock: this.#options.clock.timestamp }
+  }
+
+  async cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
+    await this.#finish(request, 'cancel')
+    return { clock: this.#options.clock.timestamp }
+  }
+
+  async finished({ tx }: FinishRequest): Promise<void> {
+    // While one step becomes durable another may follow, when what the transaction waited for is decided.
+    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx))
+      await step
+    // A crash since then has brought the intent back, and what was done with it is gone.
+    if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
+  }
+
+  async #finish(
+    { tx, items, unfenced }: FinishRequest & Pick<CommitRequest, 'unfenced'>,
+    decision: 'commit' | 'cancel',
+  ): Promise<void> {
+    const { line, pendings, ended, patience } = this.#options
+    const admission = line.admission()
+    if (admission !== undefined) await admission
+    const addresses = new Set([
+      ...items.map(({ space, key }) => inSpace(space, key.bytes)),
+      ...pendings.itemsOf(tx),
+    ])
+    // Intent and decision are durable, so readers may see the write at once; but not if it builds on what is not.
+    const settled = [...addresses].every(
+      (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
+    )
+    const put = settled ? 'putVisible' : 'put'
+    // With it go updates that were decided before and waited for this one.
+    const finished = new Set([
+      tx,
+      ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
+    ])
+    if (unfenced !== true) ended.add(tx)
+    const durable = line.settled()
+    if (durable !== undefined) for (const each of finished) this.#unsettled.add(each, durable, put)
+    if (!settled) await durable
+    patience.dispel(addresses)
+  }
+
+  /** The transactions that are pending no longer. */
+  #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: Put): readonly TxId[] {
+    const { pendings, marks, functions, patience } = this.#options
+    const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
+    if (mine === undefined) return []
+    const item = loadItem(this.#options, address, mine.action.key)
+    const verdict = functions.decideFinish(item, tx, decision)
+    if (verdict.verdict === 'unknown') return []
+    this.#write(item, mine.action, verdict, put)
+    marks.raise(address, verdict.read)
+    patience.changed(address)
+    return transactions(
+      item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
+    )
+  }
+
+  #write(
+    item: LoadedItem,
+    action: Action,
+    { written, pending }: FinishVerdict & { verdict: 'finished' },
+    put: Put,
+  ): void {
+    const { steps, pendings } = this.#options
+    const last = written.at(-1)
+    if (last !== undefined) {
+      const table = steps.shapeOf(action.table)
+      const { state, key } = item
+      const { next, timestamp, blind } = last
+      steps.apply({ table, key, state, next, timestamp, blind, put })
+    }
+    const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
+    const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }
+    const tombstone = present ? undefined : deleted || item.pendingItem.tombstone
+    pendings.set(item.address, { pending, ...(tombstone && { tombstone }) }, put)
+  }
+}

@@ -1,0 +1,81 @@
+// The reads of transactions at one node: in one round at a timestamp (§4), or the latest value in each of two phases
+// (§3.4). Both leave marks of when items were read, below a durable ceiling.
+import type { Ceiling } from './ceiling.js'
+import { loadRef, settledAt, type TransactionState } from './contended.js'
+import type { HybridClock } from './hybrid-clock.js'
+import { both } from './line.js'
+import type { Patience, Step } from './patience.js'
+import type { RuleFunctions } from './rule-functions.js'
+import type {
+  ReadAtReply,
+  ReadAtRequest,
+  ReadLatestReply,
+  ReadLatestRequest,
+  ReadVerdict,
+} from './transactions.js'
+
+export interface TransactionReadsOptions extends TransactionState {
+  readonly clock: HybridClock
+  readonly functions: RuleFunctions
+  readonly patience: Patience
+  readonly ceiling: Ceiling
+}
+
+export class TransactionReads {
+  readonly #options: TransactionReadsOptions
+
+  constructor(options: TransactionReadsOptions) {
+    this.#options = options
+  }
+
+  async readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    const answer = await this.#options.patience.patiently(() => this.#readAt(request))
+    return { clock: this.#options.clock.timestamp, ...answer }
+  }
+
+  #readAt({ items: refs, timestamp: wanted }: ReadAtRequest): Step<Omit<ReadAtReply, 'clock'>> {
+    const { clock, line, marks, functions, ceiling } = this.#options
+    if (wanted !== undefined) clock.witness(wanted)
+    const items = refs.map((ref) => loadRef(this.#options, ref))
+    const now = clock.nextTimestamp()
+    const timestamp = wanted ?? functions.commonReadTimestamp(items, now) ?? now
+    const verdicts = items.map((item) => functions.decideReadAt(item, timestamp))
+    const results = items.map((item, at): ReadVerdict => {
+      const verdict = verdicts[at] as ReadVerdict
+      const { record } = item.state
+      return verdict.verdict === 'value' ? { verdict: 'value', ...(record && { record }) } : verdict
+    })
+    const answer = { timestamp, results }
+    if (verdicts.some(({ verdict }) => verdict === 'too-old'))
+      return { answer, settled: settledAt(line, items) }
+    if (verdicts.some(({ verdict }) => verdict === 'pending')) {
+      return {
+        answer,
+        waitFor: items.flatMap((item, at) => (verdicts[at]?.verdict === 'pending' ? [item.address] : [])),
+      }
+    }
+    for (const item of items) marks.raise(item.address, timestamp)
+    return { answer, settled: both(settledAt(line, items), ceiling.above(timestamp)) }
+  }
+
+  async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    const answer = await this.#options.patience.patiently(() => this.#readLatest(request))
+    return { clock: this.#options.clock.timestamp, results: answer }
+  }
+
+  #readLatest({ items: refs, mark }: ReadLatestRequest): Step<ReadLatestReply['results']> {
+    const { clock, line, marks, partitions, functions, ceiling } = this.#options
+    if (mark !== undefined) clock.witness(mark)
+    const items = refs.map((ref) => loadRef(this.#options, ref))
+    const results = items.map((item): ReadLatestReply['results'][number] => {
+      const verdict = functions.decideReadLatest(item)
+      if (verdict.verdict === 'pending') return verdict
+      const { record } = item.state
+      const lsn = record?.lsn ?? partitions.deleteLsn(item.key.hash)
+      return { verdict: 'value', lsn, written: item.written, ...(record && { record }) }
+    })
+    if (mark !== undefined) for (const item of items) marks.raise(item.address, mark)
+    const covered = mark === undefined ? undefined : ceiling.above(mark)
+    return { answer: results, settled: both(settledAt(line, items), covered) }
+  }
+}
