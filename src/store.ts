@@ -17,7 +17,7 @@ import { putItem } from './router/operations/put-item.js'
 import { updateItem } from './router/operations/update-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
-import { allRules } from './rules/switches.js'
+import { allRules, noRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import type { Clock, Runtime } from './runtime/runtime.js'
@@ -33,6 +33,11 @@ import { fromWire, toWire } from './wire-values.js'
 export type OpenOptions = StorePlace & {
   /** Storage nodes in this process; for an existing folder only the number it was made with. */
   readonly nodes?: number
+  /**
+   * `none`: transactions by the protocol of the paper's section 3 alone, to compare with; all of section 4 unless told
+   * otherwise. Both are serializable.
+   */
+  readonly rules?: 'all' | 'none'
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
@@ -78,8 +83,10 @@ export async function open(options: OpenOptions): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
+  const rules = options.rules === 'none' ? noRules : allRules
   const nodes = await openLocalNodes({
     runtime,
+    rules,
     ...place,
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
@@ -96,7 +103,7 @@ export async function open(options: OpenOptions): Promise<Store> {
       nodes,
       nodeOf: (hash) => nodeNumber(hash, nodes.length),
       ledgerNodeOf,
-      rules: allRules,
+      rules,
     })
     return new LocalStore({ runtime, nodes, catalog, coordinator, recovery, onError })
   } catch (error) {

@@ -23,9 +23,20 @@ export async function fillPeerTables(
   { items, partitions, itemBytes = ITEM_BYTES }: Scale,
 ): Promise<void> {
   await fillItemTable(endpoint, { table: ITEM_TABLE, items, itemBytes, indexes: 0 })
-  await createTable(endpoint, PARTITION_TABLE, { pk: 'S', sk: 'N' }, 0)
-  await writeItems(endpoint, PARTITION_TABLE, partitions * PARTITION_ITEMS, (number) =>
-    partitionItem(keyText(number % partitions), Math.floor(number / partitions), itemBytes),
+  await fillPartitions(endpoint, partitions, 0, itemBytes)
+}
+
+/** The partitions beyond the first `from`, which are there already. */
+export async function fillPartitions(
+  endpoint: string,
+  partitions: number,
+  from: number,
+  itemBytes: number,
+): Promise<void> {
+  if (from === 0) await createTable(endpoint, PARTITION_TABLE, { pk: 'S', sk: 'N' }, 0)
+  const more = partitions - from
+  await writeItems(endpoint, PARTITION_TABLE, more * PARTITION_ITEMS, (number) =>
+    partitionItem(keyText(from + (number % more)), Math.floor(number / more), itemBytes),
   )
 }
 

@@ -1,17 +1,22 @@
 // The groups of a run, from its settings.
 import type { Group } from './bench.js'
 import { appendGroup } from './groups/append.js'
+import { equalGroup } from './groups/equal.js'
 import { generatorGroup } from './groups/generator.js'
+import { growthGroups } from './groups/growth.js'
+import { contentionGroup, plainGroup, sizeGroup, throughputGroup } from './groups/paper.js'
 import { peerGroup } from './groups/peers.js'
 import { startGroup } from './groups/start.js'
+import { VARIANTS } from './groups/variants.js'
 import type { Part, Settings } from './presets.js'
 import { peerWorkloads } from './workloads.js'
 
 export function planOf(settings: Settings): readonly Group[] {
-  return settings.parts.map((part) => groupFor(part, settings))
+  return settings.parts.flatMap((part) => groupsFor(part, settings))
 }
 
-function groupFor(part: Part, settings: Settings): Group {
+function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
+  const paper = { ...settings, variants: VARIANTS }
   switch (part) {
     case 'generator':
       return generatorGroup(settings)
@@ -27,6 +32,18 @@ function groupFor(part: Part, settings: Settings): Group {
       )
       return peerGroup({ ...settings, scale, workloads })
     }
+    case 'equal':
+      return equalGroup({ ...settings, scale: { items: settings.items, partitions: settings.partitions } })
+    case 'throughput':
+      return throughputGroup(paper)
+    case 'size':
+      return sizeGroup(paper)
+    case 'plain':
+      return plainGroup(paper)
+    case 'contention':
+      return contentionGroup(paper)
+    case 'growth':
+      return growthGroups({ ...settings, targets: settings.growing })
   }
 }
 

@@ -6,7 +6,18 @@ export const PRESET_NAMES = ['quick', 'figures', 'full'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
 /** The parts of a run, in the order they are run. */
-export const PARTS = ['generator', 'start', 'append', 'peers'] as const
+export const PARTS = [
+  'generator',
+  'start',
+  'append',
+  'peers',
+  'equal',
+  'throughput',
+  'size',
+  'plain',
+  'contention',
+  'growth',
+] as const
 export type Part = (typeof PARTS)[number]
 
 export interface Settings {
@@ -22,6 +33,9 @@ export interface Settings {
   readonly durationMs: number
   readonly items: number
   readonly partitions: number
+  /** Growth: sizes of the table, and who is measured. */
+  readonly tableItems: readonly number[]
+  readonly growing: readonly TargetName[]
 }
 
 const QUICK_OPERATIONS = [
@@ -35,7 +49,7 @@ const QUICK_OPERATIONS = [
 
 export const PRESETS: Readonly<Record<PresetName, Settings>> = {
   quick: {
-    parts: PARTS,
+    parts: ['generator', 'start', 'append', 'peers'],
     targets: ['bare', 'seriatim-memory', 'seriatim-disk', 'dynalite-memory', 'local-disk'],
     operations: QUICK_OPERATIONS,
     clients: [64],
@@ -44,6 +58,8 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     durationMs: 500,
     items: 10_000,
     partitions: 100,
+    tableItems: [10_000, 100_000],
+    growing: ['seriatim-disk'],
   },
   figures: {
     parts: PARTS,
@@ -55,6 +71,8 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     durationMs: 1000,
     items: 10_000,
     partitions: 100,
+    tableItems: [10_000, 100_000, 1_000_000],
+    growing: ['seriatim-disk'],
   },
   full: {
     parts: PARTS,
@@ -66,5 +84,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     durationMs: 1500,
     items: 10_000,
     partitions: 100,
+    tableItems: [10_000, 100_000, 1_000_000, 10_000_000],
+    growing: ['seriatim-disk', 'seriatim-memory'],
   },
 }

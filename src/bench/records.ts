@@ -52,8 +52,71 @@ export type UnitRecord =
       readonly latency: LatencySummary
     }
   | { readonly kind: 'generator'; readonly round: number; readonly measured: Measured }
+  | {
+      /** §5.1: latency at a share of the peak rate. */
+      readonly kind: 'throughput'
+      readonly variant: string
+      readonly mix: string
+      /** Of the peak, which a closed loop of 64 clients found just before. */
+      readonly share: number
+      readonly peakPerSecond: number
+      readonly rate: number
+      readonly measured: Measured
+    }
+  | {
+      /** §5.2: latency by the operations of a transaction, the rate of items being the same. */
+      readonly kind: 'size'
+      readonly variant: string
+      readonly operation: string
+      readonly items: number
+      readonly itemsPerSecond: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      /** §5.3: one operation, plain and as a transaction, at the same rate. */
+      readonly kind: 'plain'
+      readonly variant: string
+      readonly workload: string
+      readonly rate: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      /** §5.4: cancellations of workloads A, B and C. */
+      readonly kind: 'contention'
+      readonly variant: string
+      readonly workload: 'A' | 'B' | 'C'
+      readonly hotItems: number
+      readonly rate: number
+      readonly measured: Measured
+    }
+  | {
+      /** The same rate for all, so that latencies can be compared. */
+      readonly kind: 'equal'
+      readonly target: string
+      readonly workload: string
+      readonly rate: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      readonly kind: 'growth'
+      readonly axis: GrowthAxis
+      readonly value: number
+      readonly target: string
+      readonly workload: string
+      readonly measured: Measured
+      /** Of the folder; null in memory. */
+      readonly folderBytes: number | null
+      /** With the tables as they are by then; null where it was not looked at. */
+      readonly restartMs: number | null
+    }
   | { readonly kind: 'missing'; readonly target: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
+
+export const GROWTH_AXES = ['items', 'item bytes', 'indexes', 'hot keys', 'clients'] as const
+export type GrowthAxis = (typeof GROWTH_AXES)[number]
 
 export interface Machine {
   readonly cpu: string

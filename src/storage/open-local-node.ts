@@ -8,6 +8,7 @@ import { openJournal } from '../journal/journal.js'
 import { lsn, type KeyBytes } from '../model/brand.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
+import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
@@ -27,6 +28,8 @@ export interface LocalNodeTuning {
 
 export type LocalNodeOptions = {
   readonly runtime: Runtime
+  /** All of section 4 unless told otherwise. */
+  readonly rules?: TransactionRules
 } & (
   | { readonly memory: true }
   | {
@@ -57,7 +60,7 @@ export async function openLocalNodes(
   options: LocalNodeOptions & { readonly nodes?: number },
 ): Promise<readonly StorageNode[]> {
   if ('memory' in options) {
-    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options.runtime))
+    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
   }
   const folder = await takeFolder(options.path, options.nodes)
   const nodes: StorageNode[] = []
@@ -79,8 +82,9 @@ export async function openLocalNodes(
   }
 }
 
-function openMemoryNode(runtime: Runtime): StorageNode {
+function openMemoryNode({ runtime, rules }: LocalNodeOptions): StorageNode {
   return new LocalNode({
+    ...(rules && { rules }),
     line: new MemoryLine(memoryIndex()),
     clock: new HybridClock(runtime.clock),
     runtime,
@@ -94,16 +98,18 @@ interface JournalledNodeOptions {
   readonly path: string
   readonly files?: FileLayer
   readonly tuning?: LocalNodeTuning
+  readonly rules?: TransactionRules
 }
 
 async function openJournalledNode(
-  { runtime, path, files = realFiles(), tuning = {} }: JournalledNodeOptions,
+  { runtime, path, files = realFiles(), tuning = {}, rules }: JournalledNodeOptions,
   onClose: () => Promise<void>,
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
     await syncFolders(path)
-    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
+    const folder = join(path, 'journal')
+    return await openNodeOver({ runtime, index, files, folder, tuning, ...(rules && { rules }) }, onClose)
   } catch (error) {
     await index.close()
     throw error

@@ -2,11 +2,11 @@
 // somebody else has started.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandOf, type Missing, TARGET_TITLES, type TargetName } from './commands.js'
+import { type Command, commandOf, type Missing, TARGET_TITLES, type TargetName } from './commands.js'
 import { post } from './post.js'
 import { residentBytesOf, type Usage, usageOf } from './usage.js'
 
@@ -18,6 +18,10 @@ export interface Target {
   readonly startMs?: number
   residentBytes(): number | undefined
   usage(): Usage | undefined
+  /** All files of its folder. */
+  folderBytes(): number
+  /** Kills it and starts it again on what is in its folder; the milliseconds to its first answer. */
+  restart(): Promise<number>
   /** Kills it and removes its folder. */
   stop(): Promise<void>
 }
@@ -37,8 +41,7 @@ export async function startTarget(
     remove()
     return command
   }
-  const startedAt = performance.now()
-  const child = spawn(command.program, command.args, { stdio: 'ignore', cwd: command.cwd })
+  let child = spawnCommand(command)
   // Should this process end without stopping it.
   const killNow = (): void => {
     child.kill('SIGKILL')
@@ -47,30 +50,59 @@ export async function startTarget(
   process.once('exit', killNow)
   const stop = async (): Promise<void> => {
     process.off('exit', killNow)
-    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
-      const exited = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exited
-    }
+    await kill(child)
     remove()
   }
   const endpoint = `http://127.0.0.1:${port}`
+  let startMs: number
   try {
-    await answering(child, command.program, endpoint)
+    startMs = await untilAnswer(child, command, endpoint)
   } catch (error) {
     await stop()
     return { missing: `${TARGET_TITLES[name]} does not start: ${(error as Error).message}` }
   }
-  const pid = child.pid as number
+  const pid = (): number => child.pid as number
   return {
     name,
     title: TARGET_TITLES[name],
     endpoint,
-    startMs: performance.now() - startedAt,
-    residentBytes: () => residentBytesOf(pid),
-    usage: () => usageOf(pid),
+    startMs,
+    residentBytes: () => residentBytesOf(pid()),
+    usage: () => usageOf(pid()),
+    folderBytes: () => bytesIn(folder),
+    async restart() {
+      await kill(child)
+      child = spawnCommand(command)
+      return untilAnswer(child, command, endpoint)
+    },
     stop,
   }
+}
+
+const spawnCommand = ({ program, args, cwd }: Command): ChildProcess =>
+  spawn(program, args, { stdio: 'ignore', cwd })
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  return files.reduce(
+    (sum, { parentPath, path, name }) => sum + blocksOf(join(parentPath ?? path, name)) * BLOCK_BYTES,
+    0,
+  )
+}
+
+/** What a file takes of the disk, which for one with holes is less than its length. */
+const BLOCK_BYTES = 512
+function blocksOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.blocks ?? 0
 }
 
 /** What somebody else has started is left as it is, and only seen from outside. */
@@ -81,6 +113,8 @@ export function endpointTarget(endpoint: string): Target {
     endpoint,
     residentBytes: () => undefined,
     usage: () => undefined,
+    folderBytes: () => 0,
+    restart: () => Promise.reject(new Error('not started here')),
     stop: () => Promise.resolve(),
   }
 }
@@ -95,7 +129,9 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-async function answering(child: ChildProcess, program: string, endpoint: string): Promise<void> {
+/** The milliseconds until then. */
+async function untilAnswer(child: ChildProcess, { program }: Command, endpoint: string): Promise<number> {
+  const startedAt = performance.now()
   const failed = new Promise<never>((_, reject) => {
     child.once('error', (error) => reject(new Error(`${program}: ${error.message}`)))
     child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)))
@@ -107,7 +143,7 @@ async function answering(child: ChildProcess, program: string, endpoint: string)
       () => true,
       () => false,
     )
-    if (await Promise.race([answered, failed])) return
+    if (await Promise.race([answered, failed])) return performance.now() - startedAt
     const later = new Promise<void>((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
     await Promise.race([later, failed])
   }
