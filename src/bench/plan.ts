@@ -6,6 +6,7 @@ import { generatorGroup } from './groups/generator.js'
 import { growthGroups } from './groups/growth.js'
 import { contentionGroup, plainGroup, sizeGroup, throughputGroup } from './groups/paper.js'
 import { peerGroup } from './groups/peers.js'
+import { simulatedGroup } from './groups/simulated.js'
 import { startGroup } from './groups/start.js'
 import { VARIANTS } from './groups/variants.js'
 import type { Part, Settings } from './presets.js'
@@ -16,7 +17,7 @@ export function planOf(settings: Settings): readonly Group[] {
 }
 
 function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
-  const paper = { ...settings, variants: VARIANTS }
+  const paper = { ...settings, ...settings.experiments, variants: VARIANTS }
   switch (part) {
     case 'generator':
       return generatorGroup(settings)
@@ -33,7 +34,7 @@ function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
       return peerGroup({ ...settings, scale, workloads })
     }
     case 'equal':
-      return equalGroup({ ...settings, scale: { items: settings.items, partitions: settings.partitions } })
+      return equalGroup({ ...paper, scale: { items: settings.items, partitions: settings.partitions } })
     case 'throughput':
       return throughputGroup(paper)
     case 'size':
@@ -42,8 +43,10 @@ function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
       return plainGroup(paper)
     case 'contention':
       return contentionGroup(paper)
+    case 'simulated':
+      return simulatedGroup(settings)
     case 'growth':
-      return growthGroups({ ...settings, targets: settings.growing })
+      return growthGroups({ ...paper, targets: settings.growing })
   }
 }
 

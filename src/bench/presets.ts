@@ -16,6 +16,7 @@ export const PARTS = [
   'size',
   'plain',
   'contention',
+  'simulated',
   'growth',
 ] as const
 export type Part = (typeof PARTS)[number]
@@ -33,6 +34,10 @@ export interface Settings {
   readonly durationMs: number
   readonly items: number
   readonly partitions: number
+  /** Virtual time of each simulated experiment. */
+  readonly virtualMs: number
+  /** The experiments, which take longer than a comparison: latencies need many requests. */
+  readonly experiments: { readonly warmupMs: number; readonly durationMs: number; readonly rounds: number }
   /** Growth: sizes of the table, and who is measured. */
   readonly tableItems: readonly number[]
   readonly growing: readonly TargetName[]
@@ -58,19 +63,31 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     durationMs: 500,
     items: 10_000,
     partitions: 100,
+    virtualMs: 10,
+    experiments: { warmupMs: 200, durationMs: 500, rounds: 1 },
     tableItems: [10_000, 100_000],
     growing: ['seriatim-disk'],
   },
   figures: {
     parts: PARTS,
-    targets: TARGET_NAMES,
+    targets: [
+      'bare',
+      'seriatim-memory',
+      'seriatim-disk',
+      'seriatim-disk-4',
+      'dynalite-memory',
+      'dynalite-disk',
+      'local-disk',
+    ],
     operations: [],
     clients: [64],
-    rounds: 3,
-    warmupMs: 300,
-    durationMs: 1000,
+    rounds: 5,
+    warmupMs: 250,
+    durationMs: 500,
     items: 10_000,
     partitions: 100,
+    virtualMs: 15,
+    experiments: { warmupMs: 300, durationMs: 1000, rounds: 3 },
     tableItems: [10_000, 100_000, 1_000_000],
     growing: ['seriatim-disk'],
   },
@@ -84,6 +101,8 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     durationMs: 1500,
     items: 10_000,
     partitions: 100,
+    virtualMs: 100,
+    experiments: { warmupMs: 500, durationMs: 3000, rounds: 5 },
     tableItems: [10_000, 100_000, 1_000_000, 10_000_000],
     growing: ['seriatim-disk', 'seriatim-memory'],
   },

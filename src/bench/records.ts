@@ -1,6 +1,7 @@
 // What a run leaves behind: one record for each unit of work, by its id, in one JSON file. Tables, charts and
 // docs/performance.md are made of it, and a run that was interrupted goes on from it.
 import type { LatencySummary } from './load/latencies.js'
+import type { SimulatedResult } from './simulated/cluster.js'
 
 /** One load on one server. */
 export interface Measured {
@@ -111,6 +112,17 @@ export type UnitRecord =
       readonly folderBytes: number | null
       /** With the tables as they are by then; null where it was not looked at. */
       readonly restartMs: number | null
+    }
+  | {
+      /** An experiment of section 5 in virtual time. */
+      readonly kind: 'simulated'
+      readonly experiment: 'throughput' | 'size' | 'plain' | 'contention'
+      readonly rules: 'all' | 'none'
+      readonly mix: string
+      /** Operations a second, items of a transaction, or transactions a second. */
+      readonly value: number
+      readonly virtualMs: number
+      readonly result: SimulatedResult
     }
   | { readonly kind: 'missing'; readonly target: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }

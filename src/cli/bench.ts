@@ -127,6 +127,11 @@ export function benchCommandOf(args: readonly string[]): BenchCommand {
     rounds: integer('rounds', 1, ROUNDS_MAX) ?? preset.rounds,
     items: integer('items', ITEMS_MIN, ITEMS_MAX) ?? preset.items,
     ...(values.seconds !== undefined && { durationMs: secondsOf(values.seconds) * 1000 }),
+    experiments: {
+      ...preset.experiments,
+      ...(values.rounds !== undefined && { rounds: readInteger('rounds', values.rounds, 1, ROUNDS_MAX) }),
+      ...(values.seconds !== undefined && { durationMs: secondsOf(values.seconds) * 1000 }),
+    },
   }
   return { settings, resume: values.resume === true, ...(values.json !== undefined && { json: values.json }) }
 }
