@@ -15,6 +15,7 @@ export async function measure(
     before = target.usage()
   })
   const after = target.usage()
+  const memory = target.memory()
   const forOne = (used: (usage: Usage) => number): number | null =>
     before === undefined || after === undefined || result.answersSinceMeasuring === 0
       ? null
@@ -28,11 +29,12 @@ export async function measure(
     answers: result.answers,
     latency: result.latency,
     refusals,
-    parts: result.parts,
+    parts: result.parts.length > 1 ? result.parts : [],
     unsent: result.unsent,
     cpuMicros: forOne((usage) => usage.cpuMicros),
     writtenBytes: forOne((usage) => usage.writtenBytes),
-    residentBytes: target.residentBytes() ?? null,
+    residentBytes: memory?.residentBytes ?? null,
+    ownBytes: memory?.ownBytes ?? null,
     generatorMicros: result.generatorMicros,
     lateMicrosP99: result.lateMicrosP99,
   }

@@ -11,6 +11,7 @@ export interface Measured {
   readonly latency: LatencySummary
   /** Answers other than 200, by name. */
   readonly refusals: Readonly<Record<string, number>>
+  /** Of a mix; empty for a single workload. */
   readonly parts: readonly {
     readonly workload: string
     readonly answers: number
@@ -23,6 +24,8 @@ export interface Measured {
   readonly cpuMicros: number | null
   readonly writtenBytes: number | null
   readonly residentBytes: number | null
+  /** Of that, what is not a mapped file: LMDB maps the whole index, and those pages the system can take back. */
+  readonly ownBytes: number | null
   /** Of the generator for a request. */
   readonly generatorMicros: number
   readonly lateMicrosP99: number

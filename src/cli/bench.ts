@@ -4,7 +4,7 @@ import { planOf } from '../bench/plan.js'
 import { PARTS, PRESET_NAMES, PRESETS, type Settings } from '../bench/presets.js'
 import type { RunFile, UnitRecord } from '../bench/records.js'
 import { readRunFile, thisMachine, writeRunFile } from '../bench/run-file.js'
-import { tableLines } from '../bench/tables.js'
+import { reportLines } from '../bench/report/report.js'
 import { TARGET_NAMES } from '../bench/targets/commands.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import { version } from './version.js'
@@ -92,7 +92,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   }
   const { cpu, cores, node } = run.machine
   world.print(`${run.command}: Seriatim ${run.seriatim}, Node ${node}, ${cores} cores of ${cpu}`)
-  for (const line of tableLines(records)) world.print(line)
+  for (const line of reportLines(records)) world.print(line)
   return interrupted.signal.aborted ? 1 : 0
 }
 

@@ -32,7 +32,7 @@ async function measureStart(name: TargetName): Promise<UnitRecord> {
   const target = await startTarget(name)
   if ('missing' in target) return { kind: 'missing', target: name, reason: target.missing }
   const { startMs = NaN } = target
-  const residentBytes = target.residentBytes() ?? null
+  const residentBytes = target.memory()?.residentBytes ?? null
   await target.stop()
   return { kind: 'start', target: name, startMs, residentBytes }
 }

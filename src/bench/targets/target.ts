@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, commandOf, type Missing, TARGET_TITLES, type TargetName } from './commands.js'
 import { post } from './post.js'
-import { residentBytesOf, type Usage, usageOf } from './usage.js'
+import { type Memory, memoryOf, type Usage, usageOf } from './usage.js'
 
 export interface Target {
   readonly name: string
@@ -16,7 +16,7 @@ export interface Target {
   readonly endpoint: string
   /** From the start of its process to its first answer; undefined for an endpoint that was there. */
   readonly startMs?: number
-  residentBytes(): number | undefined
+  memory(): Memory | undefined
   usage(): Usage | undefined
   /** All files of its folder. */
   folderBytes(): number
@@ -67,7 +67,7 @@ export async function startTarget(
     title: TARGET_TITLES[name],
     endpoint,
     startMs,
-    residentBytes: () => residentBytesOf(pid()),
+    memory: () => memoryOf(pid()),
     usage: () => usageOf(pid()),
     folderBytes: () => bytesIn(folder),
     async restart() {
@@ -111,7 +111,7 @@ export function endpointTarget(endpoint: string): Target {
     name: 'endpoint',
     title: endpoint,
     endpoint,
-    residentBytes: () => undefined,
+    memory: () => undefined,
     usage: () => undefined,
     folderBytes: () => 0,
     restart: () => Promise.reject(new Error('not started here')),

@@ -26,10 +26,19 @@ export function usageOf(pid: number): Usage | undefined {
   }
 }
 
-export function residentBytesOf(pid: number): number | undefined {
+export interface Memory {
+  readonly residentBytes: number
+  /** Without mapped files. */
+  readonly ownBytes: number
+}
+
+export function memoryOf(pid: number): Memory | undefined {
   try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const bytes = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? NaN) * 1024
+    const residentBytes = bytes('VmRSS')
+    return { residentBytes, ownBytes: residentBytes - bytes('RssFile') }
   } catch {
     return undefined
   }
