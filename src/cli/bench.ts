@@ -1,9 +1,13 @@
 // seriatim bench: measures this store and its peers on this machine.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { runGroups } from '../bench/bench.js'
 import { planOf } from '../bench/plan.js'
 import { PARTS, PRESET_NAMES, PRESETS, type Settings } from '../bench/presets.js'
 import type { RunFile, UnitRecord } from '../bench/records.js'
 import { readRunFile, thisMachine, writeRunFile } from '../bench/run-file.js'
+import { CHART_LIBRARY_MISSING, chartLibrary, chartSvg } from '../bench/report/chart-svg.js'
+import { chartsOf } from '../bench/report/charts.js'
 import { reportLines } from '../bench/report/report.js'
 import { TARGET_NAMES } from '../bench/targets/commands.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
@@ -26,6 +30,8 @@ export const help = `seriatim bench [--quick | --figures | --full] [options]
   --items N          in the table
   --json FILE        keep what was measured, after each step
   --resume           go on with FILE where it was interrupted
+  --report           measure nothing, show what FILE holds
+  --charts DIR       draw figures there, as SVG
 
 Starts what it compares with (dynalite and DynamoDB Local are looked for, and it says how to get them), in processes of
 their own, with the load from another one. Only ratios within one run mean anything.`
@@ -45,6 +51,8 @@ const OPTIONS = {
   items: { type: 'string' },
   json: { type: 'string' },
   resume: { type: 'boolean' },
+  report: { type: 'boolean' },
+  charts: { type: 'string' },
 } as const
 
 const CLIENTS_MAX = 10_000
@@ -58,11 +66,15 @@ export interface BenchCommand {
   readonly settings: Settings
   readonly json?: string
   readonly resume: boolean
+  /** Measure nothing. */
+  readonly report: boolean
+  readonly charts?: string
 }
 
 export async function run(args: readonly string[], world: World): Promise<number> {
-  const { settings, json, resume } = benchCommandOf(args)
-  const before = resume && json !== undefined ? readRunFile(json) : undefined
+  const { settings, json, resume, report, charts } = benchCommandOf(args)
+  const before = (resume || report) && json !== undefined ? readRunFile(json) : undefined
+  if (report && before === undefined) throw new Error(`there is no file ${json}`)
   const run: Omit<RunFile, 'records'> = before ?? {
     format: 'seriatim-bench-1',
     seriatim: await version(),
@@ -79,7 +91,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   let records: Readonly<Record<string, UnitRecord>>
   try {
     records = await runGroups({
-      groups: planOf(settings),
+      groups: report ? [] : planOf(settings),
       done: before?.records ?? {},
       onRecord: (all) => {
         if (json !== undefined) writeRunFile(json, { ...run, records: all })
@@ -93,7 +105,23 @@ export async function run(args: readonly string[], world: World): Promise<number
   const { cpu, cores, node } = run.machine
   world.print(`${run.command}: Seriatim ${run.seriatim}, Node ${node}, ${cores} cores of ${cpu}`)
   for (const line of reportLines(records)) world.print(line)
+  if (charts !== undefined) await drawCharts(records, charts, world)
   return interrupted.signal.aborted ? 1 : 0
+}
+
+async function drawCharts(
+  records: Readonly<Record<string, UnitRecord>>,
+  folder: string,
+  world: World,
+): Promise<void> {
+  const library = await chartLibrary()
+  if (library === undefined) throw new Error(CHART_LIBRARY_MISSING)
+  await mkdir(folder, { recursive: true })
+  for (const chart of chartsOf(records)) {
+    const path = join(folder, `${chart.name}.svg`)
+    await writeFile(path, chartSvg(library, chart))
+    world.printError(`${path}: ${chart.title}`)
+  }
 }
 
 /** What the arguments ask for. */
@@ -103,7 +131,10 @@ export function benchCommandOf(args: readonly string[]): BenchCommand {
   if (presets.length > 1)
     throw new UsageError(`choose one of ${presets.map((name) => `--${name}`).join(', ')}`)
   const preset = PRESETS[presets[0] ?? 'quick']
-  if (values.resume === true && values.json === undefined) throw new UsageError('--resume needs --json FILE')
+  for (const name of ['resume', 'report'] as const) {
+    if (values[name] === true && values.json === undefined)
+      throw new UsageError(`--${name} needs --json FILE`)
+  }
   const { endpoint } = values
   if (endpoint !== undefined && !URL.canParse(endpoint)) {
     throw new UsageError(`--endpoint must be a URL such as http://127.0.0.1:8000, not '${endpoint}'`)
@@ -133,7 +164,14 @@ export function benchCommandOf(args: readonly string[]): BenchCommand {
       ...(values.seconds !== undefined && { durationMs: secondsOf(values.seconds) * 1000 }),
     },
   }
-  return { settings, resume: values.resume === true, ...(values.json !== undefined && { json: values.json }) }
+  const { json, charts } = values
+  return {
+    settings,
+    resume: values.resume === true,
+    report: values.report === true,
+    ...(json !== undefined && { json }),
+    ...(charts !== undefined && { charts }),
+  }
 }
 
 function listOf<T extends string>(name: string, text: string, known: readonly T[]): readonly T[] {

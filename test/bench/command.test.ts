@@ -41,6 +41,7 @@ test('an endpoint is compared with the bare server only', () => {
 for (const [args, sentence] of [
   [['--quick', '--full'], /choose one/],
   [['--resume'], /needs --json/],
+  [['--report'], /needs --json/],
   [['--endpoint', 'nowhere'], /must be a URL/],
   [['--target', 'bare,oracle'], /not 'oracle'/],
   [['--clients', '0'], /--clients must be/],
