@@ -54,7 +54,7 @@ const QUICK_OPERATIONS = [
 
 export const PRESETS: Readonly<Record<PresetName, Settings>> = {
   quick: {
-    parts: ['generator', 'start', 'append', 'peers'],
+    parts: ['generator', 'start', 'append', 'peers', 'growth'],
     targets: ['bare', 'seriatim-memory', 'seriatim-disk', 'dynalite-memory', 'local-disk'],
     operations: QUICK_OPERATIONS,
     clients: [64],
@@ -64,7 +64,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     items: 10_000,
     partitions: 100,
     virtualMs: 10,
-    experiments: { warmupMs: 200, durationMs: 500, rounds: 1 },
+    experiments: { warmupMs: 200, durationMs: 400, rounds: 1 },
     tableItems: [10_000, 100_000],
     growing: ['seriatim-disk'],
   },

@@ -48,6 +48,8 @@ const SIZED_ITEMS = 200
 const INDEX_COUNTS = [0, 1, 2, 5, 10]
 const HOT_KEYS = [1, 10, 100, 1000, 10_000]
 const CLIENT_COUNTS = [1, 4, 16, 64, 256]
+/** A heap of Node's usual size holds no more. */
+const MEMORY_ITEMS_MAX = 1_000_000
 
 /** One group for each target, since a table of millions is not kept while others are measured. */
 export function growthGroups(options: GrowthOptions): readonly Group[] {
@@ -142,8 +144,10 @@ async function growTo(running: Running, items: number): Promise<void> {
 }
 
 function byItems(options: GrowthOptions, name: TargetName): readonly GrowthUnit[] {
+  const itemsMax = name.includes('memory') ? MEMORY_ITEMS_MAX : Infinity
   let before = 0
   return options.tableItems.flatMap((value) => {
+    if (value > itemsMax) return []
     const prepareMs = (value - before) / FILL_ITEMS_PER_MS
     before = value
     const keys = { from: 0, to: value }

@@ -58,12 +58,13 @@ const still = (svg: string): string =>
 
 function optionOf({ title, x, y, series }: Chart): object {
   const pairs = colours(series)
+  const names = [...new Set(series.flatMap(({ points }) => points.map(([name]) => name)))]
   return {
     animation: false,
     backgroundColor: '#ffffff',
     textStyle: { fontFamily: 'sans-serif' },
     title: { text: title, left: 'center', top: 8, textStyle: { fontSize: 15 } },
-    legend: { bottom: 6, itemWidth: 26, textStyle: { fontSize: 11 } },
+    legend: { bottom: 6, itemWidth: 26, itemGap: 28, textStyle: { fontSize: 11 } },
     grid: { left: 70, right: 30, top: 50, bottom: 60 + 22 * Math.ceil(series.length / 3) },
     xAxis: {
       type: x.kind === 'names' ? 'category' : x.kind === 'log' ? 'log' : 'value',
@@ -71,8 +72,8 @@ function optionOf({ title, x, y, series }: Chart): object {
       nameLocation: 'middle',
       nameGap: 28,
       ...(x.kind === 'names' && {
-        data: [...new Set(series.flatMap(({ points }) => points.map(([name]) => name)))],
-        axisLabel: { interval: 0, fontSize: 10, width: 70, overflow: 'break' },
+        data: names,
+        axisLabel: { interval: 0, fontSize: 10, width: (WIDTH - 120) / names.length, overflow: 'break' },
       }),
     },
     yAxis: { type: y.kind === 'log' ? 'log' : 'value', name: y.name },

@@ -276,12 +276,13 @@ function conflictShare(measured: {
 /** By processor time, which does not care what else the machine does. */
 function growthCharts(records: Records): readonly Chart[] {
   const all = recordsOf(records, 'growth')
+  const targets = new Set(all.map(({ target }) => target)).size
   return [...groupBy(all, ({ axis }) => axis)].map(([axis, points]) => ({
     name: `growth-${axis.replaceAll(' ', '-')}`,
     title: `Processor time of a request against ${axis}`,
     x: { name: axis, kind: axis === 'indexes' ? 'linear' : 'log' },
     y: { name: 'us of processor', kind: 'linear' },
-    series: [...groupBy(points, ({ target, workload }) => `${workload}, ${titleOf(target)}`)].map(
+    series: [...groupBy(points, ({ target, workload }) => growthName(workload, target, targets))].map(
       ([name, line]) => ({
         name,
         points: line.map(({ value, measured }) => [value, measured.cpuMicros ?? NaN]),
@@ -289,6 +290,9 @@ function growthCharts(records: Records): readonly Chart[] {
     ),
   }))
 }
+
+const growthName = (workload: string, target: string, targets: number): string =>
+  targets === 1 ? workload : `${workload}, ${titleOf(target)}`
 
 function peerCharts(records: Records): readonly Chart[] {
   const most = Math.max(...recordsOf(records, 'peer').map(({ clients }) => clients))

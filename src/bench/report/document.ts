@@ -2,7 +2,7 @@
 // for them. A line `{{name}}` or `{{name argument}}` asks.
 import type { RunFile } from '../records.js'
 import { recordsOf } from '../records.js'
-import { median } from '../statistics.js'
+import { groupBy, median } from '../statistics.js'
 import { REGION } from '../simulated/timing.js'
 import { chartsOf } from './charts.js'
 import {
@@ -15,9 +15,9 @@ import {
   startTables,
   throughputTables,
 } from './other-tables.js'
-import { equalTables, peerTables, rateRatio, ratesTable } from './peer-tables.js'
+import { equalTables, peerRows, peerTables, rateRatio, ratesTable, titleOf } from './peer-tables.js'
 import { generatorLines } from './report.js'
-import { fixed, markdownLines, percent, type Table, whole } from './table.js'
+import { fixed, markdownLines, megabytes, percent, type Table, whole } from './table.js'
 
 type Asked = (run: RunFile, argument: string) => readonly string[]
 
@@ -58,6 +58,8 @@ const PLACEHOLDERS: ReadonlyMap<string, Asked> = new Map<string, Asked>([
   ],
   ['peers', tables(peerTables)],
   ['targets', targetLines],
+  ['tails', tailLines],
+  ['memory', memoryLines],
   ['equal', tables(equalTables)],
   ['start', tables(startTables)],
   ['append', tables(appendTables)],
@@ -162,6 +164,44 @@ function targetLines({ records }: RunFile, clients: string): readonly string[] {
   })
   if (rows.length === 0) return []
   return markdownLines({ title: '', columns: ['', 'times its rate', 'aim', 'reached'], rows })
+}
+
+/** How much longer the slowest hundredth takes, under a full house. */
+function tailLines({ records }: RunFile, clients: string): readonly string[] {
+  const peers = recordsOf(records, 'peer').filter(
+    ({ target, clients: count, rate }) =>
+      target === 'seriatim-disk' && count === Number(clients) && rate === null,
+  )
+  if (peers.length === 0) return []
+  return markdownLines({
+    title: '',
+    columns: ['one node, on disk', 'p50 us', 'p99 us', 'times'],
+    rows: [...groupBy(peers, ({ workload }) => workload)].map(([workload, rounds]) => {
+      const [{ p50Micros, p99Micros } = assertRow()] = peerRows(rounds)
+      return [workload, whole(p50Micros), whole(p99Micros), fixed(p99Micros / p50Micros, 1)]
+    }),
+  })
+}
+
+const assertRow = (): never => {
+  throw new RangeError('rounds without a row')
+}
+
+/** The most that each server held while it was compared. */
+function memoryLines({ records }: RunFile): readonly string[] {
+  const byTarget = groupBy(recordsOf(records, 'peer'), ({ target }) => target)
+  if (byTarget.size === 0) return []
+  const most = (of: readonly (number | null)[]): string =>
+    megabytes(Math.max(...of.map((bytes) => bytes ?? NaN)))
+  return markdownLines({
+    title: '',
+    columns: ['', 'resident', 'without mapped files'],
+    rows: [...byTarget].map(([target, rounds]) => [
+      titleOf(target),
+      most(rounds.map(({ measured }) => measured.residentBytes)),
+      most(rounds.map(({ measured }) => measured.ownBytes)),
+    ]),
+  })
 }
 
 /** The median latency at half of the peak, of that at a tenth of it. */
