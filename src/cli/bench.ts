@@ -22,7 +22,8 @@ export const help = `seriatim bench [--quick | --figures | --full] [options]
   --part LIST        only ${PARTS.join(', ')}
   --operation LIST   only these, such as GetItem or 'TransactWriteItems of 3'
   --target LIST      ${TARGET_NAMES.join(', ')}
-  --endpoint URL     a server that is running; it gets two tables, seriatim-bench-*, and loses them at the end
+  --endpoint URL     a server that is running and checks no signatures; it gets two tables, seriatim-bench-*, and loses
+                     them at the end
   --clients LIST     how many connections wait for their answers at once
   --rate N           requests a second that arrive whether or not others are answered (open loop), instead
   --rounds N         how often everything is measured; medians count

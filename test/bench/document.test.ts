@@ -126,10 +126,10 @@ test('the processor time of a request and of each item is the line through the m
       peer('seriatim-disk', `TransactGetItems of ${size}`, 1, measured(1, 40 + 7 * size)),
     ),
   )
-  const fit = processorFit(records, 'TransactGetItems')
+  const fit = processorFit(records, 'TransactGetItems', 'seriatim-disk')
   assert.ok(fit !== undefined)
   assert.ok(Math.abs(fit.requestMicros - 40) < 1e-6 && Math.abs(fit.itemMicros - 7) < 1e-6)
-  assert.equal(processorFit(records, 'TransactWriteItems'), undefined)
+  assert.equal(processorFit(records, 'TransactWriteItems', 'seriatim-disk'), undefined)
 })
 
 test('a table keeps its columns in a terminal, and its bars in a page', () => {

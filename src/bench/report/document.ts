@@ -229,8 +229,8 @@ function halfLines({ records }: RunFile): readonly string[] {
 
 /** The parameters of the simulation, beside what the run measured of them. */
 function timingLines({ records }: RunFile): readonly string[] {
-  const slope = (operation: string): string => {
-    const fit = processorFit(records, operation)
+  const slope = (operation: string, target: string): string => {
+    const fit = processorFit(records, operation, target)
     return fit === undefined ? '-' : `${fit.requestMicros.toFixed(0)} + ${fit.itemMicros.toFixed(1)} an item`
   }
   const syncs = recordsOf(records, 'append').filter(({ frameBytes }) => frameBytes < 1000)
@@ -252,35 +252,36 @@ function timingLines({ records }: RunFile): readonly string[] {
       [
         'processor, read',
         `${messageMicros} + ${readMicros} an item`,
-        `${slope('TransactGetItems')} (with HTTP and JSON)`,
+        `${slope('TransactGetItems', 'seriatim-disk')} (with HTTP and JSON)`,
       ],
       [
         'processor, write in one round',
         `${messageMicros} + ${writeMicros} an item`,
-        `${slope('TransactWriteItems')} (with HTTP and JSON)`,
+        `${slope('TransactWriteItems', 'seriatim-disk')} (with HTTP and JSON)`,
       ],
       [
         'processor, prepare and commit',
         `2 × ${messageMicros} + ${prepareMicros + commitMicros} an item`,
-        'in the four-node rows',
+        `${slope('TransactWriteItems', 'seriatim-disk-4')} (with HTTP, JSON and the coordinator)`,
       ],
       [
         'processor of a coordinator',
         `${messageMicros} a message + ${coordinateMicros} an item`,
-        'in the rows above',
+        'in the row above',
       ],
     ],
   })
 }
 
-/** Least squares over the sizes of a transaction, of one node on disk. */
+/** Least squares over the sizes of a transaction. */
 export function processorFit(
   records: RunFile['records'],
   operation: string,
+  of: string,
 ): { readonly requestMicros: number; readonly itemMicros: number } | undefined {
   const points = recordsOf(records, 'peer').flatMap(({ target, workload, measured }) => {
     const items = Number(/ of (\d+)$/.exec(workload)?.[1] ?? NaN)
-    return target === 'seriatim-disk' && workload.startsWith(`${operation} of`) && measured.cpuMicros !== null
+    return target === of && workload.startsWith(`${operation} of`) && measured.cpuMicros !== null
       ? [{ items, micros: measured.cpuMicros }]
       : []
   })
