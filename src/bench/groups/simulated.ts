@@ -10,7 +10,7 @@ export interface SimulatedOptions {
 }
 
 /** Enough for a million operations a second with every processor less than half busy. */
-export const FLEET = { nodes: 128, coordinators: 64 } as const
+export const FLEET = { nodes: 128, coordinators: 96 } as const
 const WARMUP_MICROS = 5_000
 const SEED = 1
 /** Of real time, for an item of a transaction. */
@@ -33,7 +33,7 @@ type Point = Pick<RecordOf<'simulated'>, 'experiment' | 'mix' | 'value'> & {
   readonly requestsPerSecond: number
   readonly itemsPerSecond: number
   readonly request: MakeRequest
-  /** Rare refusals need more requests than latencies do. */
+  /** Times the usual virtual time, where there are few requests in it. */
   readonly stretch?: number
 }
 

@@ -3,6 +3,7 @@
 import type { RunFile } from '../records.js'
 import { recordsOf } from '../records.js'
 import { groupBy, median } from '../statistics.js'
+import { FLEET } from '../groups/simulated.js'
 import { REGION } from '../simulated/timing.js'
 import { chartsOf } from './charts.js'
 import {
@@ -239,8 +240,9 @@ function timingLines({ records }: RunFile): readonly string[] {
   const range = ({ min, max }: { readonly min: number; readonly max: number }): string => `${min} to ${max}`
   return markdownLines({
     title: '',
-    columns: ['', 'simulated, us', 'measured in this run, us'],
+    columns: ['times in us', 'simulated', 'measured in this run'],
     rows: [
+      ['nodes and coordinators', `${FLEET.nodes} and ${FLEET.coordinators}`, '4 nodes in one process'],
       ['network, one way', range(networkMicros), 'not measured'],
       ['a kilobyte on the wire', String(kilobyteMicros), 'not measured'],
       [`slow messages and syncs (${percent(slowShare)})`, range(slowMicros), 'not measured'],
