@@ -27,6 +27,7 @@ const SIZES = [3, 10, 25, 50, 100]
 const SIZED_ITEMS_PER_SECOND = 1_000_000
 const PLAIN_PER_SECOND = 100_000
 const CONTENDED_PER_SECOND = [10_000, 25_000, 50_000, 100_000]
+const CONTENDED_PER_SECOND_MAX = 100_000
 const CONTENDED_ITEMS = 10
 
 type Point = Pick<RecordOf<'simulated'>, 'experiment' | 'mix' | 'value'> & {
@@ -88,7 +89,7 @@ function points(): readonly Point[] {
       itemsPerSecond: value * CONTENDED_ITEMS,
       requestsPerSecond: value,
       request: contended(mix),
-      stretch: value < 50_000 ? 2 : 1,
+      stretch: CONTENDED_PER_SECOND_MAX / value,
     })),
   )
   return [...throughput, ...size, ...single, ...contention]
