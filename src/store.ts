@@ -17,6 +17,7 @@ import { putItem } from './router/operations/put-item.js'
 import { updateItem } from './router/operations/update-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
+import { unitOperations } from './router/units/unit-operations.js'
 import { allRules, noRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
@@ -159,6 +160,7 @@ class LocalStore implements Store {
         deleteItem,
         ...queryOperations,
         ...transactionOperations,
+        ...unitOperations,
         ...tableOperations,
       ],
       onInternalError: onError,

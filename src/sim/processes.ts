@@ -2,17 +2,19 @@
 // coordinators, recovery managers.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../coordinator/coordinator.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { type LedgerSlot, spaceId } from '../model/brand.js'
+import { type KeyBytes, type LedgerSlot, spaceId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
+import { OutcomeUnknown } from '../storage/errors.js'
 import { JournalLine } from '../storage/journal-line.js'
 import type { LocalNode } from '../storage/local-node.js'
 import { openNodeOver } from '../storage/open-local-node.js'
 import type { TransactionNode } from '../storage/transactions.js'
+import type { RangeAtRequest, UnitNode } from '../storage/units.js'
 import { countedRules } from './counted-rules.js'
 import { SimDisk } from './disk.js'
-import type { Network } from './network.js'
+import { Network, type NetworkOptions } from './network.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
 import { SimIndex } from './sim-index.js'
 import type { Witness } from './witness.js'
@@ -37,6 +39,27 @@ export interface Cluster {
   readonly onBroken: (what: string) => void
 }
 
+/** What the interfaces of storage nodes, ledgers and coordinators say may happen. */
+const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'TransactionConflictException'])
+const EXPECTED_MESSAGES = new Set([
+  'a transaction before this one is not decided',
+  'a transaction of before the last start has not been decided yet',
+  'the transaction is not finished here',
+])
+
+export function clusterNetwork(
+  around: Surroundings,
+  onBroken: (what: string) => void,
+  sends: NetworkOptions['sends'],
+): Network {
+  return new Network(around, {
+    onBroken,
+    sends,
+    isExpected: ({ name, message }) => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message),
+    unanswered: (what) => new OutcomeUnknown(what),
+  })
+}
+
 const HASHES = 2 ** 32
 export const nodeOf = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
 export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number =>
@@ -52,6 +75,14 @@ const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'readLatest',
   'stalled',
 ]
+const UNIT_METHODS: readonly (keyof UnitNode)[] = [
+  'openSnapshot',
+  'closeSnapshot',
+  'readSnapshot',
+  'rangeAt',
+  'lockItems',
+  'unlockItems',
+]
 const LEDGER_METHODS: readonly (keyof Ledger)[] = [
   'begin',
   'decide',
@@ -65,8 +96,7 @@ const LEDGER_METHODS: readonly (keyof Ledger)[] = [
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
-/** Far beyond the callers' own patience. */
-const FORGOTTEN_AFTER_MS = 60_000
+const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
@@ -139,9 +169,18 @@ export class NodeProcess {
     around.scheduler.note(`started ${this.process.name}`)
     const { ledger } = node
     return {
-      node: witness.node(node, (address) => this.log.isPending(address)),
+      node: witness.node(node, {
+        isPending: (address) => this.log.isPending(address),
+        onLook: (address) => this.#looked(life, address),
+      }),
       ledger: witness.ledger(ledger),
     }
+  }
+
+  /** A crash point of its own, once the answer has left: whoever looked must not have seen what the crash undoes. */
+  #looked(life: Life, address: KeyBytes): void {
+    if (!this.log.isUnsynced(address)) return
+    this.#cluster.around.scheduler.after(1, LOOKED, () => life.reach(LOOKED))
   }
 
   /** A node whose disk failed takes no writes before it is started again: somebody does that. */
@@ -167,15 +206,20 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
     name: `coordinator-${position}`,
     role: 'coordinator',
     start: (life) => {
+      const nodes = nodesSeenBy(cluster, life)
       const coordinator: Coordinator = openCoordinator({
         runtime: life.runtime,
-        nodes: nodesSeenBy(cluster, life),
+        nodes,
         nodeOf: (hash) => nodeOf(hash, cluster.nodes.length),
         ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
         rules: cluster.rules,
         tuning: { callTimeoutMs: CALL_TIMEOUT_MS, callTriesMax: CALL_TRIES_MAX, deadlineMs: 3000 },
       })
-      return Promise.resolve({ coordinator })
+      const { snapshots } = coordinator
+      // A client names a node by its position: it has none to hand over.
+      const range = (position: number, request: RangeAtRequest) =>
+        snapshots.range(nodes[position] as UnitNode, request)
+      return Promise.resolve({ coordinator, snapshots: { ...snapshots, range } })
     },
   })
 }
@@ -204,9 +248,16 @@ export function recoveryProcess(cluster: Cluster, position: number): SimProcess 
 }
 
 function nodesSeenBy({ network, nodes }: Cluster, life: Life): readonly CoordinatedNode[] {
-  const options = { timeoutMs: FORGOTTEN_AFTER_MS }
+  // Coordinators and recovery keep the time themselves.
+  const options = {}
   return nodes.map(({ process }) => ({
-    ...network.proxy<TransactionNode>(life, process, 'node', TRANSACTION_METHODS, options),
+    ...network.proxy<TransactionNode & UnitNode>(
+      life,
+      process,
+      'node',
+      [...TRANSACTION_METHODS, ...UNIT_METHODS],
+      options,
+    ),
     ledger: network.proxy<Ledger>(life, process, 'ledger', LEDGER_METHODS, options),
   }))
 }

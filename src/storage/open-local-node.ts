@@ -14,7 +14,7 @@ import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
 import { type Line, MemoryLine } from './line.js'
-import { LocalNode, type LocalNodeParts } from './local-node.js'
+import { LocalNode, type LocalNodeParts, type UnitLimits } from './local-node.js'
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
@@ -30,6 +30,7 @@ export type LocalNodeOptions = {
   readonly runtime: Runtime
   /** All of section 4 unless told otherwise. */
   readonly rules?: TransactionRules
+  readonly units?: UnitLimits
 } & (
   | { readonly memory: true }
   | {
@@ -82,12 +83,13 @@ export async function openLocalNodes(
   }
 }
 
-function openMemoryNode({ runtime, rules }: LocalNodeOptions): StorageNode {
+function openMemoryNode({ runtime, rules, units }: LocalNodeOptions): StorageNode {
   return new LocalNode({
     ...(rules && { rules }),
     line: new MemoryLine(memoryIndex()),
     clock: new HybridClock(runtime.clock),
     runtime,
+    ...(units && { units }),
     onClose: () => Promise.resolve(),
   })
 }
@@ -99,24 +101,26 @@ interface JournalledNodeOptions {
   readonly files?: FileLayer
   readonly tuning?: LocalNodeTuning
   readonly rules?: TransactionRules
+  readonly units?: UnitLimits
 }
 
 async function openJournalledNode(
-  { runtime, path, files = realFiles(), tuning = {}, rules }: JournalledNodeOptions,
+  { runtime, path, files = realFiles(), tuning = {}, rules, units }: JournalledNodeOptions,
   onClose: () => Promise<void>,
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
     await syncFolders(path)
     const folder = join(path, 'journal')
-    return await openNodeOver({ runtime, index, files, folder, tuning, ...(rules && { rules }) }, onClose)
+    const given = { ...(rules && { rules }), ...(units && { units }) }
+    return await openNodeOver({ runtime, index, files, folder, tuning, ...given }, onClose)
   } catch (error) {
     await index.close()
     throw error
   }
 }
 
-export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions'> {
+export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions' | 'units'> {
   readonly runtime: Runtime
   readonly index: OrderedIndex
   /** Where the journal is kept. */

@@ -10,6 +10,7 @@ import { Scheduler } from '../../sim/scheduler.js'
 import type { LocalNode } from '../../storage/local-node.js'
 import { openNodeOver } from '../../storage/open-local-node.js'
 import type { TransactionNode } from '../../storage/transactions.js'
+import type { UnitNode } from '../../storage/units.js'
 import { Arrivals } from '../load/arrivals.js'
 import { Latencies, type LatencySummary } from '../load/latencies.js'
 import { call, type Caller, type Cluster, Machine, remote } from './machines.js'
@@ -55,6 +56,16 @@ const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'readAt',
   'readLatest',
   'stalled',
+]
+type CalledUnitNode = Omit<UnitNode, 'unitsHeld'>
+/** No experiment uses them, but a coordinator has them at hand. */
+const UNIT_METHODS: readonly (keyof CalledUnitNode)[] = [
+  'openSnapshot',
+  'closeSnapshot',
+  'readSnapshot',
+  'rangeAt',
+  'lockItems',
+  'unlockItems',
 ]
 const LEDGER_METHODS: readonly (keyof Ledger)[] = [
   'begin',
@@ -152,7 +163,11 @@ async function openCluster(cluster: Cluster, load: SimulatedLoad): Promise<Fleet
   const coordinators = Array.from({ length: load.coordinators }, (_, at) => {
     const machine = new Machine(cluster, `coordinator-${at}`)
     const seen: readonly CoordinatedNode[] = nodes.map(({ machine: to, node }) => ({
-      ...remote<TransactionNode>(cluster, machine, to, node, TRANSACTION_METHODS),
+      ...remote<TransactionNode & CalledUnitNode>(cluster, machine, to, node, [
+        ...TRANSACTION_METHODS,
+        ...UNIT_METHODS,
+      ]),
+      unitsHeld: node.unitsHeld,
       ledger: remote<Ledger>(cluster, machine, to, node.ledger, LEDGER_METHODS),
     }))
     const coordinator = openCoordinator({
