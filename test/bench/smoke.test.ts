@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { fillPeerTables } from '../../src/bench/fill.js'
 import { Generator } from '../../src/bench/load/generator-process.js'
-import type { LoadJob } from '../../src/bench/load/load.js'
+import type { LoadJob, LoadResult } from '../../src/bench/load/load.js'
 import { peerWorkloads } from '../../src/bench/workloads.js'
 import { open, type Store } from '../../src/store.js'
 
@@ -31,11 +31,21 @@ const mixOf = (...names: readonly string[]): LoadJob['mix'] =>
     .filter(({ name }) => names.includes(name))
     .map((workload) => ({ weight: 1, workload }))
 
+const TRIES_MAX = 100
+
+/** A machine with much else to do may see no answer in so short a time. */
+async function untilAnswered(job: LoadJob): Promise<LoadResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const result = await generator.run(job)
+    if (result.answers > 0) return result
+  }
+  return assert.fail(`no answer in ${TRIES_MAX} tries`)
+}
+
 for (const { name } of peerWorkloads(SCALE)) {
   test(`closed loop: ${name} is answered`, async () => {
     const mode = { kind: 'closed', clients: 3 } as const
-    const result = await generator.run({ ...SHORT, endpoint, mix: mixOf(name), mode })
-    assert.ok(result.answers > 0)
+    const result = await untilAnswered({ ...SHORT, endpoint, mix: mixOf(name), mode })
     assert.deepEqual(result.parts[0]?.refusals, {})
     assert.ok(result.latency.p50Micros <= result.latency.p99Micros)
   })
@@ -57,7 +67,7 @@ test('open loop: a mix arrives, and each part of it is counted apart', async () 
 test('refusals are counted by their names', async () => {
   const [{ workload } = assert.fail()] = mixOf('GetItem')
   const mix = [{ weight: 1, workload: { ...workload, table: 'seriatim-bench-nowhere' } }]
-  const result = await generator.run({ ...SHORT, endpoint, mix, mode: { kind: 'closed', clients: 1 } })
+  const result = await untilAnswered({ ...SHORT, endpoint, mix, mode: { kind: 'closed', clients: 1 } })
   assert.equal(result.perSecond, 0)
   assert.equal(result.parts[0]?.refusals['ResourceNotFoundException'], result.answers)
 })
@@ -66,6 +76,6 @@ test('a server that is not there is an error, and the generator lives on', async
   const mode = { kind: 'closed', clients: 1 } as const
   const nowhere = { ...SHORT, endpoint: 'http://127.0.0.1:1', mix: mixOf('GetItem'), mode }
   await assert.rejects(generator.run(nowhere), /ECONNREFUSED/)
-  const result = await generator.run({ ...nowhere, endpoint })
-  assert.ok(result.answers > 0)
+  const result = await untilAnswered({ ...nowhere, endpoint })
+  assert.equal(result.refused, 0)
 })
