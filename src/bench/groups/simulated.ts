@@ -16,7 +16,9 @@ const SEED = 1
 /** Of real time, for an item of a transaction. */
 const ITEM_MS = 0.25
 
-const OPERATIONS_PER_SECOND = [100_000, 250_000, 500_000, 1_000_000]
+const OPERATIONS_PER_SECOND_MAX = 1_000_000
+const OPERATIONS_PER_SECOND = [100_000, 250_000, 500_000, OPERATIONS_PER_SECOND_MAX]
+const THROUGHPUT_STRETCH_MAX = 4
 const TRANSACTION_ITEMS = 3
 const MIXES: ReadonlyMap<string, number> = new Map([
   ['reads', 1],
@@ -26,8 +28,8 @@ const MIXES: ReadonlyMap<string, number> = new Map([
 const SIZES = [3, 10, 25, 50, 100]
 const SIZED_ITEMS_PER_SECOND = 1_000_000
 const PLAIN_PER_SECOND = 100_000
-const CONTENDED_PER_SECOND = [10_000, 25_000, 50_000, 100_000]
 const CONTENDED_PER_SECOND_MAX = 100_000
+const CONTENDED_PER_SECOND = [10_000, 25_000, 50_000, CONTENDED_PER_SECOND_MAX]
 const CONTENDED_ITEMS = 10
 
 type Point = Pick<RecordOf<'simulated'>, 'experiment' | 'mix' | 'value'> & {
@@ -59,6 +61,7 @@ function points(): readonly Point[] {
       itemsPerSecond: value,
       requestsPerSecond: value / TRANSACTION_ITEMS,
       request: transactions(TRANSACTION_ITEMS, readShare),
+      stretch: Math.min(THROUGHPUT_STRETCH_MAX, OPERATIONS_PER_SECOND_MAX / value),
     })),
   )
   const size = SIZES.flatMap((value) =>

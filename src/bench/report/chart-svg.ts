@@ -30,6 +30,8 @@ export async function chartLibrary(): Promise<ChartLibrary | undefined> {
 
 const WIDTH = 860
 const HEIGHT = 460
+/** More names than these stand aslant. */
+const NAMES_FLAT_MAX = 5
 const COLOURS = [
   '#1f5fa8',
   '#c2571a',
@@ -73,7 +75,7 @@ function optionOf({ title, x, y, series }: Chart): object {
       nameGap: 28,
       ...(x.kind === 'names' && {
         data: names,
-        axisLabel: { interval: 0, fontSize: 10, width: (WIDTH - 120) / names.length, overflow: 'break' },
+        axisLabel: { interval: 0, fontSize: 10, rotate: names.length > NAMES_FLAT_MAX ? 25 : 0 },
       }),
     },
     yAxis: { type: y.kind === 'log' ? 'log' : 'value', name: y.name },
@@ -95,12 +97,7 @@ function optionOf({ title, x, y, series }: Chart): object {
 const bar = ({ dashed }: Series, color: string): object =>
   dashed === true ? { color, opacity: 0.45 } : { color }
 
-/** A dashed line has the colour of the one before it, if there is one. */
 function colours(series: readonly Series[]): readonly string[] {
-  let next = -1
-  return series.map(({ dashed }, at) => {
-    const belongs = dashed === true && series[at - 1]?.dashed !== true && at > 0
-    if (!belongs) next++
-    return COLOURS[next % COLOURS.length]!
-  })
+  const groups = [...new Set(series.map(({ belongsTo }) => belongsTo))]
+  return series.map(({ belongsTo }) => COLOURS[groups.indexOf(belongsTo) % COLOURS.length]!)
 }

@@ -8,7 +8,8 @@ type Records = Readonly<Record<string, UnitRecord>>
 export interface Series {
   readonly name: string
   readonly points: readonly (readonly [x: number | string, y: number])[]
-  /** Of a pair such as p50 and p99, or section 4 and section 3, the second. */
+  /** Series that belong together, such as p50 and p99 of one thing, share a colour. */
+  readonly belongsTo: string
   readonly dashed?: boolean
 }
 
@@ -46,8 +47,8 @@ function latencySeries(
   const line = (of: (latency: Latency) => number): readonly (readonly [number, number])[] =>
     byX.map(([x, all]) => [Number(x), median(all.map(({ latency }) => of(latency))) / 1000])
   return [
-    { name: `${name}, p50`, points: line(({ p50Micros }) => p50Micros) },
-    { name: `${name}, p99`, points: line(({ p99Micros }) => p99Micros), dashed: true },
+    { name: `${name}, p50`, belongsTo: name, points: line(({ p50Micros }) => p50Micros) },
+    { name: `${name}, p99`, belongsTo: name, points: line(({ p99Micros }) => p99Micros), dashed: true },
   ]
 }
 
@@ -191,8 +192,13 @@ function plainCharts(records: Records): readonly Chart[] {
           median(rounds.map(({ latency }) => of(latency))) / 1000,
         ])
       return [
-        { name: `p50, ${section}`, points: bars(({ p50Micros }) => p50Micros) },
-        { name: `p99, ${section}`, points: bars(({ p99Micros }) => p99Micros), dashed: true },
+        { name: `p50, ${section}`, belongsTo: section, points: bars(({ p50Micros }) => p50Micros) },
+        {
+          name: `p99, ${section}`,
+          belongsTo: section,
+          points: bars(({ p99Micros }) => p99Micros),
+          dashed: true,
+        },
       ]
     }),
   }))
@@ -214,6 +220,7 @@ function contentionCharts(records: Records): readonly Chart[] {
       ...groupBy(simulated, ({ mix, rules }) => `${mix}, section ${rules === 'all' ? 4 : '3 alone'}`),
     ].map(([name, points]) => ({
       name,
+      belongsTo: points[0]!.mix,
       dashed: points[0]!.rules === 'all',
       points: points.map(({ value, result }) => [
         value,
@@ -230,6 +237,7 @@ function contentionCharts(records: Records): readonly Chart[] {
       const operations = new Set(points.flatMap(({ result }) => result.parts.map(({ name }) => name)))
       return [...operations].map((operation) => ({
         name: `${operation}, ${section}`,
+        belongsTo: operation,
         dashed: rules === 'all',
         points: points.map(({ value, result }): readonly [number, number] => [
           value,
@@ -253,6 +261,7 @@ function contentionCharts(records: Records): readonly Chart[] {
       ),
     ].map(([name, points]) => ({
       name,
+      belongsTo: points[0]!.workload,
       dashed: name.endsWith('section 4'),
       points: points.map(({ rate, measured }) => [Math.round(rate), 100 * conflictShare(measured)]),
     })),
@@ -285,6 +294,7 @@ function growthCharts(records: Records): readonly Chart[] {
     series: [...groupBy(points, ({ target, workload }) => growthName(workload, target, targets))].map(
       ([name, line]) => ({
         name,
+        belongsTo: name,
         points: line.map(({ value, measured }) => [value, measured.cpuMicros ?? NaN]),
       }),
     ),
@@ -309,6 +319,7 @@ function peerCharts(records: Records): readonly Chart[] {
       y: { name: 'requests a second', kind: 'log' },
       series: targets.map((target) => ({
         name: titleOf(target),
+        belongsTo: target,
         points: byWorkload.flatMap(([workload, rows]) =>
           rows
             .filter((row) => row.target === target && row.refusedShare < 1)
