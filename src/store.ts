@@ -20,7 +20,7 @@ import { Waits, waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
 import { unitOperations } from './router/units/unit-operations.js'
-import { allRules } from './rules/switches.js'
+import { allRules, noRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import { clientRuntime } from './runtime/client-runtime.js'
@@ -40,6 +40,11 @@ import { fromWire, toWire } from './wire-values.js'
 export type OpenOptions = StorePlace & {
   /** Storage nodes in this process; for an existing folder only the number it was made with. */
   readonly nodes?: number
+  /**
+   * `none`: transactions by the protocol of the paper's section 3 alone, to compare with; all of section 4 unless told
+   * otherwise. Both are serializable.
+   */
+  readonly rules?: 'all' | 'none'
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
@@ -98,8 +103,10 @@ export async function open(options: OpenOptions): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
+  const rules = options.rules === 'none' ? noRules : allRules
   const nodes = await openLocalNodes({
     runtime,
+    rules,
     ...place,
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
@@ -116,7 +123,7 @@ export async function open(options: OpenOptions): Promise<Store> {
       nodes,
       nodeOf: (hash) => nodeNumber(hash, nodes.length),
       ledgerNodeOf,
-      rules: allRules,
+      rules,
     })
     const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
     return new LocalStore({ runtime, clients, nodes, catalog, coordinator, recovery, onError })
