@@ -2,14 +2,14 @@
 // counters of its table.
 import type { KeyBytes, SpaceId, Timestamp } from '../model/brand.js'
 import type { ItemKey, TableShape } from '../model/table.js'
-import type { ItemRecord, ItemState } from '../rules/item.js'
+import type { ItemState } from '../rules/item.js'
 import type { NextImage } from '../rules/single-write.js'
 import { forEachEntry, hasEntries } from './entries.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { Line, Put } from './line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
-import { decodeRecord, encodeRecord } from './record.js'
+import { encodeRecord } from './record.js'
 import { inSpace } from './spaces.js'
 
 export interface ItemChange {
@@ -60,8 +60,8 @@ export class ItemSteps {
     return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
   }
 
-  /** The record as it now is; undefined if there is no item. */
-  apply({ table, key, state, next, timestamp, blind, put, json }: ItemChange): ItemRecord | undefined {
+  /** The record as it now is, in bytes; undefined if there is no item. */
+  apply({ table, key, state, next, timestamp, blind, put, json }: ItemChange): Uint8Array | undefined {
     if (this.#dropped.size > 0 && this.#dropped.has(table.space)) return undefined
     const { record } = state
     const lsn = this.#clock.nextLsn()
@@ -76,9 +76,11 @@ export class ItemSteps {
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
-    this.#line.addCount(table.space, ...difference(record, next), put)
+    const items = (next === undefined ? 0 : 1) - (record === undefined ? 0 : 1)
+    const bytes = (next?.itemBytes ?? 0) - (record?.itemBytes ?? 0)
+    if (items !== 0 || bytes !== 0) this.#line.addCount(table.space, items, bytes, put)
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
-    return written && decodeRecord(written)
+    return written
   }
 
   has(space: SpaceId, key: KeyBytes | undefined): boolean {
@@ -112,13 +114,4 @@ export class ItemSteps {
       }
     })
   }
-}
-
-/** By how many items and bytes a write changes its table. */
-function difference(
-  old: ItemRecord | undefined,
-  next: NextImage | undefined,
-): [items: number, bytes: number] {
-  const items = (next === undefined ? 0 : 1) - (old === undefined ? 0 : 1)
-  return [items, (next?.itemBytes ?? 0) - (old?.itemBytes ?? 0)]
 }
