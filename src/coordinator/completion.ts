@@ -34,6 +34,12 @@ export class Completion {
     else this.#cancelTimer ??= this.#clock.timer(DELAY_MS, () => this.#start())
   }
 
+  /** Other work behind an answer; nobody minds if it fails. */
+  behind(work: Promise<unknown>): void {
+    const running: Promise<unknown> = work.catch(() => undefined).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
   /** Resolves once nothing is left to complete, or could not be. */
   async idle(): Promise<void> {
     if (this.#waiting.length > 0) this.#start()

@@ -20,15 +20,19 @@ import type { ItemRecord } from '../rules/item.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { HybridClock } from '../storage/hybrid-clock.js'
-import type { Action, ActionVerdict, TransactionNode } from '../storage/transactions.js'
+import type { Action, ActionVerdict, PredicateVerdict, TransactionNode } from '../storage/transactions.js'
+import type { PredicateCheck, UnitNode } from '../storage/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
+import { nodeAt } from './finish.js'
+import { tokenSlot } from './groups.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
+import { openSnapshots, type Snapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'
 
 /** A node as transactions see it. */
-export type CoordinatedNode = TransactionNode & { readonly ledger: Ledger }
+export type CoordinatedNode = TransactionNode & UnitNode & { readonly ledger: Ledger }
 
 export interface CoordinatorTuning extends CallTuning {
   /** How often a write transaction is tried with a new timestamp before it counts as a conflict. */
@@ -62,6 +66,16 @@ export interface WriteTransaction {
   readonly token?: ClientToken
   /** Show the images that the actions met. */
   readonly imagesWanted?: true
+  /** What queries and scans of a unit of work have read, and must still read at the commit timestamp. */
+  readonly predicates?: readonly LocatedPredicate[]
+  /** The unit of work that this is the commit of: the owner of its explicit locks. */
+  readonly unit?: string
+}
+
+export interface LocatedPredicate {
+  readonly check: PredicateCheck
+  /** Positions of the nodes that may hold entries of its range. */
+  readonly nodes: readonly number[]
 }
 
 export type WriteTransactionOutcome =
@@ -71,8 +85,12 @@ export type WriteTransactionOutcome =
       readonly timestamp?: Timestamp
       readonly verdicts?: readonly ActionVerdict[]
     }
-  /** Nothing was done; one verdict for each action, in order. */
-  | { readonly outcome: 'cancelled'; readonly verdicts: readonly ActionVerdict[] }
+  /** Nothing was done; one verdict for each action, in order, and one for each predicate if there were any. */
+  | {
+      readonly outcome: 'cancelled'
+      readonly verdicts: readonly ActionVerdict[]
+      readonly predicates?: readonly PredicateVerdict[]
+    }
   /** The same request was committed under this token before. */
   | { readonly outcome: 'repeated' }
   | { readonly outcome: 'token-mismatch' }
@@ -99,14 +117,22 @@ export type ReadTransactionOutcome =
 export interface Coordinator {
   write(transaction: WriteTransaction): Promise<WriteTransactionOutcome>
   read(transaction: ReadTransaction): Promise<ReadTransactionOutcome>
+  /** What became of the transaction with this client token, as far as the ledger still knows. */
+  outcome(token: string): Promise<TokenOutcome>
+  /** Reads of units of work. */
+  readonly snapshots: Snapshots
   /**
    * A write outside transactions was answered at this timestamp: transactions from here on come after it. A node's clock may
    * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).
    */
   witness(timestamp: Timestamp): void
+  /** No timestamp of a snapshot that was opened here is above it. */
+  now(): Timestamp
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
+
+export type TokenOutcome = 'committed' | 'cancelled' | 'pending' | 'unknown'
 
 /** What the parts of a coordinator share. */
 export interface Parts {
@@ -151,7 +177,18 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     write: (transaction) => writeTransaction(parts, transaction),
     read: (transaction) =>
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
+    outcome: (token) => tokenOutcome(parts, token),
+    snapshots: openSnapshots(parts),
     witness: (timestamp) => parts.clock.witness(timestamp),
+    now: () => parts.clock.now(),
     idle: () => completion.idle(),
   }
+}
+
+async function tokenOutcome({ nodes, ledgerNodeOf, calls }: Parts, token: string): Promise<TokenOutcome> {
+  const slot = tokenSlot(token)
+  const record = await calls(() => nodeAt(nodes, ledgerNodeOf(slot)).ledger.read(slot))
+  if (record === undefined) return 'unknown'
+  if (record.decision === undefined) return 'pending'
+  return record.decision === 'commit' ? 'committed' : 'cancelled'
 }

@@ -12,6 +12,7 @@ import type {
   Action,
   ActionVerdict,
   CommitRequest,
+  PredicateVerdict,
   PrepareReply,
   TransactReply,
 } from '../storage/transactions.js'
@@ -27,6 +28,7 @@ import {
   randomSlot,
   tokenSlot,
 } from './groups.js'
+import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
 
 export async function writeTransaction(
@@ -34,7 +36,10 @@ export async function writeTransaction(
   transaction: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
   const { actions, token } = transaction
-  const groups = groupsOf(actions, (action) => parts.nodeOf(action.key.hash))
+  const groups = withPredicateNodes(
+    groupsOf(actions, (action) => parts.nodeOf(action.key.hash)),
+    transaction.predicates,
+  )
   const [only] = groups
   const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites
   if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy)
@@ -57,11 +62,13 @@ async function oneRound(
   parts: Parts,
   { node, parts: actions }: Group<Action>,
   tx: TxId,
-  { token, imagesWanted }: WriteTransaction,
+  { token, imagesWanted, predicates, unit }: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
   const request = {
     tx,
     actions,
+    ...predicatesOn(node, predicates),
+    ...(unit !== undefined && { unit }),
     ...(token && { token: { payloadHash: token.payloadHash } }),
     ...(imagesWanted && { imagesWanted }),
     ...(!parts.calls.lossy && { once: true as const }),
@@ -79,7 +86,7 @@ async function oneRound(
         // A copy of the request that is still on its way, or came in between, may find the items in a better mood.
         const after = parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'
         if (after !== 'refused') return after === 'repeated' ? repeated(token) : NOT_FENCED
-        return { outcome: 'cancelled', verdicts: reply.verdicts }
+        return cancelled(reply.verdicts, reply.predicateVerdicts)
       }
       case 'repeated':
         return repeated(token)
@@ -92,6 +99,15 @@ async function oneRound(
     return parts.calls.lossy ? { outcome: 'unknown', message: messageOf(error) } : failed(error)
   }
 }
+
+const cancelled = (
+  verdicts: readonly ActionVerdict[],
+  predicates: readonly PredicateVerdict[] = [],
+): WriteTransactionOutcome => ({
+  outcome: 'cancelled',
+  verdicts,
+  ...(predicates.length > 0 && { predicates }),
+})
 
 const repeated = (token: ClientToken | undefined): WriteTransactionOutcome =>
   token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
@@ -155,6 +171,7 @@ class TwoPhases {
   readonly #deadline: number
   readonly #timestamp: Timestamp
   readonly #ledger: Parts['nodes'][number]['ledger']
+  /** What the nodes hold of it if it is accepted; nodes that were only asked about predicates hold nothing. */
   readonly #participants: readonly Participant[]
   /** Nodes that may hold something of this attempt. */
   #holding: readonly Group<Action>[]
@@ -162,8 +179,8 @@ class TwoPhases {
   constructor(parts: Parts, groups: readonly Group<Action>[], tx: TxId, deadline: number) {
     this.#parts = parts
     this.#groups = groups
-    this.#participants = groups.map(participantOf)
-    this.#holding = groups
+    this.#holding = groups.filter((group) => group.parts.length > 0)
+    this.#participants = this.#holding.map(participantOf)
     this.#tx = tx
     this.#deadline = deadline
     this.#timestamp = parts.clock.nextTimestamp()
@@ -195,13 +212,20 @@ class TwoPhases {
       this.#groups,
       replies.map((reply, at) => reply?.verdicts ?? this.#groups[at]?.parts.map(() => NOTHING_KNOWN) ?? []),
     )
-    if (verdicts.every(({ verdict }) => verdict === 'accepted')) return this.#commit(verdicts)
+    const predicates = predicateVerdicts(this.#groups, replies, transaction.predicates)
+    const changed = predicates.some((each) => !holds(each) && each.verdict !== 'too-old')
+    if (changed) return { done: await this.cancel(verdicts, predicates) }
+    if (verdicts.every(({ verdict }) => verdict === 'accepted') && predicates.every(holds))
+      return this.#commit(verdicts)
     if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
-    return { verdicts, above: highest(verdicts) }
+    return { verdicts, above: highest([...verdicts, ...predicates]) }
   }
 
   /** The first wave: the ledger and all nodes at once. A node that answers before the ledger knows is no harm. */
-  #prepare({ token, imagesWanted }: WriteTransaction, replaces: TxId | undefined): Promise<FirstWave> {
+  #prepare(
+    { token, imagesWanted, predicates, unit }: WriteTransaction,
+    replaces: TxId | undefined,
+  ): Promise<FirstWave> {
     const { calls, nodes } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
     const begun = calls(() =>
@@ -215,7 +239,14 @@ class TwoPhases {
     )
     const prepared = this.#groups.map(({ node, parts: actions }) =>
       calls(() =>
-        nodeAt(nodes, node).prepare({ tx, timestamp, actions, ...(imagesWanted && { imagesWanted }) }),
+        nodeAt(nodes, node).prepare({
+          tx,
+          timestamp,
+          actions,
+          ...(imagesWanted && { imagesWanted }),
+          ...predicatesOn(node, predicates),
+          ...(unit !== undefined && { unit }),
+        }),
       ),
     )
     return firstWave(begun, prepared)
@@ -224,9 +255,12 @@ class TwoPhases {
   /** Where nothing is lost or repeated, a node that refused has nothing to cancel. */
   #noteHolding(replies: readonly (PrepareReply | undefined)[]): void {
     if (this.#parts.calls.lossy) return
-    this.#holding = this.#groups.filter((_, at) => {
+    this.#holding = this.#groups.filter((group, at) => {
       const verdicts = replies[at]?.verdicts
-      return verdicts === undefined || verdicts.every(({ verdict }) => verdict === 'accepted')
+      return (
+        group.parts.length > 0 &&
+        (verdicts === undefined || verdicts.every(({ verdict }) => verdict === 'accepted'))
+      )
     })
   }
 
@@ -263,7 +297,10 @@ class TwoPhases {
    * Cancels for good. The nodes are told while the ledger is: nobody but this coordinator asks for a commit of this
    * transaction, and it will not.
    */
-  async cancel(verdicts: readonly ActionVerdict[]): Promise<WriteTransactionOutcome> {
+  async cancel(
+    verdicts: readonly ActionVerdict[],
+    predicates?: readonly PredicateVerdict[],
+  ): Promise<WriteTransactionOutcome> {
     const { calls, completion } = this.#parts
     const reasons = reasonsOf(verdicts)
     const [decided] = await Promise.allSettled([
@@ -274,7 +311,7 @@ class TwoPhases {
       const participants = this.#holding.map(participantOf)
       completion.add({ tx: this.#tx, participants, ledger: this.#ledger })
     }
-    return { outcome: 'cancelled', verdicts }
+    return cancelled(verdicts, predicates)
   }
 
   /** Takes back what the nodes hold of this attempt. Whoever does not answer will ask recovery. */
@@ -358,13 +395,14 @@ function firstWave(
 const fenceOf = ({ lossy }: Parts['calls']): Pick<CommitRequest, 'unfenced'> =>
   lossy ? {} : { unfenced: true }
 
-const isTooOld = ({ verdicts }: PrepareReply): boolean =>
-  verdicts.some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') && !verdicts.some(isRefusal)
+const isTooOld = ({ verdicts, predicateVerdicts: predicates = [] }: PrepareReply): boolean =>
+  [...verdicts, ...predicates].some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') &&
+  !verdicts.some(isRefusal)
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }
 
-function highest(verdicts: readonly ActionVerdict[]): Timestamp {
+function highest(verdicts: readonly (ActionVerdict | PredicateVerdict)[]): Timestamp {
   let above = 0
   for (const verdict of verdicts) if (verdict.verdict === 'too-old') above = Math.max(above, verdict.above)
   return above as Timestamp

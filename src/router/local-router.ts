@@ -8,14 +8,17 @@ import { checkShape } from './shape.js'
 export interface RouterOptions {
   readonly context: RouterContext
   readonly operations: readonly Operation[]
+  /** Ends what operations wait for; see `Router.endWaits`. */
+  readonly endWaits?: () => void
   /** Told of every error that is not an answer to the caller but a defect or a broken disk. */
   readonly onInternalError?: (error: unknown, operation: string) => void
 }
 
-export function openRouter({ context, operations, onInternalError }: RouterOptions): Router {
+export function openRouter({ context, operations, endWaits, onInternalError }: RouterOptions): Router {
   const byName = new Map(operations.map((operation) => [operation.name, operation]))
   return {
     operations: [...byName.keys()],
+    ...(endWaits && { endWaits }),
     targetPrefixes: new Map(
       operations.flatMap(({ name, targetPrefix }) =>
         targetPrefix === undefined ? [] : [[name, targetPrefix] as const],

@@ -2,39 +2,57 @@
 // coordinators, recovery managers.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../coordinator/coordinator.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { type LedgerSlot, spaceId } from '../model/brand.js'
+import type { KeyBytes, LedgerSlot } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
+import { OutcomeUnknown } from '../storage/errors.js'
 import { JournalLine } from '../storage/journal-line.js'
 import type { LocalNode } from '../storage/local-node.js'
 import { openNodeOver } from '../storage/open-local-node.js'
 import type { TransactionNode } from '../storage/transactions.js'
+import type { RangeAtRequest, UnitNode } from '../storage/units.js'
 import { countedRules } from './counted-rules.js'
 import { SimDisk } from './disk.js'
-import type { Network } from './network.js'
+import { Network, type NetworkOptions } from './network.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
 import { SimIndex } from './sim-index.js'
 import type { Witness } from './witness.js'
 import { WriteLog } from './write-log.js'
-
-export const TABLE: TableShape = {
-  name: 'items',
-  space: spaceId(1),
-  key: { partition: { name: 'p', type: 'S' }, sort: { name: 'id', type: 'S' } },
-  indexes: [],
-}
 
 /** What the processes of one world know of each other. */
 export interface Cluster {
   readonly around: Surroundings
   readonly network: Network
   readonly rules: TransactionRules
+  /** As the nodes know it. */
+  readonly table: TableShape
   readonly witness: Witness
   readonly nodes: readonly NodeProcess[]
   readonly recoveries: readonly SimProcess[]
   /** Told of what no process could expect. */
   readonly onBroken: (what: string) => void
+}
+
+/** What the interfaces of storage nodes, ledgers and coordinators say may happen. */
+const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'TransactionConflictException'])
+const EXPECTED_MESSAGES = new Set([
+  'a transaction before this one is not decided',
+  'a transaction of before the last start has not been decided yet',
+  'the transaction is not finished here',
+])
+
+export function clusterNetwork(
+  around: Surroundings,
+  onBroken: (what: string) => void,
+  sends: NetworkOptions['sends'],
+): Network {
+  return new Network(around, {
+    onBroken,
+    sends,
+    isExpected: ({ name, message }) => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message),
+    unanswered: (what) => new OutcomeUnknown(what),
+  })
 }
 
 const HASHES = 2 ** 32
@@ -52,6 +70,14 @@ const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'readLatest',
   'stalled',
 ]
+const UNIT_METHODS: readonly (keyof UnitNode)[] = [
+  'openSnapshot',
+  'closeSnapshot',
+  'readSnapshot',
+  'rangeAt',
+  'lockItems',
+  'unlockItems',
+]
 const LEDGER_METHODS: readonly (keyof Ledger)[] = [
   'begin',
   'decide',
@@ -65,8 +91,7 @@ const LEDGER_METHODS: readonly (keyof Ledger)[] = [
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
-/** Far beyond the callers' own patience. */
-const FORGOTTEN_AFTER_MS = 60_000
+const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
@@ -115,7 +140,7 @@ export class NodeProcess {
   }
 
   async #start(life: Life): Promise<Services> {
-    const { rules, witness, around } = this.#cluster
+    const { rules, table, witness, around } = this.#cluster
     const index = this.#index.layer(life)
     const node = await openNodeOver(
       {
@@ -134,14 +159,24 @@ export class NodeProcess {
     )
     if (!life.alive) return new Promise(() => undefined)
     this.log.reconcile((address) => index.get(address))
+    node.setShape(table)
     node.onStalled((tx) => this.#report(life, tx))
     this.#node = node
     around.scheduler.note(`started ${this.process.name}`)
     const { ledger } = node
     return {
-      node: witness.node(node, (address) => this.log.isPending(address)),
+      node: witness.node(node, {
+        isPending: (address) => this.log.isPending(address),
+        onLook: (address) => this.#looked(life, address),
+      }),
       ledger: witness.ledger(ledger),
     }
+  }
+
+  /** A crash point of its own, once the answer has left: whoever looked must not have seen what the crash undoes. */
+  #looked(life: Life, address: KeyBytes): void {
+    if (!this.log.isUnsynced(address)) return
+    this.#cluster.around.scheduler.after(1, LOOKED, () => life.reach(LOOKED))
   }
 
   /** A node whose disk failed takes no writes before it is started again: somebody does that. */
@@ -167,15 +202,20 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
     name: `coordinator-${position}`,
     role: 'coordinator',
     start: (life) => {
+      const nodes = nodesSeenBy(cluster, life)
       const coordinator: Coordinator = openCoordinator({
         runtime: life.runtime,
-        nodes: nodesSeenBy(cluster, life),
+        nodes,
         nodeOf: (hash) => nodeOf(hash, cluster.nodes.length),
         ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
         rules: cluster.rules,
         tuning: { callTimeoutMs: CALL_TIMEOUT_MS, callTriesMax: CALL_TRIES_MAX, deadlineMs: 3000 },
       })
-      return Promise.resolve({ coordinator })
+      const { snapshots } = coordinator
+      // A client names a node by its position: it has none to hand over.
+      const range = (position: number, request: RangeAtRequest) =>
+        snapshots.range(nodes[position] as UnitNode, request)
+      return Promise.resolve({ coordinator, snapshots: { ...snapshots, range } })
     },
   })
 }
@@ -204,9 +244,16 @@ export function recoveryProcess(cluster: Cluster, position: number): SimProcess 
 }
 
 function nodesSeenBy({ network, nodes }: Cluster, life: Life): readonly CoordinatedNode[] {
-  const options = { timeoutMs: FORGOTTEN_AFTER_MS }
+  // Coordinators and recovery keep the time themselves.
+  const options = {}
   return nodes.map(({ process }) => ({
-    ...network.proxy<TransactionNode>(life, process, 'node', TRANSACTION_METHODS, options),
+    ...network.proxy<TransactionNode & UnitNode>(
+      life,
+      process,
+      'node',
+      [...TRANSACTION_METHODS, ...UNIT_METHODS],
+      options,
+    ),
     ledger: network.proxy<Ledger>(life, process, 'ledger', LEDGER_METHODS, options),
   }))
 }

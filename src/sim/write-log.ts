@@ -3,12 +3,13 @@
 //
 //   put, put, put --> log --settled--> certain
 //                         \--crash--> compared with what the index has after the restart: kept, or struck out
-import type { Line } from '../storage/line.js'
+import type { Line, Put } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
 import { asBuffer, decodeRecord } from '../storage/record.js'
-import { ledgerKey, pendingKey } from '../storage/spaces.js'
+import { TABLE } from './table.js'
+import { boundsOf, inSpace, ledgerKey, pendingKey, withoutSpace } from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
-import type { KeyBytes } from '../model/brand.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 import { type PendingItem, decodePending, hasTombstone } from '../storage/pending-bytes.js'
 
@@ -26,7 +27,7 @@ export interface LoggedWrite {
 /** Where the state of items after a crash or a rollback is looked up. */
 type Lookup = (address: KeyBytes) => Uint8Array | undefined
 
-const ITEM_SPACE_FIRST = 1
+const ITEMS = inSpace(TABLE.space, '' as KeyBytes)
 const COMPLETED = ledgerKey('c')
 const PENDING = pendingKey('' as KeyBytes)
 
@@ -50,6 +51,17 @@ export class WriteLog {
     return this.#line?.decided.get(pendingKey(address)) !== undefined
   }
 
+  /** Whether a write of the item has been decided of which the disk may know nothing. */
+  isUnsynced(address: KeyBytes): boolean {
+    return this.#log.findLastIndex((write) => write.address === address) >= this.#certain
+  }
+
+  /** What is in one space, without the space, as decided so far. */
+  keysIn(space: SpaceId): readonly KeyBytes[] {
+    const entries = this.#line?.decided.range({ ...boundsOf(space), reverse: false }) ?? []
+    return Array.from(entries, ([key]) => withoutSpace(key))
+  }
+
   /** A line that writes everything down. */
   tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
     this.#line = line
@@ -67,22 +79,39 @@ export class WriteLog {
       // After a failed sync nobody knows before the restart.
       if (!isUnsure()) this.reconcile((address) => line.decided.get(address))
     })
-    return new Proxy(line, {
-      get: (target, name) => {
-        if (name === 'put' || name === 'putVisible') {
-          return (key: KeyBytes, value: Uint8Array | undefined): void => {
-            const before = key.startsWith(PENDING) ? target.decided.get(key) : undefined
-            target[name](key, value)
-            note(key, value)
-            if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
-          }
-        }
-        // Whoever asks when a step is settled has come to its end.
-        if (name === 'settled' || name === 'settling') this.#stepStart = this.#log.length
-        const member: unknown = Reflect.get(target, name, target)
-        return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    const noted =
+      (put: Put) =>
+      (key: KeyBytes, value: Uint8Array | undefined): void => {
+        const before = isPendingKey(key) ? line.decided.get(key) : undefined
+        line[put](key, value)
+        note(key, value)
+        if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
+      }
+    return {
+      decided: line.decided,
+      durable: line.durable,
+      put: noted('put'),
+      putVisible: noted('putVisible'),
+      // Whoever asks when a step is settled has come to its end.
+      settled: () => {
+        this.#stepStart = this.#log.length
+        return line.settled()
       },
-    })
+      settling: () => {
+        this.#stepStart = this.#log.length
+        return line.settling()
+      },
+      hurry: (settling) => line.hurry(settling),
+      settledAt: (key) => line.settledAt(key),
+      settledAll: () => line.settledAll(),
+      watches: line.watches,
+      admission: () => line.admission(),
+      count: (space) => line.count(space),
+      addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),
+      onRollback: (callback) => line.onRollback(callback),
+      sweep: (space, entriesMax) => line.sweep(space, entriesMax),
+      close: () => line.close(),
+    }
   }
 
   /** Strikes out what was lost: keeps for each item as much as explains the state it now has. */
@@ -175,9 +204,10 @@ function pendingOf(item: KeyBytes, stored: Uint8Array | undefined): PendingItem 
   return stored === undefined || !hasTombstone(stored) ? undefined : decodePending(item, stored).item
 }
 
-/** Items of tables; the system's own records are in space 0. */
-const isItem = (key: KeyBytes): boolean =>
-  Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0) >= ITEM_SPACE_FIRST
+/** Not the entries that follow items, nor the system's own records. */
+const isItem = (key: KeyBytes): boolean => key.startsWith(ITEMS)
+
+const isPendingKey = (key: KeyBytes): boolean => key.startsWith(PENDING)
 
 function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined): boolean {
   if (stored === undefined) return write?.record === undefined

@@ -22,6 +22,7 @@ import { Overlay } from './overlay.js'
 import { countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import { type View, viewOf } from './view.js'
+import { Watches } from './watches.js'
 
 interface Batch {
   readonly number: number
@@ -34,6 +35,8 @@ interface Batch {
   readonly resolve: () => void
   readonly reject: (error: Error) => void
   bytes: number
+  /** Readers do not see all of it before it is durable. */
+  hidden: boolean
   /** Somebody waits for it. */
   hurried: boolean
 }
@@ -58,6 +61,7 @@ const UNHURRIED_MS = 10
 const RETRY_MS = 1000
 
 export class JournalLine implements Line {
+  readonly watches = new Watches()
   readonly decided: View
   readonly durable: View
   readonly #options: JournalLineOptions
@@ -105,12 +109,14 @@ export class JournalLine implements Line {
 
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.put(key, value, this.#open.number)
+    this.#open.hidden = true
     this.#change(key, value)
     if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.putVisible(key, value, this.#open.number)
+    if (this.watches.size > 0) this.watches.changed(key)
     this.#change(key, value)
     if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
   }
@@ -156,6 +162,11 @@ export class JournalLine implements Line {
     if (version === undefined || this.#overlay.isVisible(version)) return undefined
     if (version.batch === this.#open.number) this.#hurry()
     return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable
+  }
+
+  settledAll(): Promise<void> | undefined {
+    if (this.#open.hidden) return this.#open.durable
+    return this.#flying?.hidden === true ? this.#flying.durable : undefined
   }
 
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
@@ -222,6 +233,7 @@ export class JournalLine implements Line {
         const end = await this.#options.journal.append({ timestamp, lsn, changes: [...batch.changes] })
         this.#flying = undefined
         this.#overlay.promote(batch.number)
+        if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
         batch.resolve()
         this.#applier.add({ ...batch, timestamp, lsn, end })
       } catch (error) {
@@ -326,6 +338,7 @@ function newBatch(number: number): Batch {
     resolve,
     reject,
     bytes: 0,
+    hidden: false,
     hurried: false,
   }
 }

@@ -8,6 +8,7 @@ import { Counts } from './counts.js'
 import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import type { View } from './view.js'
+import { Watches } from './watches.js'
 
 /** Whether readers see a change once it is durable, or at once. */
 export type Put = 'put' | 'putVisible'
@@ -37,6 +38,11 @@ export interface Line {
   hurry(settling: Promise<void>): void
   /** Undefined if what `decided` says of this key is durable already. Otherwise somebody waits for it. */
   settledAt(key: KeyBytes): Promise<void> | undefined
+  /** Undefined if readers see all that `decided` says. Nobody waits for it yet. */
+  settledAll(): Promise<void> | undefined
+
+  /** Told of every change when readers begin to see it. */
+  readonly watches: Watches
 
   /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
   onRollback(callback: () => void): void
@@ -48,6 +54,7 @@ export interface Line {
 
 /** Without a journal what is decided is durable, and goes straight to the index. */
 export class MemoryLine implements Line {
+  readonly watches = new Watches()
   readonly #index: OrderedIndex
   readonly #counts = new Counts()
 
@@ -73,6 +80,7 @@ export class MemoryLine implements Line {
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     // A memory index has changed when `apply` returns; there is nothing to wait for.
     void this.#index.apply([[key, value]], 0)
+    if (this.watches.size > 0) this.watches.changed(key)
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
@@ -98,6 +106,10 @@ export class MemoryLine implements Line {
   hurry(): void {}
 
   settledAt(): undefined {
+    return undefined
+  }
+
+  settledAll(): undefined {
     return undefined
   }
 
@@ -135,6 +147,13 @@ export function removals(
   done: boolean,
 ): (readonly [KeyBytes, undefined])[] {
   return [...keys, ...(done ? [countKey(space)] : [])].map((key) => [key, undefined] as const)
+}
+
+/** When readers see all that `decided` says: somebody waits for it. */
+export function settledAll(line: Line): Promise<void> | undefined {
+  const settled = line.settledAll()
+  if (settled !== undefined) line.hurry(settled)
+  return settled
 }
 
 /** When both are settled. */

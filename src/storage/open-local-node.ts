@@ -8,12 +8,13 @@ import { openJournal } from '../journal/journal.js'
 import { lsn, type KeyBytes } from '../model/brand.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
+import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
 import { type Line, MemoryLine } from './line.js'
-import { LocalNode, type LocalNodeParts } from './local-node.js'
+import { LocalNode, type LocalNodeParts, type UnitLimits } from './local-node.js'
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
@@ -27,6 +28,9 @@ export interface LocalNodeTuning {
 
 export type LocalNodeOptions = {
   readonly runtime: Runtime
+  /** All of section 4 unless told otherwise. */
+  readonly rules?: TransactionRules
+  readonly units?: UnitLimits
 } & (
   | { readonly memory: true }
   | {
@@ -57,7 +61,7 @@ export async function openLocalNodes(
   options: LocalNodeOptions & { readonly nodes?: number },
 ): Promise<readonly StorageNode[]> {
   if ('memory' in options) {
-    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options.runtime))
+    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
   }
   const folder = await takeFolder(options.path, options.nodes)
   const nodes: StorageNode[] = []
@@ -79,11 +83,13 @@ export async function openLocalNodes(
   }
 }
 
-function openMemoryNode(runtime: Runtime): StorageNode {
+function openMemoryNode({ runtime, rules, units }: LocalNodeOptions): StorageNode {
   return new LocalNode({
+    ...(rules && { rules }),
     line: new MemoryLine(memoryIndex()),
     clock: new HybridClock(runtime.clock),
     runtime,
+    ...(units && { units }),
     onClose: () => Promise.resolve(),
   })
 }
@@ -94,23 +100,27 @@ interface JournalledNodeOptions {
   readonly path: string
   readonly files?: FileLayer
   readonly tuning?: LocalNodeTuning
+  readonly rules?: TransactionRules
+  readonly units?: UnitLimits
 }
 
 async function openJournalledNode(
-  { runtime, path, files = realFiles(), tuning = {} }: JournalledNodeOptions,
+  { runtime, path, files = realFiles(), tuning = {}, rules, units }: JournalledNodeOptions,
   onClose: () => Promise<void>,
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
     await syncFolders(path)
-    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
+    const folder = join(path, 'journal')
+    const given = { ...(rules && { rules }), ...(units && { units }) }
+    return await openNodeOver({ runtime, index, files, folder, tuning, ...given }, onClose)
   } catch (error) {
     await index.close()
     throw error
   }
 }
 
-export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions'> {
+export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions' | 'units'> {
   readonly runtime: Runtime
   readonly index: OrderedIndex
   /** Where the journal is kept. */

@@ -10,7 +10,7 @@ import type { BoundCondition, BoundUpdate, Bindings } from '../expression/types.
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import type { AttributeValue, Item } from '../model/value.js'
-import type { Action, Pending } from '../rules/pending.js'
+import type { Action, Expectation, Pending } from '../rules/pending.js'
 import { asBuffer } from './record.js'
 import { withoutSpace } from './spaces.js'
 
@@ -64,9 +64,10 @@ export function encodePending(
 }
 
 /** `shape`: the table's, as JSON. */
-export function encodeEntry({ tx, timestamp, decided, action }: Pending, shape: Buffer): PendingEntry {
+export function encodeEntry(pending: Pending, shape: Buffer): PendingEntry {
+  const { tx, timestamp, decided, action } = pending
   const { mutation } = action
-  const rest = JSON.stringify(restOf(action))
+  const rest = JSON.stringify(restOf(pending))
   const restBytes = Buffer.byteLength(rest)
   const item = mutation.kind === 'put' ? JSON.stringify(mutation.item) : ''
   const shapeAt = ENTRY_HEADER_BYTES + tx.length
@@ -134,7 +135,10 @@ function decodeEntry(item: KeyBytes, bytes: Buffer): readonly [Pending, PendingE
         json(itemAt, bytes.length),
       ),
       ...(rest.condition && { condition: { ...rest.condition, bindings: bound(rest.condition.bindings) } }),
+      ...(rest.expected && { expected: expectation(rest.expected) }),
+      ...(rest.locked && { locked: rest.locked }),
     },
+    ...(rest.unit !== undefined && { unit: rest.unit }),
   }
   return [pending, { bytes, itemAt }]
 }
@@ -158,7 +162,14 @@ interface Rest {
   readonly keyAttributes: Item
   readonly condition?: Unbound<BoundCondition>
   readonly update?: Unbound<BoundUpdate>
+  readonly expected?: Expectation
+  readonly locked?: true
+  readonly unit?: string
 }
+
+/** JSON leaves out what is undefined. */
+const expectation = (stored: Expectation): Expectation =>
+  stored.kind === 'version' ? { kind: 'version', written: stored.written } : stored
 
 type Unbound<Expression> = Omit<Expression, 'bindings'> & { readonly bindings: Entries }
 
@@ -167,13 +178,16 @@ interface Entries {
   readonly values: readonly (readonly [string, AttributeValue])[]
 }
 
-function restOf({ keyAttributes, condition, mutation }: Action): Rest {
+function restOf({ action: { keyAttributes, condition, mutation, expected, locked }, unit }: Pending): Rest {
   return {
     keyAttributes,
     ...(condition && { condition: { ...condition, bindings: unbound(condition.bindings) } }),
     ...(mutation.kind === 'update' && {
       update: { ...mutation.update, bindings: unbound(mutation.update.bindings) },
     }),
+    ...(expected && { expected }),
+    ...(locked && { locked }),
+    ...(unit !== undefined && { unit }),
   }
 }
 

@@ -1,0 +1,56 @@
+// A DynamoDB endpoint as the toolkit sees it: operations by name, in the shapes of the AWS SDK.
+//
+//   DynamoDBClient --clientEndpoint--> Endpoint <--routerEndpoint-- a store in this process
+//                                         ^------- an endpoint in the simulator, or one that fails on purpose
+//
+// Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { callExtension } from './extension.js'
+import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface Endpoint {
+  call<Name extends EndpointOperation>(
+    operation: Name,
+    input: EndpointInput<Name>,
+    options?: CallOptions,
+  ): Promise<EndpointOutput<Name>>
+  /**
+   * An operation of Seriatim's own (docs/wire.md), in the JSON of the wire: binaries are base64 here. An endpoint that is
+   * not Seriatim refuses it with an error named UnknownOperationException, or does not have this.
+   */
+  extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
+  /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
+  readonly losesNoAnswers?: true
+}
+
+/** One that may be Seriatim's. */
+export type ExtendedEndpoint = Endpoint & Required<Pick<Endpoint, 'extension'>>
+
+type Sdk = typeof import('@aws-sdk/client-dynamodb')
+
+/** Any official DynamoDBClient, whatever it talks to. */
+export function clientEndpoint(client: DynamoDBClient): ExtendedEndpoint {
+  let sdk: Promise<Sdk> | undefined
+  return {
+    async call(operation, input, options = {}) {
+      sdk ??= import('@aws-sdk/client-dynamodb')
+      const command = commandOf(await sdk, operation, input)
+      const { signal } = options
+      const send = client.send.bind(client) as (
+        command: unknown,
+        options: { abortSignal?: AbortSignal },
+      ) => Promise<never>
+      return send(command, signal === undefined ? {} : { abortSignal: signal })
+    },
+    extension: (operation, input, options) => callExtension(client, operation, input, options),
+  }
+}
+
+function commandOf(sdk: Sdk, operation: EndpointOperation, input: unknown): unknown {
+  const Command = sdk[`${operation}Command`] as new (input: never) => unknown
+  return new Command(input as never)
+}

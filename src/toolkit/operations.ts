@@ -1,0 +1,50 @@
+// The operations of DynamoDB that the toolkit uses, with the SDK's own types.
+import type {
+  BatchGetItemCommandInput,
+  BatchGetItemCommandOutput,
+  CreateTableCommandInput,
+  CreateTableCommandOutput,
+  DeleteItemCommandInput,
+  DeleteItemCommandOutput,
+  DescribeTableCommandInput,
+  DescribeTableCommandOutput,
+  DescribeTimeToLiveCommandInput,
+  DescribeTimeToLiveCommandOutput,
+  GetItemCommandInput,
+  GetItemCommandOutput,
+  PutItemCommandInput,
+  PutItemCommandOutput,
+  QueryCommandInput,
+  QueryCommandOutput,
+  ScanCommandInput,
+  ScanCommandOutput,
+  TransactGetItemsCommandInput,
+  TransactGetItemsCommandOutput,
+  TransactWriteItemsCommandInput,
+  TransactWriteItemsCommandOutput,
+  UpdateItemCommandInput,
+  UpdateItemCommandOutput,
+  UpdateTimeToLiveCommandInput,
+  UpdateTimeToLiveCommandOutput,
+} from '@aws-sdk/client-dynamodb'
+
+interface Operations {
+  BatchGetItem: { input: BatchGetItemCommandInput; output: BatchGetItemCommandOutput }
+  CreateTable: { input: CreateTableCommandInput; output: CreateTableCommandOutput }
+  DeleteItem: { input: DeleteItemCommandInput; output: DeleteItemCommandOutput }
+  DescribeTable: { input: DescribeTableCommandInput; output: DescribeTableCommandOutput }
+  DescribeTimeToLive: { input: DescribeTimeToLiveCommandInput; output: DescribeTimeToLiveCommandOutput }
+  GetItem: { input: GetItemCommandInput; output: GetItemCommandOutput }
+  PutItem: { input: PutItemCommandInput; output: PutItemCommandOutput }
+  Query: { input: QueryCommandInput; output: QueryCommandOutput }
+  Scan: { input: ScanCommandInput; output: ScanCommandOutput }
+  TransactGetItems: { input: TransactGetItemsCommandInput; output: TransactGetItemsCommandOutput }
+  TransactWriteItems: { input: TransactWriteItemsCommandInput; output: TransactWriteItemsCommandOutput }
+  UpdateItem: { input: UpdateItemCommandInput; output: UpdateItemCommandOutput }
+  UpdateTimeToLive: { input: UpdateTimeToLiveCommandInput; output: UpdateTimeToLiveCommandOutput }
+}
+
+export type EndpointOperation = keyof Operations
+export type EndpointInput<Name extends EndpointOperation> = Operations[Name]['input']
+/** Without the metadata of an HTTP exchange, which not every endpoint has. */
+export type EndpointOutput<Name extends EndpointOperation> = Omit<Operations[Name]['output'], '$metadata'>
