@@ -81,6 +81,16 @@ const jobs = [
       true,
     ),
   ),
+  sound(
+    'units of work, all of the rules',
+    ['--workload', 'units', '--transactions', String(transactions / 2)],
+    true,
+  ),
+  sound(
+    'units of work, none of the rules',
+    ['--workload', 'units', '--rules', 'none', '--transactions', String(transactions / 10)],
+    true,
+  ),
   sound('every crash point', ['--crash-points', String(SEEDS_PER_CRASH_POINT)], true),
   sameSeed,
   ...Object.entries(MUTANTS).map(mutantFound),

@@ -199,7 +199,9 @@ class LocalStore implements Store {
     return fromWire(JSON.parse(textOf(reply.body))) as StoreOutput<Name>
   }
 
-  transactor<Tables extends TableMap<Tables> = AnyTables>(options: TransactorOptions = {}): Transactor<Tables> {
+  transactor<Tables extends TableMap<Tables> = AnyTables>(
+    options: TransactorOptions = {},
+  ): Transactor<Tables> {
     this.#assertOpen()
     return endpointTransactor(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
   }

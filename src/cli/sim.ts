@@ -97,8 +97,11 @@ export async function run(args: readonly string[], world: World): Promise<number
 async function cover(settings: Settings, seedsEach: number, world: World): Promise<number> {
   const { coverCrashPoints } = await import('../sim/crash-points.js')
   let worlds = 0
+  // Units of work have crash points of their own.
+  const workloads = settings.workloads === IN_TURN ? [...WORKLOADS, 'units', 'units'] : settings.workloads
   const report = await coverCrashPoints({
     ...settings,
+    workloads,
     seedsEach,
     onWorld: (done, covered) => {
       if (!settings.quiet && ++worlds % PROGRESS_WORLDS === 0)
@@ -160,10 +163,11 @@ function loadMutant(name: string): void {
 }
 
 async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
-  const { missing, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
+  const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
   const wide = settings.workloads === IN_TURN && settings.nodes > 1
-  if (!wide || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
-  const names = missing(report.tally, settings.faults, settings.rules)
+  const units = settings.workloads.join() === 'units' && settings.nodes > 1
+  if (!(wide || units) || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
+  const names = wide ? missing(report.tally, settings.faults, settings.rules) : missingOfUnits(report.tally)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)
   return names.length === 0 ? 0 : 1
 }

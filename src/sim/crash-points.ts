@@ -14,6 +14,17 @@ import { Tally } from './faults.js'
 type Server = 'node' | 'coordinator' | 'recovery'
 type Rules = SimulationOptions['rules']
 
+/** For units of work. */
+const NODE_UNIT_METHODS = [
+  'openSnapshot',
+  'closeSnapshot',
+  'readSnapshot',
+  'rangeAt',
+  'lockItems',
+  'unlockItems',
+]
+const COORDINATOR_UNIT_METHODS = ['open', 'close', 'range', 'lock', 'unlock']
+
 /** What each asks of others. */
 const CALLS: Readonly<Record<Server, readonly string[]>> = {
   coordinator: [
@@ -27,6 +38,7 @@ const CALLS: Readonly<Record<Server, readonly string[]>> = {
     'begin',
     'decide',
     'complete',
+    ...NODE_UNIT_METHODS,
   ],
   recovery: ['unfinished', 'stalled', 'decide', 'commit', 'cancel', 'finished', 'complete', 'purge'],
   node: ['report'],
@@ -34,7 +46,7 @@ const CALLS: Readonly<Record<Server, readonly string[]>> = {
 
 /** What each is asked. */
 const SERVES: Readonly<Record<Server, readonly string[]>> = {
-  coordinator: ['write', 'read'],
+  coordinator: ['write', 'read', ...COORDINATOR_UNIT_METHODS],
   recovery: ['report'],
   node: ['get', 'write', ...new Set([...CALLS.coordinator, ...CALLS.recovery])],
 }
@@ -59,6 +71,8 @@ const NODE_STEPS = [
 
 /** With the rules of section 4, and without: the other of the two ways is never gone. */
 const ONLY_WITH: Readonly<Record<string, Rules>> = { transact: 'all', readAt: 'all', readLatest: 'none' }
+
+const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...NODE_UNIT_METHODS, ...COORDINATOR_UNIT_METHODS])
 
 const pointsAround = (methods: readonly string[], steps: readonly string[]): readonly string[] =>
   methods.flatMap((method) => steps.map((step) => `${step}:${method}`))
@@ -120,8 +134,10 @@ export async function coverCrashPoints(options: CrashPointOptions): Promise<Cras
     left = open()
   ) {
     const worldSeed = seed + worlds
-    const rules = rulesOf(left, worlds)
-    const aims = aimsOf(left, rules, seedsOf, passesOf, new Random(worldSeed))
+    const workload = options.workloads[worldSeed % options.workloads.length] as string
+    const reachable = left.filter((point) => isReached(point, workload))
+    const rules = rulesOf(reachable, worlds)
+    const aims = aimsOf(reachable, rules, seedsOf, passesOf, new Random(worldSeed))
     const world = await simulateWorld({ ...options, rules }, worldSeed, WORLD_TRANSACTIONS, aims)
     worlds++
     tally.addAll(world.tally)
@@ -143,8 +159,14 @@ function rulesOf(left: readonly string[], worlds: number): Rules {
   return left.some((point) => isPossible(point, rules)) ? rules : rules === 'all' ? 'none' : 'all'
 }
 
+const methodOf = (point: string): string => point.slice(point.lastIndexOf(':') + 1)
+
+/** Only units of work ask for snapshots and locks. */
+const isReached = (point: string, workload: string): boolean =>
+  workload === 'units' || !ONLY_OF_UNITS.has(methodOf(point))
+
 const isPossible = (point: string, rules: Rules): boolean => {
-  const only = ONLY_WITH[point.slice(point.lastIndexOf(':') + 1)]
+  const only = ONLY_WITH[methodOf(point)]
   return only === undefined || only === rules
 }
 

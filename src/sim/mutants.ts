@@ -183,11 +183,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rules: 'all',
     options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175)],
   },
+  'entry-left-behind': {
+    module: 'storage/item-steps.js',
+    find: 'if (this.has(space, before)) {',
+    replace: "if (this.has(space, before) && put === 'put') {",
+    ...mixed,
+  },
   // The journal and its line.
   'answer-before-durable': {
     module: line,
-    find: 'return this.#open.changes.size === 0 ? undefined : this.#open.durable;',
-    replace: 'return undefined;',
+    find: 'this.#hurry();\n        return settling;',
+    replace: 'this.#hurry();\n        return undefined;',
     ...mixed,
   },
   'refusal-before-durable': {

@@ -287,7 +287,14 @@ export class LocalNode implements StorageNode {
     return next
   }
 
-  sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+  async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+    // What was prepared before the table was dropped may be committed after a restart, when the space is forgotten: it
+    // would come back for good. It must be decided first; the sweep then waits until that is durable.
+    const unrest = this.#transactions.unrest(space)
+    if (unrest !== undefined) {
+      await unrest
+      return false
+    }
     return this.#line.sweep(space, entriesMax)
   }
 

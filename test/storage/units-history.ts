@@ -45,6 +45,8 @@ export const OPERATIONS = [
   'index-range',
   'index-range',
   'predicate',
+  'predicate',
+  'late',
   'uncommitted',
 ] as const
 
@@ -73,6 +75,8 @@ export class UnitsHistory {
   readonly #open: Timestamp[] = []
   /** Compared with the model once more when all is over. */
   readonly #later: (() => void)[] = []
+  /** When somebody observed something. */
+  readonly #observed: Timestamp[] = []
   #latest: Timestamp
   #number = 0
   readonly seen = { values: 0, pending: 0, pages: 0, changed: 0, holds: 0 }
@@ -111,6 +115,8 @@ export class UnitsHistory {
         return this.#range(a, b, c, byColor)
       case 'predicate':
         return this.#predicate(a, b, c)
+      case 'late':
+        return this.#late(a, b, c)
       case 'uncommitted':
         return this.#uncommitted(a, b)
     }
@@ -155,6 +161,20 @@ export class UnitsHistory {
     this.#prepared.set(tx, { tx, at, writes, keys, committed: false })
   }
 
+  /** A write at or just below what somebody has observed. */
+  async #late(a: number, b: number, c: number): Promise<void> {
+    const observed = this.#observed.at(-1 - (a % 3))
+    if (observed === undefined) return
+    const tx = this.#newTx()
+    const at = (observed - (c % 3)) as Timestamp
+    const action = putRequest(rich, itemOfDraw(a, b))
+    const { verdicts } = await this.#waiting(this.#node.prepare({ tx, timestamp: at, actions: [action] }))
+    if (verdicts[0]?.verdict !== 'accepted') return
+    const writes = [writeOf(action, at)]
+    this.#prepared.set(tx, { tx, at, writes, keys: [action.key], committed: false })
+    await this.#finishOne(tx, 'commit')
+  }
+
   async #finish(decision: 'commit' | 'cancel', which: number): Promise<void> {
     const undecided = [...this.#prepared.values()].filter(({ committed }) => !committed)
     const one = undecided[which % undecided.length]
@@ -175,7 +195,7 @@ export class UnitsHistory {
   }
 
   async #openSnapshot(a: number): Promise<void> {
-    const wanted = a % 3 === 0 ? {} : { timestamp: (this.#latest + (a % 20)) as Timestamp }
+    const wanted = a % 3 === 0 ? {} : { timestamp: (this.#latest + (a % 40) - 20) as Timestamp }
     const { timestamp, clock } = await this.#node.openSnapshot(wanted)
     this.#witness(clock)
     if (clock > timestamp) return
@@ -202,6 +222,7 @@ export class UnitsHistory {
     if (result?.verdict === 'pending') return this.#assertPending(result.tx, at, bytes)
     const image = itemOf(result?.verdict === 'value' ? result.record : undefined)
     this.seen.values++
+    this.#observed.push(at)
     this.#check(() => assert.deepEqual(image, this.#imageAt(bytes, at), `the image at ${at}`))
   }
 
@@ -238,6 +259,7 @@ export class UnitsHistory {
       else from = `${last.key}\x00` as KeyBytes
     }
     this.seen.pages++
+    this.#observed.push(at)
     this.#check(() => {
       const expected = this.#listAt(at, range, index)
       assert.deepEqual(listed, reverse ? expected.toReversed() : expected, `the range at ${at}`)
@@ -274,6 +296,7 @@ export class UnitsHistory {
     switch (verdict?.verdict) {
       case 'holds':
         this.seen.holds++
+        this.#observed.push(timestamp)
         this.#check(() =>
           assert.deepEqual(
             matching(timestamp - 1),

@@ -1,7 +1,7 @@
 // Random histories of a node with snapshots, compared with a model that forgets nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { openLocalNode } from '../../src/storage/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { testRuntime } from '../suites/test-runtime.js'

@@ -6,7 +6,7 @@ import { ledgerSlot, txId, type KeyBytes, type Timestamp, type TxId } from '../.
 import { itemKey } from '../../src/model/key-bytes.js'
 import { indexRange } from '../../src/model/key-range.js'
 import type { IndexShape } from '../../src/model/table.js'
-import type { Item } from '../../src/model/value.js'
+import type { AttributeValue, Item } from '../../src/model/value.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
 import type { Action, PrepareReply } from '../../src/storage/transactions.js'
 import type { PredicateCheck, UnitIdentity } from '../../src/storage/units.js'
@@ -534,5 +534,8 @@ async function numbersOf(
     ...indexRange(byColor.key, { S: color }),
   })
   assert.ok(reply.verdict === 'read', reply.verdict)
-  return reply.page.entries.map(({ record }) => (itemOf(record)?.['n'] as { N: string }).N)
+  return reply.page.entries.map(({ record }) => text(itemOf(record)?.['n']))
 }
+
+const text = (value: AttributeValue | undefined): string | undefined =>
+  value !== undefined && 'N' in value ? value.N : undefined
