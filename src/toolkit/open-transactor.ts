@@ -2,7 +2,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { clientEndpoint, type Endpoint } from './endpoint.js'
+import { clientEndpoint, type ExtendedEndpoint } from './endpoint.js'
 import { nativeProtocol } from './native.js'
 import type { Protocol } from './protocol.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from './transactor.js'
@@ -29,7 +29,7 @@ export function transactor<Tables extends TableMap<Tables> = AnyTables>(
 
 /** The same on an endpoint without an SDK client: a store in this process, or one in a test. */
 export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
-  endpoint: Endpoint,
+  endpoint: ExtendedEndpoint,
   options: TransactorOptions,
   runtime: Runtime,
 ): Transactor<Tables> {
@@ -46,7 +46,7 @@ export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
 }
 
 /** Asked once for a transactor, with a request that does nothing. */
-async function isSeriatim(endpoint: Endpoint): Promise<boolean> {
+async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
   try {
     await endpoint.extension('UnitEnd', { Unit: { Id: 'probe', Isolation: 'read-committed' } })
     return true
@@ -57,6 +57,10 @@ async function isSeriatim(endpoint: Endpoint): Promise<boolean> {
 }
 
 /** The one place where ways to commit on endpoints that are not Seriatim are found. */
-function foreignProtocol(_endpoint: Endpoint, _options: TransactorOptions, _runtime: Runtime): Protocol {
+function foreignProtocol(
+  _endpoint: ExtendedEndpoint,
+  _options: TransactorOptions,
+  _runtime: Runtime,
+): Protocol {
   throw new Error('This endpoint is not Seriatim, and units of work need one that is.')
 }
