@@ -110,8 +110,7 @@ class Lists implements Workload {
     const lists = new Map<string, readonly number[]>()
     for (let key = 0; key < LIST_KEYS; key++) lists.set(`k${key}`, [])
     for (const item of final) lists.set(textOf(item, 'id'), listOf(item))
-    const { anomalies, realtime } = judgeLists(this.#history, lists)
-    return [...anomalies, ...realtime]
+    return judgeLists(this.#history, lists).anomalies
   }
 
   #address(key: string): ItemAddress {

@@ -96,8 +96,7 @@ class World {
       this.#isOver = true
     })
     await this.#scheduler.run(() => this.#isOver || this.#broken !== undefined)
-    if (this.#broken !== undefined)
-      anomalies = [{ kind: 'broken', explanation: String((this.#broken as Error).stack ?? this.#broken) }]
+    if (this.#broken !== undefined) anomalies = [{ kind: 'broken', explanation: explain(this.#broken) }]
     else if (!this.#isOver) anomalies = [{ kind: 'stuck', explanation: 'nothing happens any more' }]
     return {
       seed: this.#seed,
@@ -293,6 +292,9 @@ class World {
     return [...locked, ...undone]
   }
 }
+
+const explain = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : 'unknown'
 
 /** Of all units: committed by two processes at once. */
 const SHARED = 0.04

@@ -195,7 +195,7 @@ export class IntentsAttempt implements Attempt {
     const versioned = work.observed.filter(({ version }) => version !== undefined)
     const members = [...writes, ...(await this.#asMembers(bare))]
     const begun = this.#locks.header
-    const me = { ...this.#me, deadlineMs, undecided: 'room' } as const
+    const me = { ...this.#me, deadlineMs }
     await commitByIntents(
       this.#space,
       {
@@ -221,7 +221,7 @@ export class IntentsAttempt implements Attempt {
     deadlineMs: number,
   ): Promise<void> {
     if (items.length + pages.length < 2) return
-    const me = { ...this.#me, deadlineMs, undecided: 'pass' } as const
+    const me = { ...this.#me, deadlineMs }
     await validate(this.#space, { items, pages }, me, this.#usage)
   }
 

@@ -88,13 +88,12 @@ export async function recheckPage(
   seen: SeenPage,
   mine: string,
   usage: Usage,
-  undecided: 'room' | 'pass',
 ): Promise<Recheck> {
   const { range } = seen
   const index = layout.indexes.find(({ name }) => name === range.index)
   if (index?.kind === 'local' && range.keyCondition !== undefined) {
     const { looks } = await readLocalIndex(space, layout, range, mine, usage)
-    return compared(layout, seen, looks, undecided)
+    return compared(layout, seen, looks)
   }
   const end = seen.next === undefined ? undefined : addressText('', keyOf(layout.key, seen.next))
   const collected: Look[] = []
@@ -104,10 +103,10 @@ export async function recheckPage(
     for (const look of looks) {
       collected.push(look)
       const key = look.stored === undefined ? undefined : addressText('', keyOf(layout.key, look.stored.item))
-      if (end !== undefined && key === end) return compared(layout, seen, collected, undecided)
+      if (end !== undefined && key === end) return compared(layout, seen, collected)
     }
     if (next === undefined || collected.length > 2 * seen.rows.length + ROWS_SLACK)
-      return compared(layout, seen, collected, undecided)
+      return compared(layout, seen, collected)
     start = next
   }
 }
@@ -115,15 +114,9 @@ export async function recheckPage(
 /** Rows that may stand in a range without being committed, before a longer range counts as changed. */
 const ROWS_SLACK = 1_000
 
-function compared(
-  layout: TableLayout,
-  seen: SeenPage,
-  looks: readonly Look[],
-  undecided: 'room' | 'pass',
-): Recheck {
+function compared(layout: TableLayout, seen: SeenPage, looks: readonly Look[]): Recheck {
   for (const look of looks)
-    if (undecided === 'room' && look.undecided !== undefined)
-      return { verdict: 'undecided', intent: look.undecided, item: look }
+    if (look.undecided !== undefined) return { verdict: 'undecided', intent: look.undecided, item: look }
   const rows = looks.flatMap((look) => rowText(layout, look))
   const same = rows.length === seen.rows.length && rows.every((row, at) => row === seen.rows[at])
   return { verdict: same ? 'same' : 'changed' }

@@ -79,8 +79,10 @@ function itemsOf({ blind, members, observed }: TransactPlan, id: string): Transa
 
 function memberItem(member: Member, id: string): TransactWriteItem {
   const { operation, input } = singleRequest(member, id)
-  if (operation === 'PutItem') return { Put: input as never }
-  return operation === 'DeleteItem' ? { Delete: input as never } : { Update: input as never }
+  if (operation === 'PutItem') return { Put: input }
+  return operation === 'DeleteItem'
+    ? { Delete: input }
+    : { Update: input as Required<Pick<typeof input, 'UpdateExpression'>> & typeof input }
 }
 
 /** Names and values that no unit's own can clash with. */

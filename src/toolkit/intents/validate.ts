@@ -1,6 +1,9 @@
 // Whether what a unit has seen is still so. Asked after its intents are placed: whoever wants to change what was read
 // will meet them, or was met here.
 //
+// Somebody else's undecided intent must go first, even for a unit that writes nothing: its transaction may have looked
+// at what it read before this unit's other reads were written, and so belongs before them, decided or not.
+//
 // Ranges first, then single items: an item with a version was the same all the time between two looks, so the moment at
 // which the range was looked at again is one at which everything was as it had been seen.
 import { sameItem } from '../../model/compare.js'
@@ -11,8 +14,7 @@ import { keyOf } from './images.js'
 import { type Look, Looker } from './look.js'
 import { intentLimits } from './limits.js'
 import { recheckPage, type SeenPage } from './ranges.js'
-import type { Party } from './rules.js'
-import { changed, makeRoom } from './settle.js'
+import { changed, makeRoom, type Waiter } from './settle.js'
 import type { Space } from './space.js'
 
 export interface Observed extends ItemAddress {
@@ -20,17 +22,11 @@ export interface Observed extends ItemAddress {
   readonly version?: string
 }
 
-export interface Validator extends Party {
-  readonly deadlineMs: number
-  /** `room`: somebody else's undecided intent must go first. `pass`: it changes nothing, because nothing is written. */
-  readonly undecided: 'room' | 'pass'
-}
-
 /** Throws Conflict if something changed. */
 export async function validate(
   space: Space,
   seen: { readonly items: readonly Observed[]; readonly pages: readonly SeenPage[] },
-  me: Validator,
+  me: Waiter,
   usage: Usage,
 ): Promise<void> {
   for (const page of seen.pages) await validatePage(space, page, me, usage)
@@ -44,7 +40,7 @@ export async function validate(
 async function validateItems(
   space: Space,
   items: readonly Observed[],
-  me: Validator,
+  me: Waiter,
   usage: Usage,
 ): Promise<void> {
   let left = items
@@ -55,7 +51,7 @@ async function validateItems(
     for (const [at, look] of looks.entries()) {
       const observed = left[at]!
       if (!isSame(observed, look)) throw changed(observed, look.undecided?.id ?? look.version)
-      if (look.undecided === undefined || me.undecided === 'pass') continue
+      if (look.undecided === undefined) continue
       await makeRoom(space, { ...observed, stored: look.stored!, intent: look.undecided }, me, usage)
       again.push(observed)
     }
@@ -69,10 +65,10 @@ const isSame = (seen: Observed, now: Look): boolean => {
   return seen.version === now.version && sameItem(seen.item, now.item)
 }
 
-async function validatePage(space: Space, page: SeenPage, me: Validator, usage: Usage): Promise<void> {
+async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usage): Promise<void> {
   const layout = await space.layouts.get(page.range.table, usage)
   for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
-    const recheck = await recheckPage(space, layout, page, me.id, usage, me.undecided)
+    const recheck = await recheckPage(space, layout, page, me.id, usage)
     if (recheck.verdict === 'same') return
     if (recheck.verdict !== 'undecided') break
     const { stored } = recheck.item
