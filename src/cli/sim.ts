@@ -13,7 +13,7 @@ export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--f
   --nodes N          storage nodes of a world, at most (4)
   --faults LIST      ${FAULTS.join(', ')}; all of them unless told otherwise
   --rules all|none   section 4 of the paper, or the protocol of section 3 alone (all)
-  --workload LIST    mixed, append, bank, retry; each world has one of them (all)
+  --workload LIST    mixed, append, bank, retry (all), or units: units of work; each world has one of them
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
   --quiet            only the last lines
 
@@ -85,7 +85,8 @@ function settingsOf(args: readonly string[]): Settings {
     nodes: readInteger('nodes', values.nodes, 1, 8),
     faults: new Set(listed('faults', values.faults, FAULTS)),
     rules,
-    workloads: listed('workload', values.workload, WORKLOADS),
+    workloads:
+      values.workload === 'all' ? WORKLOADS : listed('workload', values.workload, [...WORKLOADS, 'units']),
     quiet: values.quiet,
     ...(mutant !== undefined && { mutant }),
   }

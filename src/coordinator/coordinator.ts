@@ -20,14 +20,16 @@ import type { ItemRecord } from '../rules/item.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { HybridClock } from '../storage/hybrid-clock.js'
-import type { Action, ActionVerdict, TransactionNode } from '../storage/transactions.js'
+import type { Action, ActionVerdict, PredicateVerdict, TransactionNode } from '../storage/transactions.js'
+import type { PredicateCheck, UnitNode } from '../storage/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
+import { openSnapshots, type Snapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'
 
 /** A node as transactions see it. */
-export type CoordinatedNode = TransactionNode & { readonly ledger: Ledger }
+export type CoordinatedNode = TransactionNode & UnitNode & { readonly ledger: Ledger }
 
 export interface CoordinatorTuning extends CallTuning {
   /** How often a write transaction is tried with a new timestamp before it counts as a conflict. */
@@ -61,6 +63,16 @@ export interface WriteTransaction {
   readonly token?: ClientToken
   /** Show the images that the actions met. */
   readonly imagesWanted?: true
+  /** What queries and scans of a unit of work have read, and must still read at the commit timestamp. */
+  readonly predicates?: readonly LocatedPredicate[]
+  /** The unit of work that this is the commit of: the owner of its explicit locks. */
+  readonly unit?: string
+}
+
+export interface LocatedPredicate {
+  readonly check: PredicateCheck
+  /** Positions of the nodes that may hold entries of its range. */
+  readonly nodes: readonly number[]
 }
 
 export type WriteTransactionOutcome =
@@ -70,8 +82,12 @@ export type WriteTransactionOutcome =
       readonly timestamp?: Timestamp
       readonly verdicts?: readonly ActionVerdict[]
     }
-  /** Nothing was done; one verdict for each action, in order. */
-  | { readonly outcome: 'cancelled'; readonly verdicts: readonly ActionVerdict[] }
+  /** Nothing was done; one verdict for each action, in order, and one for each predicate if there were any. */
+  | {
+      readonly outcome: 'cancelled'
+      readonly verdicts: readonly ActionVerdict[]
+      readonly predicates?: readonly PredicateVerdict[]
+    }
   /** The same request was committed under this token before. */
   | { readonly outcome: 'repeated' }
   | { readonly outcome: 'token-mismatch' }
@@ -98,6 +114,8 @@ export type ReadTransactionOutcome =
 export interface Coordinator {
   write(transaction: WriteTransaction): Promise<WriteTransactionOutcome>
   read(transaction: ReadTransaction): Promise<ReadTransactionOutcome>
+  /** Reads of units of work. */
+  readonly snapshots: Snapshots
   /**
    * A write outside transactions was answered at this timestamp: transactions from here on come after it. A node's clock may
    * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).
@@ -153,6 +171,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     write: (transaction) => writeTransaction(parts, transaction),
     read: (transaction) =>
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
+    snapshots: openSnapshots(parts),
     witness: (timestamp) => parts.clock.witness(timestamp),
     idle: async () => {
       while (behind.size > 0) await Promise.all(behind)

@@ -24,6 +24,7 @@ export function reasonsOf(verdicts: readonly ActionVerdict[]): readonly Cancella
       case 'invalid':
         return { Code: 'ValidationError', Message: verdict.message }
       case 'conflict':
+      case 'changed':
         return CONFLICT
       case 'too-old':
       case 'ended':
@@ -36,5 +37,7 @@ export function reasonsOf(verdicts: readonly ActionVerdict[]): readonly Cancella
 
 /** Another timestamp would not change it. */
 export function isRefusal({ verdict }: ActionVerdict): boolean {
-  return verdict === 'condition-failed' || verdict === 'invalid' || verdict === 'conflict'
+  return (
+    verdict === 'condition-failed' || verdict === 'invalid' || verdict === 'conflict' || verdict === 'changed'
+  )
 }

@@ -8,10 +8,17 @@
 import type { BeginOutcome, LedgerRecord } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { WriteFailed } from '../storage/errors.js'
-import type { Action, ActionVerdict, PrepareReply, TransactReply } from '../storage/transactions.js'
+import type {
+  Action,
+  ActionVerdict,
+  PredicateVerdict,
+  PrepareReply,
+  TransactReply,
+} from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { completeRecord, nodeAt, tellParticipants } from './finish.js'
 import { type Group, groupsOf, inOrder, newAttempt, participantOf, randomSlot, tokenSlot } from './groups.js'
+import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
 
 export async function writeTransaction(
@@ -19,7 +26,10 @@ export async function writeTransaction(
   transaction: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
   const { actions, token } = transaction
-  const groups = groupsOf(actions, (action) => parts.nodeOf(action.key.hash))
+  const groups = withPredicateNodes(
+    groupsOf(actions, (action) => parts.nodeOf(action.key.hash)),
+    transaction.predicates,
+  )
   const [only] = groups
   const slot = token === undefined ? slotAt(parts, only) : tokenSlot(token.text)
   if (only !== undefined && groups.length === 1 && parts.rules.oneRoundWrites) {
@@ -46,12 +56,14 @@ async function oneRound(
   parts: Parts,
   { node, parts: actions }: Group<Action>,
   slot: LedgerSlot,
-  { token, imagesWanted }: WriteTransaction,
+  { token, imagesWanted, predicates, unit }: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
   const tx = newAttempt(parts.runtime, slot)
   const request = {
     tx,
     actions,
+    ...predicatesOn(node, predicates),
+    ...(unit !== undefined && { unit }),
     ...(token && { token: { payloadHash: token.payloadHash } }),
     ...(imagesWanted && { imagesWanted }),
     ...(!parts.calls.lossy && { once: true as const }),
@@ -69,7 +81,7 @@ async function oneRound(
         // A copy of the request that is still on its way, or came in between, may find the items in a better mood.
         const after = parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'
         if (after !== 'refused') return after === 'repeated' ? repeated(token) : NOT_FENCED
-        return { outcome: 'cancelled', verdicts: reply.verdicts }
+        return cancelled(reply.verdicts, reply.predicateVerdicts)
       }
       case 'repeated':
         return repeated(token)
@@ -82,6 +94,15 @@ async function oneRound(
     return parts.calls.lossy ? { outcome: 'unknown', message: messageOf(error) } : failed(error)
   }
 }
+
+const cancelled = (
+  verdicts: readonly ActionVerdict[],
+  predicates: readonly PredicateVerdict[] = [],
+): WriteTransactionOutcome => ({
+  outcome: 'cancelled',
+  verdicts,
+  ...(predicates.length > 0 && { predicates }),
+})
 
 const repeated = (token: ClientToken | undefined): WriteTransactionOutcome =>
   token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
@@ -145,13 +166,16 @@ class TwoPhases {
   readonly #deadline: number
   readonly #timestamp: Timestamp
   readonly #ledger: Parts['nodes'][number]['ledger']
+  /** Nodes that hold something of it if it is accepted; the others were only asked about predicates. */
+  readonly #participants: readonly Group<Action>[]
   /** Nodes that may hold something of this attempt. */
   #holding: readonly Group<Action>[]
 
   constructor(parts: Parts, groups: readonly Group<Action>[], tx: TxId, deadline: number) {
     this.#parts = parts
     this.#groups = groups
-    this.#holding = groups
+    this.#participants = groups.filter((group) => group.parts.length > 0)
+    this.#holding = this.#participants
     this.#tx = tx
     this.#deadline = deadline
     this.#timestamp = parts.clock.nextTimestamp()
@@ -183,14 +207,18 @@ class TwoPhases {
       this.#groups,
       replies.map((reply, at) => reply?.verdicts ?? this.#groups[at]?.parts.map(() => NOTHING_KNOWN) ?? []),
     )
-    if (verdicts.every(({ verdict }) => verdict === 'accepted')) return this.#commit(verdicts)
+    const predicates = predicateVerdicts(this.#groups, replies, transaction.predicates)
+    const changed = predicates.some((each) => !holds(each) && each.verdict !== 'too-old')
+    if (changed) return { done: await this.cancel(verdicts, predicates) }
+    if (verdicts.every(({ verdict }) => verdict === 'accepted') && predicates.every(holds))
+      return this.#commit(verdicts)
     if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
-    return { verdicts, above: highest(verdicts) }
+    return { verdicts, above: highest([...verdicts, ...predicates]) }
   }
 
   /** The first wave: the ledger and all nodes at once. A node that answers before the ledger knows is no harm. */
   #prepare(
-    { token, imagesWanted }: WriteTransaction,
+    { token, imagesWanted, predicates, unit }: WriteTransaction,
     replaces: TxId | undefined,
   ): Promise<
     readonly [PromiseSettledResult<BeginOutcome>, readonly (PromiseSettledResult<PrepareReply> | undefined)[]]
@@ -201,14 +229,21 @@ class TwoPhases {
       this.#ledger.begin({
         tx,
         timestamp,
-        participants: this.#groups.map(participantOf),
+        participants: this.#participants.map(participantOf),
         ...(token && { payloadHash: token.payloadHash }),
         ...(replaces && { replaces }),
       }),
     )
     const prepared = this.#groups.map(({ node, parts: actions }) =>
       calls(() =>
-        nodeAt(nodes, node).prepare({ tx, timestamp, actions, ...(imagesWanted && { imagesWanted }) }),
+        nodeAt(nodes, node).prepare({
+          tx,
+          timestamp,
+          actions,
+          ...(imagesWanted && { imagesWanted }),
+          ...predicatesOn(node, predicates),
+          ...(unit !== undefined && { unit }),
+        }),
       ),
     )
     return Promise.all([Promise.allSettled([begun]).then(([only]) => only), settledOrTooOld(prepared)])
@@ -217,9 +252,12 @@ class TwoPhases {
   /** Where nothing is lost or repeated, a node that refused has nothing to cancel. */
   #noteHolding(replies: readonly (PrepareReply | undefined)[]): void {
     if (this.#parts.calls.lossy) return
-    this.#holding = this.#groups.filter((_, at) => {
+    this.#holding = this.#groups.filter((group, at) => {
       const verdicts = replies[at]?.verdicts
-      return verdicts === undefined || verdicts.every(({ verdict }) => verdict === 'accepted')
+      return (
+        group.parts.length > 0 &&
+        (verdicts === undefined || verdicts.every(({ verdict }) => verdict === 'accepted'))
+      )
     })
   }
 
@@ -240,7 +278,7 @@ class TwoPhases {
       tx: this.#tx,
       decision: 'commit',
       timestamp: record.timestamp,
-      participants: this.#groups.map(participantOf),
+      participants: this.#participants.map(participantOf),
     } as const
     try {
       // Every prepare has been answered; only over a network a copy of one may still be on its way.
@@ -258,7 +296,10 @@ class TwoPhases {
    * Cancels for good. The nodes are told while the ledger is: nobody but this coordinator asks for a commit of this
    * transaction, and it will not.
    */
-  async cancel(verdicts: readonly ActionVerdict[]): Promise<WriteTransactionOutcome> {
+  async cancel(
+    verdicts: readonly ActionVerdict[],
+    predicates?: readonly PredicateVerdict[],
+  ): Promise<WriteTransactionOutcome> {
     const { calls, nodes, behind } = this.#parts
     const reasons = reasonsOf(verdicts)
     const [decided] = await Promise.allSettled([
@@ -269,7 +310,7 @@ class TwoPhases {
       const participants = this.#holding.map(participantOf)
       behind(completeRecord(nodes, this.#ledger, { tx: this.#tx, participants }, calls))
     }
-    return { outcome: 'cancelled', verdicts }
+    return cancelled(verdicts, predicates)
   }
 
   /** Takes back what the nodes hold of this attempt. Whoever does not answer will ask recovery. */
@@ -312,8 +353,9 @@ function settledOrTooOld(
   })
 }
 
-const isTooOld = ({ verdicts }: PrepareReply): boolean =>
-  verdicts.some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') && !verdicts.some(isRefusal)
+const isTooOld = ({ verdicts, predicateVerdicts: predicates = [] }: PrepareReply): boolean =>
+  [...verdicts, ...predicates].some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') &&
+  !verdicts.some(isRefusal)
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }
@@ -323,7 +365,7 @@ function tokenOutcome(record: LedgerRecord, token: ClientToken | undefined): Wri
   return { outcome: record.state === 'completed' ? 'repeated' : 'token-in-progress' }
 }
 
-function highest(verdicts: readonly ActionVerdict[]): Timestamp {
+function highest(verdicts: readonly (ActionVerdict | PredicateVerdict)[]): Timestamp {
   let above = 0
   for (const verdict of verdicts) if (verdict.verdict === 'too-old') above = Math.max(above, verdict.above)
   return above as Timestamp

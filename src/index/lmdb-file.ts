@@ -3,9 +3,11 @@
 //
 // The file begins with two meta pages, of which the one with the higher transaction number counts:
 //
-//   24 magic (u32)  28 version (u32)  48 page size (u32)  144 last page (u64)  152 transaction (u64)
+//   24 magic (u32)  28 version (u32)  48 page size (u32)  48, 96 trees: free pages, data  144 last page (u64)
+//   152 transaction (u64)
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { holdsAllPages } from './lmdb-pages.js'
 
 const MAGIC = 0xbeefc0de
 const META_BYTES = 160
@@ -27,7 +29,16 @@ export function checkIndexFile(folder: string): void {
     if (first === undefined || second === undefined) throw damaged(path, 'it does not begin as an index does')
     const meta = second.transaction > first.transaction ? second : first
     const neededBytes = (meta.lastPage + 1) * meta.pageBytes
-    if (size < neededBytes) throw damaged(path, `it has ${size} bytes and should have ${neededBytes}`)
+    // The last pages may be free ones that were never written.
+    const { pageBytes } = meta
+    const read = (page: number): Buffer => {
+      const bytes = Buffer.alloc(pageBytes)
+      readSync(file, bytes, 0, pageBytes, page * pageBytes)
+      return bytes
+    }
+    const paged = { read, pages: Math.floor(size / pageBytes) }
+    if (size < neededBytes && !holdsAllPages(paged, meta.trees))
+      throw damaged(path, `it has ${size} bytes and should have ${neededBytes}`)
   } finally {
     closeSync(file)
   }
@@ -37,6 +48,7 @@ interface Meta {
   readonly pageBytes: number
   readonly lastPage: number
   readonly transaction: number
+  readonly trees: readonly Buffer[]
 }
 
 function readMeta(file: number, position: number): Meta | undefined {
@@ -47,6 +59,7 @@ function readMeta(file: number, position: number): Meta | undefined {
     pageBytes: bytes.readUInt32LE(48),
     lastPage: Number(bytes.readBigUInt64LE(144)),
     transaction: Number(bytes.readBigUInt64LE(152)),
+    trees: [bytes.subarray(48, 96), bytes.subarray(96, 144)],
   }
 }
 

@@ -1,11 +1,9 @@
-// The index in memory: a B+ tree.
-import BTreeModule from 'sorted-btree'
+// The index in memory: a hash map, and the order of its keys.
 import type { KeyBytes } from '../model/brand.js'
+import { KeyOrder } from './key-order.js'
 import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
-import { compareKeyBytes } from './ordered-index.js'
 
-// The package is CommonJS: its class is the default member of what an ES module sees.
-const BTree = BTreeModule.default
+const UNSORTED_KEYS_MAX = 1000
 
 /**
  * An index that forgets everything when it is closed.
@@ -15,18 +13,23 @@ const BTree = BTreeModule.default
  * await index.apply([[key, value]], 1)
  */
 export function memoryIndex(): OrderedIndex {
-  const tree = new BTree<KeyBytes, Uint8Array>(undefined, compareKeyBytes)
+  const values = new Map<KeyBytes, Uint8Array>()
+  const order = new KeyOrder(UNSORTED_KEYS_MAX)
   let appliedUpTo = 0
   return {
-    get: (key) => tree.get(key),
-    range: (range) => (range.reverse ? backward(range) : forward(range)),
+    get: (key) => values.get(key),
+    range,
     apply: (changes: Iterable<IndexChange>, upTo: number) => {
       for (const [key, value] of changes) {
-        if (value === undefined) tree.delete(key)
-        else tree.set(key, value)
+        if (value === undefined) {
+          if (values.delete(key)) order.delete(key)
+        } else {
+          if (!values.has(key)) order.add(key)
+          values.set(key, value)
+        }
       }
       appliedUpTo = upTo
-      return Promise.resolve()
+      return APPLIED
     },
     get appliedUpTo() {
       return appliedUpTo
@@ -34,17 +37,11 @@ export function memoryIndex(): OrderedIndex {
     close: () => Promise.resolve(),
   }
 
-  function* forward({ from, to }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
-    for (const entry of tree.entries(from)) {
-      if (entry[0] >= to) return
-      yield entry
-    }
-  }
-
-  function* backward({ from, to }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
-    for (const entry of tree.entriesReversed(to, undefined, true)) {
-      if (entry[0] < from) return
-      yield entry
+  function* range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+    for (const key of order.range(from, to, reverse ? 'backward' : 'forward')) {
+      yield [key, values.get(key) as Uint8Array]
     }
   }
 }
+
+const APPLIED = Promise.resolve()

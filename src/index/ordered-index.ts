@@ -1,4 +1,5 @@
-// The index under a storage node: an ordered map from key bytes to value bytes. LMDB on disk, a B+ tree in memory.
+// The index under a storage node: an ordered map from key bytes to value bytes. LMDB on disk, a hash map with ordered keys in
+// memory.
 //
 //   storage node --apply(batch, position)--> index        one atomic, synced step
 //   storage node <--get, range-------------- index        synchronous: LMDB is memory-mapped

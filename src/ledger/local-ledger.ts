@@ -5,7 +5,14 @@
 // not lost because an operator set the clock. Whoever sets it ten minutes ahead makes tokens expire early.
 //
 // May import: model, storage (line and spaces).
-import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf } from '../model/brand.js'
+import {
+  type KeyBytes,
+  type LedgerSlot,
+  type Timestamp,
+  type TxId,
+  ledgerSlot,
+  slotOf,
+} from '../model/brand.js'
 import type { Line } from '../storage/line.js'
 import { type Bounds, endedBounds } from '../storage/spaces.js'
 import type {
@@ -17,6 +24,7 @@ import type {
   LedgerRecord,
 } from './ledger.js'
 import { RecentSlots } from './recent-slots.js'
+import { type Found, UnfinishedRecords } from './unfinished.js'
 import {
   EPOCH_MICROS,
   cancelledKey,
@@ -46,11 +54,6 @@ export interface TokenVerdict {
   readonly settled: Promise<void> | undefined
 }
 
-interface Found {
-  readonly key: KeyBytes
-  readonly record: LedgerRecord
-}
-
 /**
  * One node's part of the ledger.
  *
@@ -64,8 +67,7 @@ export class LocalLedger implements Ledger {
   readonly #now: () => Timestamp
 
   readonly #recent: RecentSlots
-  /** What is still in memory as it was encoded need not be decoded. */
-  readonly #decoded = new WeakMap<Uint8Array, LedgerRecord>()
+  readonly #unfinished = new UnfinishedRecords()
 
   constructor({ line, now }: LocalLedgerOptions) {
     this.#line = line
@@ -73,6 +75,18 @@ export class LocalLedger implements Ledger {
     const epoch = epochOf(now())
     const known = [epoch, epoch - 1].some((each) => this.#range(completedIn(each), 1).length > 0)
     this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty')
+    this.#load()
+    line.onRollback(() => this.#load())
+  }
+
+  #load(): void {
+    const bounds = unfinishedFrom(FIRST_SLOT)
+    this.#unfinished.reset(
+      Array.from(this.#line.decided.range({ ...bounds, reverse: false }), ([key, stored]) => ({
+        key,
+        record: decodeLedgerRecord(stored),
+      })),
+    )
   }
 
   async begin(entry: LedgerEntry): Promise<BeginOutcome> {
@@ -230,6 +244,7 @@ export class LocalLedger implements Ledger {
     if (decision === 'commit') return this.#put(holdingKey(slotOf(tx)), { ...decided, state: 'committing' })
     // The slot is free for another attempt from here on.
     this.#line.put(holdingKey(slotOf(tx)), undefined)
+    this.#unfinished.delete(tx)
     return this.#put(cancellingKey(tx), { ...decided, state: 'cancelling' })
   }
 
@@ -263,6 +278,7 @@ export class LocalLedger implements Ledger {
     const place =
       record.decision === 'commit' ? committedKey(epoch, slotOf(record.tx)) : cancelledKey(epoch, record.tx)
     this.#line.put(key, undefined)
+    this.#unfinished.delete(record.tx)
     this.#put(place, {
       ...record,
       state: 'completed',
@@ -272,30 +288,31 @@ export class LocalLedger implements Ledger {
   }
 
   #put(key: KeyBytes, record: LedgerRecord): LedgerRecord {
-    const stored = encodeLedgerRecord(record)
-    this.#decoded.set(stored, record)
-    this.#line.put(key, stored)
+    this.#line.put(key, encodeLedgerRecord(record))
     if (record.state === 'completed')
       this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
+    else this.#unfinished.set({ key, record })
     return record
   }
 
   #get(key: KeyBytes): Found | undefined {
     const stored = this.#line.decided.get(key)
     if (stored === undefined) return undefined
-    return { key, record: this.#decoded.get(stored) ?? decodeLedgerRecord(stored) }
+    return { key, record: decodeLedgerRecord(stored) }
   }
 
   /** The record of exactly this transaction. */
   #find(tx: TxId): Found | undefined {
+    const unfinished = this.#unfinished.find(tx)
+    if (unfinished !== undefined) return unfinished
     const epoch = epochOf(this.#now())
     const slot = slotOf(tx)
-    const completed = (): KeyBytes[] =>
-      [epoch, epoch - 1].flatMap((each) => [committedKey(each, slot), cancelledKey(each, tx)])
-    const unfinished = [holdingKey(slot), cancellingKey(tx)]
-    for (const key of this.#recent.has(slot, epoch) ? [...unfinished, ...completed()] : unfinished) {
-      const found = this.#get(key)
-      if (found?.record.tx === tx) return found
+    if (!this.#recent.has(slot, epoch)) return undefined
+    for (const each of [epoch, epoch - 1]) {
+      for (const key of [committedKey(each, slot), cancelledKey(each, tx)]) {
+        const found = this.#get(key)
+        if (found?.record.tx === tx) return found
+      }
     }
     return undefined
   }
@@ -304,7 +321,7 @@ export class LocalLedger implements Ledger {
   #holder(slot: LedgerSlot): Found | undefined {
     const now = this.#now()
     const epoch = epochOf(now)
-    const holding = this.#get(holdingKey(slot))
+    const holding = this.#unfinished.holder(slot)
     if (holding !== undefined || !this.#recent.has(slot, epoch)) return holding
     for (const key of [committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
       const found = this.#get(key)
@@ -332,6 +349,7 @@ export class LocalLedger implements Ledger {
   }
 }
 
+const FIRST_SLOT = ledgerSlot('0'.repeat(32))
 const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
 /** Of one slot in one epoch: attempts at one request. More are not looked at. */
 const SLOT_RECORDS_MAX = 1000

@@ -4,6 +4,8 @@
 const DYNAMODB = 'com.amazonaws.dynamodb.v20120810#'
 const CORAL_SERVICE = 'com.amazon.coral.service#'
 const CORAL_VALIDATE = 'com.amazon.coral.validate#'
+/** Of operations that DynamoDB does not have. */
+const SERIATIM = 'com.seriatim.v20261101#'
 
 const PREFIX_BY_NAME = {
   ValidationException: CORAL_VALIDATE,
@@ -27,6 +29,9 @@ const PREFIX_BY_NAME = {
   TransactionInProgressException: DYNAMODB,
   IdempotentParameterMismatchException: DYNAMODB,
   InternalServerError: DYNAMODB,
+  UnitConflictException: SERIATIM,
+  SnapshotTooOldException: SERIATIM,
+  UnitExpiredException: SERIATIM,
 } as const
 
 export type DynamoErrorName = keyof typeof PREFIX_BY_NAME

@@ -28,6 +28,8 @@ export interface ReadPlan {
   readonly consistent: boolean
   /** ReturnConsumedCapacity as it was asked for. */
   readonly capacityDetail: unknown
+  /** Members of the answer that are not DynamoDB's. */
+  readonly extraMembers?: Readonly<Record<string, unknown>>
 }
 
 export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
@@ -56,6 +58,7 @@ export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
   const further = furtherMembers({
     LastEvaluatedKey: end === 'exhausted' || last === undefined ? undefined : positionOf(plan.target, last),
     ConsumedCapacity: capacityOf(plan, tally),
+    ...plan.extraMembers,
   })
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
   return plan.selection.kind === 'count'

@@ -8,6 +8,7 @@
 //
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
+import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './expectation.js'
 import { observes, pendingAbove, writes, type Action, type ContendedItem } from './pending.js'
 import { transactions } from './prepare.js'
 import type { NextImage } from './single-write.js'
@@ -28,12 +29,28 @@ export type StepVerdict =
       readonly next: readonly (NextImage | undefined)[]
     }
   | { readonly verdict: 'refused'; readonly results: readonly StepResult[] }
-  | { readonly verdict: 'wait' | 'conflict'; readonly others: readonly (readonly TxId[])[] }
+  | {
+      readonly verdict: 'wait' | 'conflict'
+      readonly others: readonly (readonly TxId[])[]
+      /** Units whose explicit locks are in the way. */
+      readonly holders: readonly (string | undefined)[]
+    }
 
 export type StepResult =
   | { readonly verdict: 'fine' }
   | { readonly verdict: 'condition-failed' }
   | { readonly verdict: 'invalid'; readonly message: string }
+  | ChangedVerdict
+
+/** Who takes the step, and where it may stand. */
+export interface StepPlace {
+  /** The unit of work that this is the commit of. */
+  readonly unit?: string
+  /** It has to stand behind everything the node has seen: it has read ranges, which pending writes may change. */
+  readonly last?: true
+}
+
+const FINE: StepResult = { verdict: 'fine' }
 
 /** Timestamps left free below the first pending one for others that may want to go before it too. */
 const SPARE_MICROS = 64
@@ -42,18 +59,31 @@ export function decideStep(
   steps: readonly StepAction[],
   now: Timestamp,
   rules: TransactionRules,
+  { unit, last }: StepPlace = {},
 ): StepVerdict {
   const contended = steps.some(({ item }) => isContended(item))
+  if (steps.some(({ item, action }) => lockedOut(item, action, unit) !== undefined)) {
+    // A unit whose own lock was taken away need not wait for the one that has it.
+    const changed = steps.map(({ item, action }) => changedAlready(item, action, unit))
+    if (changed.some((each) => each !== undefined))
+      return { verdict: 'refused', results: changed.map((each) => each ?? FINE) }
+    return blocked(
+      steps,
+      rules,
+      steps.map(({ item, action }) => lockedOut(item, action, unit)),
+    )
+  }
   if (contended && rules.writesBehindPrepared && steps.every(isFree)) {
-    return done(steps, highestOf(steps, now))
+    return done(steps, highestOf(steps, now), unit)
   }
   if (contended && !rules.writesBeforePrepared) return blocked(steps, rules)
-  const results = steps.map(resultOfStep)
+  const results = steps.map((step) => resultOfStep(step, unit))
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
-  const timestamp = contended ? timestampBefore(steps) : highestOf(steps, now)
-  const holds = steps.every(({ item }, at) => {
+  const timestamp = contended ? timestampBefore(steps, last === true ? now : 0) : highestOf(steps, now)
+  const holds = steps.every(({ item, action }, at) => {
     const result = results[at]
+    if (writes(action) && isExpected(item)) return false
     return !isContended(item) || (result?.verdict === 'fine' && pendingHolds(item, result.image))
   })
   if (timestamp === undefined || !holds) return blocked(steps, rules)
@@ -65,18 +95,29 @@ export function decideStep(
 }
 
 /** A blind write is the same on every image, and its old one need not be parsed. */
-const resultOfStep = ({ item, action }: StepAction): ActionResult =>
-  resultOf(action, observes(action) ? item.item() : undefined)
+const resultOfStep = (
+  { item, action }: StepAction,
+  unit: string | undefined,
+): ActionResult | ChangedVerdict =>
+  changedAlready(item, action, unit) ?? resultOf(action, observes(action) ? item.item() : undefined)
 
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
 
-/** Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. */
+/** Someone pending expects the item as it is, and would find it written. */
+const isExpected = (item: ContendedItem): boolean =>
+  pendingAbove(item, item.written).some(({ action }) => action.expected !== undefined)
+
+/**
+ * Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. Not where the images
+ * between would show to snapshots.
+ */
 function isFree({ item, action, answersImage }: StepAction): boolean {
-  return !isContended(item) || (writes(action) && !observes(action) && !answersImage)
+  const mayOvertake = item.ordered !== true
+  return !isContended(item) || (mayOvertake && writes(action) && !observes(action) && !answersImage)
 }
 
-function done(steps: readonly StepAction[], timestamp: Timestamp): StepVerdict {
-  const results = steps.map(resultOfStep)
+function done(steps: readonly StepAction[], timestamp: Timestamp, unit: string | undefined): StepVerdict {
+  const results = steps.map((step) => resultOfStep(step, unit))
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
   return {
@@ -86,7 +127,7 @@ function done(steps: readonly StepAction[], timestamp: Timestamp): StepVerdict {
   }
 }
 
-const plain = (result: ReturnType<typeof resultOf>): StepResult =>
+const plain = (result: ActionResult | ChangedVerdict): StepResult =>
   result.verdict === 'fine' ? { verdict: 'fine' } : result
 
 function highestOf(steps: readonly StepAction[], now: Timestamp): Timestamp {
@@ -100,11 +141,11 @@ function highestOf(steps: readonly StepAction[], now: Timestamp): Timestamp {
 
 /** The lowest timestamp that this action may have on what is committed. */
 const lowestOf = (item: ContendedItem, action: Action): number =>
-  1 + (writes(action) ? Math.max(item.written, item.read) : item.written)
+  1 + Math.max(item.written, writes(action) ? item.read : 0, expectedAbove(action))
 
 /** A free timestamp below everything pending on these items and above what is committed. */
-function timestampBefore(steps: readonly StepAction[]): Timestamp | undefined {
-  let lowest = 0
+function timestampBefore(steps: readonly StepAction[], notBelow: number): Timestamp | undefined {
+  let lowest = notBelow
   let first = Infinity
   for (const { item, action } of steps) {
     lowest = Math.max(lowest, lowestOf(item, action))
@@ -114,7 +155,12 @@ function timestampBefore(steps: readonly StepAction[]): Timestamp | undefined {
   return timestamp < first ? (timestamp as Timestamp) : undefined
 }
 
-const blocked = (steps: readonly StepAction[], rules: TransactionRules): StepVerdict => ({
+const blocked = (
+  steps: readonly StepAction[],
+  rules: TransactionRules,
+  holders: readonly (string | undefined)[] = [],
+): StepVerdict => ({
   verdict: rules.writesBehindPrepared ? 'wait' : 'conflict',
   others: steps.map(({ item }) => transactions(pendingAbove(item, item.written))),
+  holders,
 })

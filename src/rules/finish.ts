@@ -1,6 +1,7 @@
 // Committing and cancelling on one item (§3.3, Listing 4, and §4).
 //
 //   commit, put or delete:  done at once; a write below the last one has no effect
+//                           (with snapshots open it waits as an update does: the image between the two would show)
 //   commit, update:         waits until every write pending before it is finished, then is done on what they left
 //   commit, check:          leaves its timestamp as a read mark
 //   cancel:                 vanishes, and may let updates behind it go
@@ -26,7 +27,7 @@ export type FinishVerdict =
   | {
       readonly verdict: 'finished'
       readonly pending: readonly Pending[]
-      /** In timestamp order; all but the last are overwritten. */
+      /** In timestamp order; all but the last are overwritten, and show only to snapshots. */
       readonly written: readonly CommittedWrite[]
       readonly read: Timestamp
     }
@@ -46,6 +47,7 @@ class Progress {
   pending: readonly Pending[]
   readonly done: CommittedWrite[] = []
   read: Timestamp
+  readonly #ordered: boolean
   #written: Timestamp
   #image: () => Image
 
@@ -53,6 +55,7 @@ class Progress {
     this.pending = item.pending
     this.read = item.read
     this.#written = item.written
+    this.#ordered = item.ordered === true
     this.#image = () => item.item()
   }
 
@@ -80,7 +83,13 @@ class Progress {
   }
 
   #mustWait({ action, timestamp }: Pending): boolean {
+    if (this.#ordered && writes(action)) return this.#isBehind(timestamp)
     if (action.mutation.kind !== 'update' || timestamp <= this.#written) return false
+    return this.#isBehind(timestamp)
+  }
+
+  /** Writes are pending between the last one and that timestamp. */
+  #isBehind(timestamp: Timestamp): boolean {
     return this.pending.some(
       (each) => each.timestamp < timestamp && each.timestamp > this.#written && writes(each.action),
     )

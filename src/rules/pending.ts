@@ -19,6 +19,23 @@ export interface Action {
   readonly keyAttributes: Item
   readonly mutation: Mutation | { readonly kind: 'check' }
   readonly condition?: BoundCondition
+  /** What a unit of work requires of the item at the commit timestamp. */
+  readonly expected?: Expectation
+  /** The unit's explicit lock on the item must still be held. */
+  readonly locked?: true
+}
+
+/** What a unit of work requires of an item beside the condition of an action; expectation.ts says when it is met. */
+export type Expectation =
+  /** It is as it was read: last written then, or absent. */
+  | { readonly kind: 'version'; readonly written: Timestamp | undefined }
+  /** Nobody has written it since the snapshot was taken: first committer wins. */
+  | { readonly kind: 'unwritten-since'; readonly timestamp: Timestamp }
+
+/** A write that was committed, and by which transaction where that is known. */
+export interface Change {
+  readonly at: Timestamp
+  readonly by?: TxId
 }
 
 /** An accepted action of a transaction that has not been finished here. */
@@ -26,8 +43,10 @@ export interface Pending {
   readonly tx: TxId
   readonly timestamp: Timestamp
   readonly action: Action
-  /** Committed, but an update: it waits for the writes before it (§4: updates in timestamp order). */
+  /** Committed, but it waits for the writes before it (§4: updates in timestamp order). */
   readonly decided: boolean
+  /** The unit of work that this is the commit of. */
+  readonly unit?: string
 }
 
 /** An image of the item; undefined if there is none. */
@@ -47,13 +66,21 @@ export interface ContendedItem {
   readonly read: Timestamp
   /** In timestamp order. */
   readonly pending: readonly Pending[]
+  /** When the committed image was written; undefined if there is no item. */
+  readonly version: Timestamp | undefined
+  /** Snapshots are open, to which every image shows that it ever had: writes are done in timestamp order only. */
+  readonly ordered?: true
+  /** What is remembered of changes after that timestamp; `unknown` if nobody remembers so far back. */
+  changedSince?(timestamp: Timestamp): Change | 'unchanged' | 'unknown'
+  /** The unit of work that holds an explicit lock on it. */
+  readonly lockedBy?: string
 }
 
 export const writes = (action: Action): boolean => action.mutation.kind !== 'check'
 
 /** Whether what becomes of the action depends on what it meets. */
-export const observes = ({ mutation, condition }: Action): boolean =>
-  condition !== undefined || mutation.kind === 'check' || mutation.kind === 'update'
+export const observes = ({ mutation, condition, expected }: Action): boolean =>
+  condition !== undefined || expected !== undefined || mutation.kind === 'check' || mutation.kind === 'update'
 
 /** Below the last write there is nothing left to do: it has overwritten that. */
 export const pendingAbove = ({ pending }: ContendedItem, timestamp: Timestamp): readonly Pending[] =>

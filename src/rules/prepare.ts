@@ -8,6 +8,13 @@
 // Departures from Listing 3: preparing the same transaction once more succeeds, because two coordinators may be
 // finishing it (§3.5); and a timestamp that cannot be used is told apart from a conflict, so that it can be renewed.
 import type { Timestamp, TxId } from '../model/brand.js'
+import {
+  changedAlready,
+  changesPending,
+  expectedAbove,
+  lockedOut,
+  type ChangedVerdict,
+} from './expectation.js'
 import { observes, pendingAbove, writes, type Action, type ContendedItem, type Pending } from './pending.js'
 import type { TransactionRules } from './switches.js'
 import { imagesBefore, resultOf, resultOfAll } from './worlds.js'
@@ -20,26 +27,37 @@ export type PrepareVerdict =
   | { readonly verdict: 'too-old'; readonly above: Timestamp }
   /** Which transactions stand in the way for good. */
   | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
-  /** Once these are decided it can be said. */
-  | { readonly verdict: 'wait'; readonly others: readonly TxId[] }
+  /** Once these are decided, or the unit with that id has given up its lock, it can be said. */
+  | { readonly verdict: 'wait'; readonly others: readonly TxId[]; readonly holder?: string }
+  | ChangedVerdict
 
 export function decidePrepare(
   item: ContendedItem,
   action: Action,
-  { tx, timestamp }: { readonly tx: TxId; readonly timestamp: Timestamp },
+  { tx, timestamp, unit }: { readonly tx: TxId; readonly timestamp: Timestamp; readonly unit?: string },
   rules: TransactionRules,
 ): PrepareVerdict {
   if (item.pending.some((pending) => pending.tx === tx)) return { verdict: 'accepted', pending: item.pending }
   if (!rules.severalPrepared && item.pending.length > 0)
     return { verdict: 'conflict', others: transactions(item.pending) }
+  const changed = changedAlready(item, action, unit)
+  if (changed !== undefined) return changed
   const above = refusedBelow(item, action, timestamp, rules)
   if (above !== undefined) return { verdict: 'too-old', above }
+  const holder = lockedOut(item, action, unit)
+  if (holder !== undefined) return { verdict: 'wait', others: [], holder }
+  const changes = changesPending(item, action, timestamp)
+  if (changes.changed !== undefined) return changes.changed
+  if (changes.undecided.length > 0) return { verdict: 'wait', others: changes.undecided }
   const result = outcomeOf(item, action, timestamp)
   if (result.verdict === 'unsure') {
     return { verdict: 'wait', others: transactions(undecidedBefore(item, timestamp)) }
   }
   if (result.verdict !== 'fine') return result
-  const pending = [...item.pending, { tx, timestamp, action, decided: false }]
+  const pending = [
+    ...item.pending,
+    { tx, timestamp, action, decided: false, ...(unit !== undefined && { unit }) },
+  ]
   return { verdict: 'accepted', pending: pending.toSorted((a, b) => a.timestamp - b.timestamp) }
 }
 
@@ -51,11 +69,13 @@ function refusedBelow(
   rules: TransactionRules,
 ): Timestamp | undefined {
   if (writes(action) && timestamp <= item.read) return item.read
+  if (timestamp <= expectedAbove(action)) return expectedAbove(action)
   if (timestamp <= item.written) {
     // Two blind writes may come in either order: the lower one has no effect (§4).
     const obsolete =
       rules.oldTimestamps && item.writtenBlindly && !observes(action) && timestamp !== item.written
-    if (!obsolete) return item.written
+    // A snapshot would see the image between the two.
+    if (!obsolete || item.ordered === true) return item.written
   }
   for (const pending of item.pending) {
     if (pending.timestamp === timestamp) return pending.timestamp

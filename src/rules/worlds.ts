@@ -21,7 +21,9 @@ export function resultOf(action: Action, image: Image): ActionResult {
     const holds = condition === undefined || evaluateCondition(condition, image)
     return holds ? { verdict: 'fine', image } : { verdict: 'condition-failed' }
   }
-  const verdict = decideWrite({ record: undefined, item: () => image }, { ...action, mutation })
+  // Who expects something of the image has seen it, as who is shown it has.
+  const request = { ...action, mutation, ...(action.expected && { answersImage: true }) }
+  const verdict = decideWrite({ record: undefined, item: () => image }, request)
   if (verdict.verdict !== 'done') return verdict
   return { verdict: 'fine', image: verdict.next?.item, ...(verdict.next && { next: verdict.next }) }
 }

@@ -50,7 +50,14 @@ export function put(name: string, id: string, attributes: Item, condition?: Clau
 export const remove = (name: string, condition?: Clause): Request =>
   request(name, { kind: 'delete' }, condition)
 
-export const check = (name: string, condition: Clause): Request => request(name, { kind: 'check' }, condition)
+export const check = (name: string, condition?: Clause): Request =>
+  request(name, { kind: 'check' }, condition)
+
+/** Leaves no id: only for transactions, whose outcome is known by other means. */
+export function add(name: string, by: number): Request {
+  const expressions = openExpressions({ ExpressionAttributeValues: { ':by': number(by) } })
+  return request(name, { kind: 'update', update: expressions.update('ADD n :by') }, undefined)
+}
 
 /** `set`: what follows `SET`. */
 export function update(name: string, id: string, set: Clause, condition?: Clause): Request {

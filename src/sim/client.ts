@@ -3,17 +3,20 @@
 import type {
   Coordinator,
   ReadTransactionOutcome,
+  WriteTransaction,
   WriteTransactionOutcome,
 } from '../coordinator/coordinator.js'
 import type { WriteRequest } from '../rules/item.js'
 import type { ItemRecord, WriteOutcome } from '../storage/storage-node.js'
 import { type Request, keyNamed } from './actions.js'
-import type { Image } from './history.js'
+import type { Snapshots } from '../coordinator/snapshots.js'
+import type { Image, WriteEntry } from './history.js'
 import type { CallOptions, Network } from './network.js'
 import { type Cluster, nodeOf, TABLE } from './processes.js'
 import type { Life, SimProcess } from './process.js'
 import type { Random } from './random.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
+import { type SimIsolation, SimUnit } from './unit.js'
 
 const PATIENCE: CallOptions = { timeoutMs: 4000, once: true }
 const RETRIES_MAX = 12
@@ -61,14 +64,15 @@ export class SimClient {
     id: string,
     requests: readonly Request[],
     token?: { readonly again: boolean; readonly misuse?: boolean },
+    unit?: UnitCommit,
   ): Promise<WriteDraft> {
-    const { draft, leave } = this.#begin(id, 'transaction', requests)
+    const { draft, leave } = this.#begin(id, 'transaction', requests, unit?.judged)
     this.#cluster.witness.expect(id, requests)
     if (token === undefined) {
-      const outcome = await this.#write({ actions: requests })
+      const outcome = await this.#write({ actions: requests, ...unit?.request })
       this.#conclude(draft, outcome, 'certain')
     } else {
-      await this.#persist(draft, requests)
+      await this.#persist(draft, { ...tokenRequest(id, requests), ...unit?.request })
       if (draft.status === 'committed') await this.#afterwards(id, requests, token)
     }
     leave()
@@ -83,13 +87,13 @@ export class SimClient {
   ): Promise<void> {
     if (again) {
       const outcome = await this.#write(tokenRequest(id, requests))
-      this.#tell('again', outcome?.outcome ?? 'lost')
+      this.tell('again', outcome?.outcome ?? 'lost')
       if (outcome?.outcome === 'committed')
         this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
     }
     if (misuse === true) {
       const outcome = await this.#write({ actions: requests, token: { text: id, payloadHash: 'another' } })
-      this.#tell('misuse', outcome?.outcome ?? 'lost')
+      this.tell('misuse', outcome?.outcome ?? 'lost')
       if (outcome?.outcome === 'committed' || outcome?.outcome === 'repeated')
         this.#recorder.found.add(
           'token-misused',
@@ -105,7 +109,7 @@ export class SimClient {
     const items = keys.map((name) => ({ space: TABLE.space, key: keyNamed(name).key }))
     const outcome = (await this.#ask('read', { items })) as ReadTransactionOutcome | undefined
     leave()
-    this.#tell('read', outcome?.outcome ?? 'lost')
+    this.tell('read', outcome?.outcome ?? 'lost')
     if (outcome?.outcome !== 'read') return undefined
     const images = outcome.records.map(imageOf)
     if (outcome.timestamp === undefined) throw new Error('a read transaction without a timestamp')
@@ -137,7 +141,7 @@ export class SimClient {
     const asked = { ...plain, ...(answersImage && { answersImage }) } as WriteRequest
     const outcome = (await this.#node(key, 'write', [asked])) as WriteOutcome | typeof LOST
     leave()
-    this.#tell('single', outcome === LOST ? 'unknown' : outcome.verdict)
+    this.tell('single', outcome === LOST ? 'unknown' : outcome.verdict)
     if (outcome === LOST) return draft
     draft.completedAt = this.nowMicros
     if (outcome.verdict === 'done') {
@@ -157,6 +161,7 @@ export class SimClient {
     id: string,
     kind: WriteDraft['kind'],
     requests: readonly Request[],
+    judged: UnitCommit['judged'] = {},
   ): { readonly draft: WriteDraft; readonly leave: () => void } {
     const actions = requests.map(({ written }) => written)
     const draft: WriteDraft = {
@@ -166,6 +171,7 @@ export class SimClient {
       invokedAt: this.nowMicros,
       completedAt: Infinity,
       status: 'unknown',
+      ...judged,
     }
     this.#recorder.writes.push(draft)
     const leave =
@@ -173,10 +179,10 @@ export class SimClient {
     return { draft, leave }
   }
 
-  async #persist(draft: WriteDraft, requests: readonly Request[]): Promise<void> {
+  async #persist(draft: WriteDraft, request: object): Promise<void> {
     let certain: 'certain' | 'doubtful' = 'certain'
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
-      const outcome = await this.#write(tokenRequest(draft.id, requests))
+      const outcome = await this.#write(request)
       const over = this.#conclude(draft, outcome, certain)
       if (over) return
       // From here on an earlier attempt may be at work behind the back of the next.
@@ -192,7 +198,7 @@ export class SimClient {
     outcome: WriteTransactionOutcome | undefined,
     certain: 'certain' | 'doubtful',
   ): boolean {
-    this.#tell('transaction', outcome?.outcome ?? 'lost')
+    this.tell('transaction', outcome?.outcome ?? 'lost')
     switch (outcome?.outcome) {
       case undefined:
       case 'unknown':
@@ -211,7 +217,8 @@ export class SimClient {
         draft.completedAt = this.nowMicros
         return true
       case 'cancelled':
-        for (const verdict of outcome.verdicts) this.#tell('cancelled', verdict.verdict)
+        for (const verdict of outcome.verdicts) this.tell('cancelled', verdict.verdict)
+        for (const verdict of outcome.predicates ?? []) this.tell('predicate', verdict.verdict)
         if (certain === 'certain') draft.status = 'refused'
         return true
       case 'token-mismatch':
@@ -236,11 +243,25 @@ export class SimClient {
     return this.#ask('write', request) as Promise<CoordinatorAnswer<'write'> | undefined>
   }
 
+  unit(isolation: SimIsolation): SimUnit {
+    const { length } = this.#cluster.nodes
+    return new SimUnit(this, { recorder: this.#recorder, nodes: length, id: this.nextId(), isolation })
+  }
+
+  /** A read of a unit of work, through any coordinator. */
+  async snapshots(method: keyof Snapshots, ...args: readonly unknown[]): Promise<unknown> {
+    return this.#send('snapshots', method, args)
+  }
+
+  #ask(method: 'write' | 'read', argument: unknown): Promise<unknown> {
+    return this.#send('coordinator', method, [argument])
+  }
+
   /** Undefined if the answer was lost, or there was none. */
-  async #ask(method: 'write' | 'read', argument: unknown): Promise<unknown> {
+  async #send(service: string, method: string, args: readonly unknown[]): Promise<unknown> {
     const coordinator = this.random.pick(this.#coordinators)
     try {
-      const request = { service: 'coordinator', method, args: [argument] }
+      const request = { service, method, args }
       return await this.#network.call(this.#life, coordinator, request, PATIENCE)
     } catch {
       return undefined
@@ -257,13 +278,19 @@ export class SimClient {
     }
   }
 
-  #tell(what: string, outcome: string): void {
+  tell(what: string, outcome: string): void {
     this.#cluster.around.tally.add(`outcome/${what} ${outcome}`)
     this.#cluster.around.scheduler.note(`${what} ${outcome}`)
   }
 }
 
 const LOST = Symbol('lost')
+
+/** What a commit of a unit of work carries beside its writes, and what the judges hold it to. */
+export interface UnitCommit {
+  readonly request: Pick<WriteTransaction, 'predicates' | 'unit'>
+  readonly judged: Pick<WriteEntry, 'old' | 'ranges' | 'since'>
+}
 
 const tokenRequest = (id: string, actions: readonly Request[]) => ({
   actions,

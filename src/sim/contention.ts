@@ -7,8 +7,13 @@ import type { Coordinator } from '../coordinator/coordinator.js'
 import { allRules, noRules } from '../rules/switches.js'
 import { put, type Request, update } from './actions.js'
 import { Tally } from './faults.js'
-import { Network } from './network.js'
-import { coordinatorProcess, type Cluster, NodeProcess, recoveryProcess } from './processes.js'
+import {
+  clusterNetwork,
+  coordinatorProcess,
+  type Cluster,
+  NodeProcess,
+  recoveryProcess,
+} from './processes.js'
 import { SimProcess, type Surroundings } from './process.js'
 import { Random } from './random.js'
 import { Scheduler } from './scheduler.js'
@@ -95,7 +100,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
   const onBroken = (what: string): void => {
     throw new Error(what)
   }
-  const network = new Network(around, onBroken, false)
+  const network = clusterNetwork(around, onBroken, 'as it is')
   const nodes: NodeProcess[] = []
   const recoveries: SimProcess[] = []
   const cluster: Cluster = {

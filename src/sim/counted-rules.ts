@@ -2,12 +2,14 @@
 import { type RuleFunctions, ruleFunctions } from '../storage/rule-functions.js'
 import type { Tally } from './faults.js'
 
+const FINISHED = { commit: 'verdict/commit ', cancel: 'verdict/cancel ' } as const
+
 export function countedRules(tally: Tally): RuleFunctions {
   return {
     ...ruleFunctions,
     decidePrepare: (item, action, at, rules) => {
       const verdict = ruleFunctions.decidePrepare(item, action, at, rules)
-      tally.add(`verdict/prepare-rule ${verdict.verdict}`)
+      tally.add('verdict/prepare-rule ', verdict.verdict)
       if (verdict.verdict === 'accepted' && verdict.pending !== item.pending) {
         if (item.pending.length > 0) tally.add('rule/severalPrepared')
         if (at.timestamp < item.written) tally.add('rule/oldTimestamps')
@@ -16,12 +18,12 @@ export function countedRules(tally: Tally): RuleFunctions {
     },
     decideFinish: (item, tx, decision) => {
       const verdict = ruleFunctions.decideFinish(item, tx, decision)
-      tally.add(`verdict/${decision} ${verdict.verdict}`)
+      tally.add(FINISHED[decision], verdict.verdict)
       return verdict
     },
-    decideStep: (steps, now, rules) => {
-      const verdict = ruleFunctions.decideStep(steps, now, rules)
-      tally.add(`verdict/step ${verdict.verdict}`)
+    decideStep: (steps, now, rules, place) => {
+      const verdict = ruleFunctions.decideStep(steps, now, rules, place)
+      tally.add('verdict/step ', verdict.verdict)
       if (verdict.verdict === 'done') {
         const pending = steps.flatMap(({ item }) => item.pending.map(({ timestamp }) => timestamp))
         if (pending.some((timestamp) => timestamp > verdict.timestamp)) tally.add('rule/writesBeforePrepared')

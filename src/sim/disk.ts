@@ -43,6 +43,7 @@ export class SimDisk {
           file = { seen: copyOf(NOTHING), safe: copyOf(NOTHING), dirty: [] }
           this.#seen.set(path, file)
         }
+        if (!life.reach('after-open')) await never()
         return this.#handle(life, file, onFailure)
       },
       list: (folder) => {
@@ -53,11 +54,13 @@ export class SimDisk {
       remove: async (path) => {
         await this.#takes(life, 'remove', 50)
         this.#seen.delete(path)
+        if (!life.reach('after-remove')) await never()
       },
       makeFolder: () => Promise.resolve(),
       syncFolder: async () => {
         await this.#takes(life, 'sync-folder', 500)
         this.#safe = new Map(this.#seen)
+        if (!life.reach('after-sync-folder')) await never()
       },
     }
   }
@@ -79,18 +82,17 @@ export class SimDisk {
       writeSynced: async (bytes, position) => {
         if (!life.reach('before-write')) await never()
         if (this.#fails('disk-full', rates.diskFull)) {
-          write(file, Buffer.from(bytes.subarray(0, this.#random.below(bytes.length))), position)
+          write(file, bytes.subarray(0, this.#random.below(bytes.length)), position)
           throw new OutOfSpace('ENOSPC: no space left on device')
         }
-        write(file, Buffer.from(bytes), position)
+        write(file, bytes, position)
         await this.#takes(life, 'sync', 200)
         if (this.#fails('sync-failed', rates.syncFailed)) {
           onFailure()
           throw new Error('EIO: i/o error')
         }
         sync(file)
-        life.reach('after-sync')
-        if (!life.alive) await never()
+        if (!life.reach('after-sync')) await never()
       },
       read: (position, length) =>
         Promise.resolve(Buffer.from(file.seen.subarray(position, position + length))),
@@ -105,6 +107,7 @@ export class SimDisk {
         await this.#takes(life, 'sync', 200)
         file.safe = copyOf(file.seen)
         file.dirty = []
+        if (!life.reach('after-truncate')) await never()
       },
       length: () => Promise.resolve(file.seen.length),
       close: () => Promise.resolve(),
@@ -129,7 +132,7 @@ export class SimDisk {
   #fails(name: string, rate: number): boolean {
     const { faults, trouble, tally } = this.#around
     const failed = trouble.on && faults.has('disk') && this.#random.chance(rate)
-    if (failed) tally.add(`fault/${name}`)
+    if (failed) tally.add('fault/', name)
     return failed
   }
 
@@ -163,7 +166,7 @@ export class SimDisk {
 /** What a dead process waits for. */
 export const never = (): Promise<never> => new Promise(() => undefined)
 
-function write(file: File, bytes: Buffer, position: number): void {
+function write(file: File, bytes: Uint8Array, position: number): void {
   file.seen = written(file.seen, bytes, position)
   file.dirty.push({ from: position, to: position + bytes.length })
 }
@@ -178,7 +181,7 @@ function copyOf(bytes: Buffer): Buffer {
   return written(Buffer.from(new ArrayBuffer(0)), bytes, 0)
 }
 
-function written(file: Buffer, bytes: Buffer, position: number): Buffer {
+function written(file: Buffer, bytes: Uint8Array, position: number): Buffer {
   const end = position + bytes.length
   let target = file
   if (end > file.length) {
@@ -187,6 +190,6 @@ function written(file: Buffer, bytes: Buffer, position: number): Buffer {
     target = Buffer.from(grows ? file.buffer : new ArrayBuffer(Math.max(4096, 2 * end)), 0, end)
     if (!grows) file.copy(target)
   }
-  bytes.copy(target, position)
+  target.set(bytes, position)
   return target
 }

@@ -20,25 +20,39 @@ export const rates = {
 
 /** How often each thing happened; kept over many worlds. */
 export class Tally {
-  readonly counts = new Map<string, number>()
+  /** By prefix, so that a name need not be put together each time. */
+  readonly #counts = new Map<string, Map<string, number>>()
 
-  add(name: string, count = 1): void {
-    this.counts.set(name, (this.counts.get(name) ?? 0) + count)
+  /** `add('fault/', 'drop')` and `add('fault/drop')` count the same. */
+  add(prefix: string, name = '', count = 1): void {
+    let counts = this.#counts.get(prefix)
+    if (counts === undefined) this.#counts.set(prefix, (counts = new Map<string, number>()))
+    counts.set(name, (counts.get(name) ?? 0) + count)
   }
 
   of(name: string): number {
-    return this.counts.get(name) ?? 0
+    let sum = 0
+    for (const [prefix, counts] of this.#counts)
+      if (name.startsWith(prefix)) sum += counts.get(name.slice(prefix.length)) ?? 0
+    return sum
   }
 
-  addAll(other: Iterable<readonly [string, number]>): void {
-    for (const [name, count] of other) this.add(name, count)
+  addAll(other: Tally): void {
+    for (const [prefix, counts] of other.#counts)
+      for (const [name, count] of counts) this.add(prefix, name, count)
   }
 
   /** Those with a prefix, without it, in order of name. */
   under(prefix: string): (readonly [string, number])[] {
-    return [...this.counts]
-      .filter(([name]) => name.startsWith(prefix))
-      .map(([name, count]) => [name.slice(prefix.length), count] as const)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const sums = new Map<string, number>()
+    for (const [start, counts] of this.#counts) {
+      for (const [end, count] of counts) {
+        const name = start + end
+        if (name.startsWith(prefix)) sums.set(name, (sums.get(name) ?? 0) + count)
+      }
+    }
+    return Array.from(sums, ([name, count]) => [name.slice(prefix.length), count] as const).toSorted(
+      ([a], [b]) => (a < b ? -1 : 1),
+    )
   }
 }

@@ -31,8 +31,25 @@ export interface WriteEntry extends Span {
   readonly status: 'committed' | 'refused' | 'unknown'
   /** Its place in the serial order, once it is committed. */
   readonly timestamp?: number
-  /** The images before it, as far as they were answered. */
+  /** The images before it, as far as they were answered, or read and validated. */
   readonly old?: ReadonlyMap<string, Image>
+  /** What its queries saw: just before it they must still see it. */
+  readonly ranges?: readonly RangeSeen[]
+  /** The snapshot of a unit whose writes nobody else may have written to since. */
+  readonly since?: number
+}
+
+/** All items of some keys that match, and no others. */
+export interface RangeSeen {
+  readonly keys: readonly string[]
+  readonly filter?: BoundCondition
+  readonly images: ReadonlyMap<string, Image>
+}
+
+/** A query or scan at a timestamp. */
+export interface RangeEntry extends Span, RangeSeen {
+  readonly kind: 'range'
+  readonly timestamp: number
 }
 
 /** A read transaction that was answered. */
@@ -51,7 +68,7 @@ export interface LookEntry extends Span {
   readonly failed?: BoundCondition
 }
 
-export type HistoryEntry = WriteEntry | ReadEntry | LookEntry
+export type HistoryEntry = WriteEntry | ReadEntry | RangeEntry | LookEntry
 
 /** The id of the write that left this image. */
 export function writerOf(image: Image): string | undefined {

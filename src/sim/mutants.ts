@@ -99,8 +99,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'observing-write-stamped-later': {
     module: beside,
-    find: '(writes(action) && !observes(action) && !answersImage)',
-    replace: 'writes(action)',
+    find: 'writes(action) && !observes(action) && !answersImage)',
+    replace: 'writes(action))',
     ...mixed,
   },
   // Rules: reading.

@@ -3,33 +3,72 @@
 //
 //   caller --request--> [delay | drop | repeat | cut] --> callee: services[service][method](...args)
 //          <--answer--- [delay | drop | repeat | cut] <--
-//   caller: no answer for a while --> OutcomeUnknown
+//   caller: no answer for a while --> an error of the caller's choice
 //
-// What is sent is plain data, and neither side may change it afterwards: in every fourth world it is frozen.
-import { OutcomeUnknown } from '../storage/errors.js'
+// What is sent is plain data, and neither side may change it afterwards: in some worlds it is frozen. Knows nothing of
+// what the processes do.
 import { rates } from './faults.js'
-import type { Life, SimProcess, Surroundings } from './process.js'
+import type { Life, OpenCall, SimProcess, Surroundings } from './process.js'
+
+export interface NetworkOptions {
+  /** Told of errors that no caller could expect. */
+  readonly onBroken: (what: string) => void
+  /** What the interfaces say may happen; anything else is a defect. */
+  readonly isExpected: (error: Error) => boolean
+  /** What a caller is told when nobody has answered. */
+  readonly unanswered: (what: string) => Error
+  /** Whether what is sent is frozen. */
+  readonly sends: 'frozen' | 'as it is'
+}
 
 export interface CallOptions {
-  readonly timeoutMs: number
+  /** Absent: the caller keeps the time itself. */
+  readonly timeoutMs?: number
   /** A message from a client, which a network of connections delivers at most once. */
   readonly once?: boolean
 }
 
+export interface CallRequest {
+  readonly service: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
 type Method = (...args: readonly unknown[]) => unknown
+
+/** The way of one method from one process to another, with its names made once. */
+interface Route {
+  readonly from: SimProcess
+  readonly to: SimProcess
+  readonly service: string
+  readonly method: string
+  readonly request: string
+  readonly answer: string
+  readonly points: Points
+}
+
+interface Points {
+  readonly beforeSend: string
+  readonly afterSend: string
+  readonly beforeReceive: string
+  readonly afterReceive: string
+  readonly beforeAnswer: string
+  readonly afterAnswer: string
+  readonly beforeResult: string
+  readonly afterResult: string
+}
 
 export class Network {
   readonly #around: Surroundings
-  readonly #cut = new Set<string>()
-  readonly #onBroken: (what: string) => void
-  readonly #sent: <T>(value: T) => T
+  readonly #options: NetworkOptions
+  readonly #cut = new Map<SimProcess, Set<SimProcess>>()
+  readonly #routes = new Map<SimProcess, Map<SimProcess, Map<string, Route>>>()
+  readonly #points = new Map<string, Points>()
   #calls = 0
 
-  /** `onBroken`: told of errors that no caller could expect. */
-  constructor(around: Surroundings, onBroken: (what: string) => void, freezes: boolean) {
+  constructor(around: Surroundings, options: NetworkOptions) {
     this.#around = around
-    this.#onBroken = onBroken
-    this.#sent = freezes ? freeze : (value) => value
+    this.#options = options
   }
 
   /** An object whose methods run in another process. */
@@ -41,44 +80,38 @@ export class Network {
     options: CallOptions,
   ): T {
     return Object.fromEntries(
-      methods.map((method) => [
-        method,
-        (...args: readonly unknown[]) => this.call(life, to, { service, method, args }, options),
-      ]),
+      methods.map((method) => {
+        const route = this.#routeOf(life.process, to, service, method)
+        return [method, (...args: readonly unknown[]) => this.#call(life, route, args, options)]
+      }),
     ) as T
   }
 
   call(
     life: Life,
     to: SimProcess,
-    request: { readonly service: string; readonly method: string; readonly args: readonly unknown[] },
+    { service, method, args }: CallRequest,
     options: CallOptions,
   ): Promise<unknown> {
-    this.#sent(request.args)
-    return new Promise((resolve, reject) => {
-      const { method } = request
-      if (!life.reach(`before-send:${method}`)) return
-      const id = this.#calls++
-      const cancelTimer = this.#around.scheduler.after(options.timeoutMs * 1000, 'timeout', () => {
-        if (life.calls.delete(id))
-          reject(new OutcomeUnknown(`${to.name} did not answer ${method} in ${options.timeoutMs} ms`))
-      })
-      life.calls.set(id, { resolve, reject, cancelTimer })
-      const label = `${life.process.name} ${method} ${to.name}`
-      this.#transmit(life.process, to, label, options.once === true, () =>
-        this.#receive(life, to, id, request, options),
-      )
-      life.reach(`after-send:${method}`)
-    })
+    return this.#call(life, this.#routeOf(life.process, to, service, method), args, options)
   }
 
   /** Cuts the links between two groups for a while. */
   cut(processes: readonly SimProcess[], others: readonly SimProcess[], forMicros: number): void {
-    const links = processes.flatMap((a) => others.flatMap((b) => [linkOf(a, b), linkOf(b, a)]))
-    for (const link of links) this.#cut.add(link)
+    for (const one of processes) {
+      for (const other of others) {
+        entry(this.#cut, one, () => new Set()).add(other)
+        entry(this.#cut, other, () => new Set()).add(one)
+      }
+    }
     this.#around.tally.add('fault/partition')
     this.#around.scheduler.after(forMicros, 'heal', () => {
-      for (const link of links) this.#cut.delete(link)
+      for (const one of processes) {
+        for (const other of others) {
+          this.#cut.get(one)?.delete(other)
+          this.#cut.get(other)?.delete(one)
+        }
+      }
     })
   }
 
@@ -86,94 +119,155 @@ export class Network {
     this.#cut.clear()
   }
 
+  #call(life: Life, route: Route, args: readonly unknown[], options: CallOptions): Promise<unknown> {
+    this.#send(args)
+    return new Promise((resolve, reject) => {
+      if (!life.reach(route.points.beforeSend)) return
+      const id = this.#calls++
+      life.calls.set(id, { resolve, reject, cancelTimer: this.#timer(life, id, route, reject, options) })
+      this.#transmit(route.from, route.to, route.request, options.once === true, () =>
+        this.#receive(life, id, route, args, options),
+      )
+      life.reach(route.points.afterSend)
+    })
+  }
+
+  #timer(
+    life: Life,
+    id: number,
+    { to, method }: Route,
+    reject: OpenCall['reject'],
+    { timeoutMs }: CallOptions,
+  ): () => void {
+    if (timeoutMs === undefined) return NO_TIMER
+    return this.#around.scheduler.after(timeoutMs * 1000, 'timeout', () => {
+      if (life.calls.delete(id))
+        reject(this.#options.unanswered(`${to.name} did not answer ${method} in ${timeoutMs} ms`))
+    })
+  }
+
   #transmit(from: SimProcess, to: SimProcess, label: string, once: boolean, deliver: () => void): void {
-    const { scheduler, random, faults, trouble, tally } = this.#around
-    if (this.#cut.has(linkOf(from, to))) {
+    const { scheduler, random, tally } = this.#around
+    if (this.#cut.get(from)?.has(to) === true) {
       tally.add('fault/cut-off')
       return
     }
-    const happens = (fault: 'drop' | 'repeat' | 'delay', rate: number): boolean => {
-      const happened = trouble.on && faults.has(fault) && random.chance(rate)
-      if (happened) tally.add(`fault/${fault}`)
-      return happened
-    }
-    if (happens('drop', rates.dropped)) return
-    const copies = !once && happens('repeat', rates.repeated) ? 2 : 1
+    if (this.#happens('drop', rates.dropped)) return
+    const copies = !once && this.#happens('repeat', rates.repeated) ? 2 : 1
     for (let copy = 0; copy < copies; copy++) {
-      const delayMicros = happens('delay', rates.slow)
+      const delayMicros = this.#happens('delay', rates.slow)
         ? random.skewed(5_000, 1_000_000)
         : random.skewed(50, 2_000)
       scheduler.after(delayMicros, label, deliver)
     }
   }
 
-  #receive(
-    caller: Life,
-    to: SimProcess,
-    id: number,
-    {
-      service,
-      method,
-      args,
-    }: { readonly service: string; readonly method: string; readonly args: readonly unknown[] },
-    options: CallOptions,
-  ): void {
+  #happens(fault: 'drop' | 'repeat' | 'delay', rate: number): boolean {
+    const { random, faults, trouble, tally } = this.#around
+    const happened = trouble.on && faults.has(fault) && random.chance(rate)
+    if (happened) tally.add('fault/', fault)
+    return happened
+  }
+
+  #receive(caller: Life, id: number, route: Route, args: readonly unknown[], options: CallOptions): void {
+    const { to, service, method, points } = route
     const callee = to.life
-    if (callee?.services === undefined || !callee.reach(`before-receive:${method}`)) return
+    if (callee?.services === undefined || !callee.reach(points.beforeReceive)) return
     const target = callee.services[service] as Record<string, Method | undefined> | undefined
     const handler = target?.[method]
     if (handler === undefined) throw new TypeError(`${to.name} does not offer ${service}.${method}`)
-    const answer = (
-      settle: (call: { resolve(value: unknown): void; reject(error: Error): void }) => void,
-    ): void => {
-      if (!callee.reach(`before-answer:${method}`)) return
-      const label = `${to.name} answer ${method} ${caller.process.name}`
-      this.#transmit(to, caller.process, label, options.once === true, () => {
-        const call = caller.calls.get(id)
-        if (call === undefined || !caller.reach(`before-result:${method}`)) return
-        caller.calls.delete(id)
-        call.cancelTimer()
-        settle(call)
-        caller.reach(`after-result:${method}`)
-      })
-      callee.reach(`after-answer:${method}`)
+    const answer = (settle: (call: OpenCall) => void): void =>
+      this.#answer(callee, caller, id, route, options, settle)
+    let result: unknown
+    try {
+      result = handler.apply(target, args as unknown[])
+    } catch (error) {
+      // A method may throw instead of rejecting; to a caller far away that is the same.
+      result = Promise.reject(error instanceof Error ? error : new Error(String(error)))
     }
-    // A method may throw instead of rejecting; to a caller far away that is the same.
-    const result = (async () => handler.apply(target, [...args]))()
-    callee.reach(`after-receive:${method}`)
-    result.then(
-      (value) => answer((call) => call.resolve(this.#sent(value))),
+    callee.reach(points.afterReceive)
+    Promise.resolve(result).then(
+      (value) => answer((call) => call.resolve(this.#send(value))),
       (error: Error) => {
-        if (callee.alive && !isExpected(error))
-          this.#onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)
+        if (callee.alive && !this.#options.isExpected(error))
+          this.#options.onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)
         answer((call) => call.reject(error))
       },
     )
   }
+
+  #answer(
+    callee: Life,
+    caller: Life,
+    id: number,
+    { from, to, answer, points }: Route,
+    options: CallOptions,
+    settle: (call: OpenCall) => void,
+  ): void {
+    if (!callee.reach(points.beforeAnswer)) return
+    this.#transmit(to, from, answer, options.once === true, () => {
+      const call = caller.calls.get(id)
+      if (call === undefined || !caller.reach(points.beforeResult)) return
+      caller.calls.delete(id)
+      call.cancelTimer()
+      settle(call)
+      caller.reach(points.afterResult)
+    })
+    callee.reach(points.afterAnswer)
+  }
+
+  #send<T>(value: T): T {
+    return this.#options.sends === 'frozen' ? freeze(value) : value
+  }
+
+  #routeOf(from: SimProcess, to: SimProcess, service: string, method: string): Route {
+    const routes = entry(
+      entry(this.#routes, from, () => new Map()),
+      to,
+      () => new Map<string, Route>(),
+    )
+    let route = routes.get(method)
+    if (route?.service !== service) {
+      route = {
+        from,
+        to,
+        service,
+        method,
+        request: `${from.name} ${method} ${to.name}`,
+        answer: `${to.name} answer ${method} ${from.name}`,
+        points: entry(this.#points, method, () => pointsOf(method)),
+      }
+      routes.set(method, route)
+    }
+    return route
+  }
 }
 
-/** What the interfaces say may happen; anything else is a defect. */
-const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'TransactionConflictException'])
-const EXPECTED_MESSAGES = new Set([
-  'a transaction before this one is not decided',
-  'a transaction of before the last start has not been decided yet',
-  'the transaction is not finished here',
-])
-const isExpected = ({ name, message }: Error): boolean => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message)
+const NO_TIMER = (): void => undefined
 
-const linkOf = (from: SimProcess, to: SimProcess): string => `${from.name}>${to.name}`
+const pointsOf = (method: string): Points => ({
+  beforeSend: `before-send:${method}`,
+  afterSend: `after-send:${method}`,
+  beforeReceive: `before-receive:${method}`,
+  afterReceive: `after-receive:${method}`,
+  beforeAnswer: `before-answer:${method}`,
+  afterAnswer: `after-answer:${method}`,
+  beforeResult: `before-result:${method}`,
+  afterResult: `after-result:${method}`,
+})
 
-const frozen = new WeakSet<object>()
+function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) map.set(key, (value = make()))
+  return value
+}
 
-/** All the way down, maps and bytes left out: they are shared by agreement. */
+/** All the way down, bytes left out: they are shared by agreement. */
 function freeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || frozen.has(value) || ArrayBuffer.isView(value))
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
     return value
-  frozen.add(value)
-  if (value instanceof Map) {
-    for (const member of value.values()) freeze(member)
-    return value
-  }
-  for (const member of Object.values(value)) freeze(member)
-  return Object.freeze(value)
+  Object.freeze(value)
+  if (value instanceof Map) for (const member of value.values()) freeze(member)
+  else for (const member of Object.values(value)) freeze(member)
+  return value
 }

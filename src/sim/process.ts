@@ -7,6 +7,7 @@
 // What a dead life still has on the stack runs on, but its timers never fire, its messages never leave and its promises
 // never settle.
 import type { Runtime } from '../runtime/runtime.js'
+import type { Aims } from './aims.js'
 import { type Fault, rates, type Tally } from './faults.js'
 import type { Random } from './random.js'
 import type { Scheduler } from './scheduler.js'
@@ -21,12 +22,15 @@ export interface Surroundings {
   readonly tally: Tally
   /** False while the world comes to rest: nothing goes wrong any more. */
   readonly trouble: { on: boolean }
+  /** Crash points at which somebody is to crash, beside those who do by chance. */
+  readonly aims?: Aims
 }
 
 /** The methods that a process offers to others, by service and name. */
 export type Services = Readonly<Record<string, object>>
 
-interface OpenCall {
+/** A call that waits for its answer. */
+export interface OpenCall {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
   readonly cancelTimer: () => void
@@ -75,7 +79,7 @@ export class SimProcess {
   readonly around: Surroundings
   readonly #options: ProcessOptions
   readonly #random: Random
-  readonly #passes = new Map<string, number>()
+  readonly #points = new Map<string, Point>()
   readonly #clock: SkewedClock
   #life: Life | undefined
   #failedStarts = 0
@@ -137,27 +141,35 @@ export class SimProcess {
     life.calls.clear()
     scheduler.note(`crash ${this.name} ${point}`)
     const power = this.#random.chance(rates.powerCut) ? 'cut' : 'kept'
-    tally.add(`crash/${this.role}:${point}`)
+    tally.add('crash/', `${this.role}:${point}`)
     tally.add(power === 'cut' ? 'fault/power-cut' : 'fault/killed')
     this.#options.onCrash?.(power)
     const { min, max } = DOWN_MICROS
     scheduler.after(this.#random.skewed(min, max), `restart ${this.name}`, () => this.start())
   }
 
-  /** How often each crash point was passed. */
-  get passes(): ReadonlyMap<string, number> {
-    return this.#passes
+  /** How often each crash point was passed, by its full name. */
+  get passes(): readonly (readonly [string, number])[] {
+    return Array.from(this.#points.values(), ({ name, passes }) => [name, passes] as const)
   }
 
-  reach(life: Life, point: string): void {
+  reach(life: Life, at: string): void {
     if (this.role === 'client') return
-    const { faults, trouble } = this.around
-    const passed = this.#passes.get(point) ?? 0
-    this.#passes.set(point, passed + 1)
-    if (!trouble.on || !faults.has('crash')) return
-    if (this.#random.chance(rates.crash / (1 + passed / rates.crashPassesHalf)) && life === this.#life)
-      this.crash(point)
+    const { faults, trouble, aims } = this.around
+    let point = this.#points.get(at)
+    if (point === undefined) this.#points.set(at, (point = { name: `${this.role}:${at}`, passes: 0 }))
+    const passed = point.passes++
+    if (!trouble.on || life !== this.#life) return
+    if (aims?.isMet(point.name) === true) this.crash(at)
+    else if (faults.has('crash') && this.#random.chance(rates.crash / (1 + passed / rates.crashPassesHalf)))
+      this.crash(at)
   }
+}
+
+interface Point {
+  /** With the role of the process: what the report calls it. */
+  readonly name: string
+  passes: number
 }
 
 /** Runs a little fast or slow, is off by some milliseconds, and may be set. */
@@ -182,17 +194,18 @@ class SkewedClock {
 function runtimeOf(life: Life): Runtime {
   const { process } = life
   const { scheduler } = process.around
+  const [timer, defer] = [`timer ${process.name}`, `defer ${process.name}`]
   return {
     clock: {
       nowMicros: () => process.nowMicros(),
       timer: (delayMs, callback) =>
-        scheduler.after(delayMs * 1000, `timer ${process.name}`, () => {
+        scheduler.after(delayMs * 1000, timer, () => {
           if (life.alive) callback()
         }),
     },
     randomBytes: (count) => process.random.bytes(count),
     defer: (callback) => {
-      scheduler.after(1, `defer ${process.name}`, () => {
+      scheduler.after(1, defer, () => {
         if (life.alive) callback()
       })
     },

@@ -6,13 +6,15 @@ import { type LedgerSlot, spaceId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
+import { OutcomeUnknown } from '../storage/errors.js'
 import { JournalLine } from '../storage/journal-line.js'
 import type { LocalNode } from '../storage/local-node.js'
 import { openNodeOver } from '../storage/open-local-node.js'
 import type { TransactionNode } from '../storage/transactions.js'
+import type { RangeAtRequest, UnitNode } from '../storage/units.js'
 import { countedRules } from './counted-rules.js'
 import { SimDisk } from './disk.js'
-import type { Network } from './network.js'
+import { Network, type NetworkOptions } from './network.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
 import { SimIndex } from './sim-index.js'
 import type { Witness } from './witness.js'
@@ -37,6 +39,27 @@ export interface Cluster {
   readonly onBroken: (what: string) => void
 }
 
+/** What the interfaces of storage nodes, ledgers and coordinators say may happen. */
+const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'TransactionConflictException'])
+const EXPECTED_MESSAGES = new Set([
+  'a transaction before this one is not decided',
+  'a transaction of before the last start has not been decided yet',
+  'the transaction is not finished here',
+])
+
+export function clusterNetwork(
+  around: Surroundings,
+  onBroken: (what: string) => void,
+  sends: NetworkOptions['sends'],
+): Network {
+  return new Network(around, {
+    onBroken,
+    sends,
+    isExpected: ({ name, message }) => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message),
+    unanswered: (what) => new OutcomeUnknown(what),
+  })
+}
+
 const HASHES = 2 ** 32
 export const nodeOf = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
 export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number =>
@@ -52,6 +75,14 @@ const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'readLatest',
   'stalled',
 ]
+const UNIT_METHODS: readonly (keyof UnitNode)[] = [
+  'openSnapshot',
+  'closeSnapshot',
+  'readSnapshot',
+  'rangeAt',
+  'lockItems',
+  'unlockItems',
+]
 const LEDGER_METHODS: readonly (keyof Ledger)[] = [
   'begin',
   'decide',
@@ -65,8 +96,6 @@ const LEDGER_METHODS: readonly (keyof Ledger)[] = [
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
-/** Far beyond the callers' own patience. */
-const FORGOTTEN_AFTER_MS = 60_000
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
@@ -167,15 +196,20 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
     name: `coordinator-${position}`,
     role: 'coordinator',
     start: (life) => {
+      const nodes = nodesSeenBy(cluster, life)
       const coordinator: Coordinator = openCoordinator({
         runtime: life.runtime,
-        nodes: nodesSeenBy(cluster, life),
+        nodes,
         nodeOf: (hash) => nodeOf(hash, cluster.nodes.length),
         ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
         rules: cluster.rules,
         tuning: { callTimeoutMs: CALL_TIMEOUT_MS, callTriesMax: CALL_TRIES_MAX, deadlineMs: 3000 },
       })
-      return Promise.resolve({ coordinator })
+      const { snapshots } = coordinator
+      // A client names a node by its position: it has none to hand over.
+      const range = (position: number, request: RangeAtRequest) =>
+        snapshots.range(nodes[position] as UnitNode, request)
+      return Promise.resolve({ coordinator, snapshots: { ...snapshots, range } })
     },
   })
 }
@@ -204,9 +238,16 @@ export function recoveryProcess(cluster: Cluster, position: number): SimProcess 
 }
 
 function nodesSeenBy({ network, nodes }: Cluster, life: Life): readonly CoordinatedNode[] {
-  const options = { timeoutMs: FORGOTTEN_AFTER_MS }
+  // Coordinators and recovery keep the time themselves.
+  const options = {}
   return nodes.map(({ process }) => ({
-    ...network.proxy<TransactionNode>(life, process, 'node', TRANSACTION_METHODS, options),
+    ...network.proxy<TransactionNode & UnitNode>(
+      life,
+      process,
+      'node',
+      [...TRANSACTION_METHODS, ...UNIT_METHODS],
+      options,
+    ),
     ledger: network.proxy<Ledger>(life, process, 'ledger', LEDGER_METHODS, options),
   }))
 }

@@ -4,7 +4,16 @@ import { parseRecord } from '../storage/record.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 import { Findings } from './check/anomaly.js'
 import type { Tally } from './faults.js'
-import type { HistoryEntry, Image, LookEntry, ReadEntry, WriteEntry, WrittenAction } from './history.js'
+import type {
+  HistoryEntry,
+  Image,
+  LookEntry,
+  RangeEntry,
+  RangeSeen,
+  ReadEntry,
+  WriteEntry,
+  WrittenAction,
+} from './history.js'
 import type { NodeProcess } from './processes.js'
 import type { Witness } from './witness.js'
 
@@ -18,6 +27,8 @@ export interface WriteDraft {
   status: WriteEntry['status']
   timestamp?: number
   old?: ReadonlyMap<string, Image>
+  readonly ranges?: readonly RangeSeen[]
+  readonly since?: number
   /** A single delete of an item that was not there. */
   ofNothing?: boolean
 }
@@ -26,6 +37,7 @@ export class Recorder {
   readonly writes: WriteDraft[] = []
   readonly reads: ReadEntry[] = []
   readonly looks: LookEntry[] = []
+  readonly ranges: RangeEntry[] = []
   readonly found = new Findings()
   readonly #tally: Tally
   readonly #inFlight = new Map<string, Set<{ contended: boolean }>>()
@@ -69,6 +81,7 @@ export class Recorder {
     return [
       ...this.writes.filter(({ status }) => status === 'committed').map((draft) => entryOf(draft, logged)),
       ...this.reads,
+      ...this.ranges,
       ...this.looks,
       ...nodes.flatMap((node) => this.#unanswered(node, known, keyOf)),
     ]
@@ -91,7 +104,7 @@ export class Recorder {
     if (draft.timestamp !== undefined && fate !== undefined && draft.timestamp !== fate.timestamp)
       this.found.add('two-timestamps', `${draft.id} was committed at ${draft.timestamp} or ${fate.timestamp}`)
     if (draft.status === 'unknown')
-      this.#tally.add(`unknown: ${fate === undefined ? 'not committed' : 'committed'}`)
+      this.#tally.add('unknown: ', fate === undefined ? 'not committed' : 'committed')
     draft.status = fate === undefined ? 'refused' : 'committed'
     if (fate !== undefined) draft.timestamp ??= fate.timestamp
   }
@@ -139,7 +152,7 @@ const deletes = ({ kind, actions }: WriteDraft, key: string): boolean =>
   kind === 'single' && actions.some((action) => action.key === key && action.mutation.kind === 'delete')
 
 function entryOf(draft: WriteDraft, logged: ReadonlySet<string>): WriteEntry | LookEntry {
-  const { id, actions, status, timestamp, old, invokedAt, completedAt } = draft
+  const { id, actions, status, timestamp, old, ranges, since, invokedAt, completedAt } = draft
   const key = actions[0]?.key ?? ''
   // A delete of nothing that left nothing behind has no place in the serial order: it saw that the item was absent.
   if (draft.ofNothing === true && !logged.has(`${key}@${timestamp}`))
@@ -153,6 +166,8 @@ function entryOf(draft: WriteDraft, logged: ReadonlySet<string>): WriteEntry | L
     completedAt,
     ...(timestamp !== undefined && { timestamp }),
     ...(old && { old }),
+    ...(ranges && { ranges }),
+    ...(since !== undefined && { since }),
   }
 }
 

@@ -7,6 +7,7 @@ import { AppendWorkload } from './workloads/append.js'
 import { BankWorkload } from './workloads/bank.js'
 import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
+import { UnitsWorkload } from './workloads/units.js'
 import type { Workload } from './workloads/workload.js'
 import { runWorld, type WorldReport } from './world.js'
 
@@ -15,6 +16,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   append: () => new AppendWorkload(),
   bank: () => new BankWorkload(),
   retry: () => new RetryWorkload(),
+  units: () => new UnitsWorkload(),
 }
 
 export interface SimulationOptions {
@@ -62,7 +64,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   for (let left = transactions; left > 0 && broken.length < BROKEN_MAX; left -= worldTransactions) {
     const world = await simulateWorld(options, seed + worlds, Math.min(left, worldTransactions))
     worlds++
-    tally.addAll(world.tally.counts)
+    tally.addAll(world.tally)
     realtime += world.realtime.length
     events += world.events
     hash = (Math.imul(hash, 31) + Number.parseInt(world.traceHash.slice(0, 8), 16)) >>> 0

@@ -12,6 +12,7 @@ import type {
   TransactRequest,
   TransactionNode,
 } from '../storage/transactions.js'
+import type { UnitNode } from '../storage/units.js'
 import type { Tally } from './faults.js'
 
 export interface Fate {
@@ -19,7 +20,7 @@ export interface Fate {
   readonly timestamp: number
 }
 
-type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode
+type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & Omit<UnitNode, 'unitsHeld'>
 
 export class Witness {
   readonly #tally: Tally
@@ -43,31 +44,33 @@ export class Witness {
       prepare: async (request: PrepareRequest) => {
         this.#noteTransaction(request)
         const reply = await node.prepare(request)
-        for (const { verdict } of reply.verdicts) this.#tally.add(`verdict/prepare ${verdict}`)
+        for (const { verdict } of reply.verdicts) this.#tally.add('verdict/prepare ', verdict)
+        for (const { verdict } of reply.predicateVerdicts ?? [])
+          this.#tally.add('verdict/predicate ', verdict)
         return reply
       },
       transact: async (request: TransactRequest): Promise<TransactReply> => {
         this.#noteTransaction(request)
         const reply = await node.transact(request)
-        this.#tally.add(`verdict/transact ${reply.outcome}`)
+        this.#tally.add('verdict/transact ', reply.outcome)
         if (reply.outcome === 'committed') this.#tally.add('rule/oneRoundWrites')
         if (reply.outcome === 'committed') this.#committed.set(request.tx, reply.timestamp)
         return reply
       },
       readAt: async (request: Parameters<LocalNode['readAt']>[0]) => {
         const reply = await node.readAt(request)
-        for (const { verdict } of reply.results) this.#tally.add(`verdict/read-at ${verdict}`)
+        for (const { verdict } of reply.results) this.#tally.add('verdict/read-at ', verdict)
         this.#tally.add('rule/oneRoundReads')
         return reply
       },
       readLatest: async (request: Parameters<LocalNode['readLatest']>[0]) => {
         const reply = await node.readLatest(request)
-        for (const { verdict } of reply.results) this.#tally.add(`verdict/read-latest ${verdict}`)
+        for (const { verdict } of reply.results) this.#tally.add('verdict/read-latest ', verdict)
         return reply
       },
       write: async (request: Parameters<LocalNode['write']>[0]) => {
         const outcome = await node.write(request)
-        this.#tally.add(`verdict/write ${outcome.verdict}`)
+        this.#tally.add('verdict/write ', outcome.verdict)
         return outcome
       },
       get: async (...args: Parameters<LocalNode['get']>) => {
@@ -79,6 +82,24 @@ export class Witness {
       cancel: (request: Parameters<LocalNode['cancel']>[0]) => node.cancel(request),
       finished: (request: Parameters<LocalNode['finished']>[0]) => node.finished(request),
       stalled: (...args: Parameters<LocalNode['stalled']>) => node.stalled(...args),
+      openSnapshot: (request: Parameters<LocalNode['openSnapshot']>[0]) => node.openSnapshot(request),
+      closeSnapshot: (...args: Parameters<LocalNode['closeSnapshot']>) => node.closeSnapshot(...args),
+      readSnapshot: async (request: Parameters<LocalNode['readSnapshot']>[0]) => {
+        const reply = await node.readSnapshot(request)
+        this.#tally.add('verdict/read-snapshot ', reply.verdict)
+        return reply
+      },
+      rangeAt: async (request: Parameters<LocalNode['rangeAt']>[0]) => {
+        const reply = await node.rangeAt(request)
+        this.#tally.add('verdict/range-at ', reply.verdict)
+        return reply
+      },
+      lockItems: async (request: Parameters<LocalNode['lockItems']>[0]) => {
+        const reply = await node.lockItems(request)
+        this.#tally.add('verdict/lock ', reply.verdict)
+        return reply
+      },
+      unlockItems: (request: Parameters<LocalNode['unlockItems']>[0]) => node.unlockItems(request),
     }
   }
 
@@ -86,7 +107,7 @@ export class Witness {
     return {
       begin: async (entry) => {
         const outcome = await ledger.begin(entry)
-        this.#tally.add(`verdict/begin ${outcome.verdict}`)
+        this.#tally.add('verdict/begin ', outcome.verdict)
         return outcome
       },
       decide: async (tx, decision, at) => {

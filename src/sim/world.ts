@@ -21,13 +21,20 @@ import { ledgerSlot, type KeyBytes, timestamp } from '../model/brand.js'
 import type { TransactionRules } from '../rules/switches.js'
 import { inSpace } from '../storage/spaces.js'
 import { keyNamed } from './actions.js'
+import { type Aim, Aims } from './aims.js'
 import type { Anomaly } from './check/anomaly.js'
 import { judgeByReplay } from './check/oracle.js'
 import { SimClient } from './client.js'
 import { type Fault, Tally } from './faults.js'
 import { type Image, writerOf } from './history.js'
-import { Network } from './network.js'
-import { coordinatorProcess, type Cluster, NodeProcess, recoveryProcess, TABLE } from './processes.js'
+import {
+  clusterNetwork,
+  coordinatorProcess,
+  type Cluster,
+  NodeProcess,
+  recoveryProcess,
+  TABLE,
+} from './processes.js'
 import { type Surroundings, SimProcess } from './process.js'
 import { Random } from './random.js'
 import { imageOf, Recorder } from './recorder.js'
@@ -46,6 +53,8 @@ export interface WorldOptions {
   readonly faults: ReadonlySet<Fault>
   readonly rules: TransactionRules
   readonly workload: Workload
+  /** Crashes on purpose. */
+  readonly aims?: readonly Aim[]
 }
 
 export interface WorldReport {
@@ -61,6 +70,11 @@ const REST_MICROS_MAX = 120_000_000
 const REST_LOOK_MICROS = 200_000
 const THINK_MICROS = { min: 100, max: 20_000 }
 const EVENTS_PER_TRANSACTION_MAX = 20_000
+
+/** In some worlds nothing that was sent can be changed. Whatever the number of workloads, each has its turn. */
+const isFrozen = (seed: number): boolean => Math.floor(seed / WORKLOADS_EACH) % FROZEN_EVERY === 0
+const WORKLOADS_EACH = 4
+const FROZEN_EVERY = 8
 
 /** Runs a world to its end and judges it. The same options give the same report, with the same trace hash. */
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
@@ -86,6 +100,7 @@ class World {
       faults: options.faults,
       tally,
       trouble: { on: false },
+      ...(options.aims && { aims: new Aims(options.aims) }),
     }
     this.#around = around
     this.#recorder = new Recorder(tally)
@@ -93,7 +108,7 @@ class World {
       this.#broken = true
       this.#recorder.found.add('broken-invariant', what)
     }
-    const network = new Network(around, onBroken, Math.floor(options.seed / 4) % 4 === 0)
+    const network = clusterNetwork(around, onBroken, isFrozen(options.seed) ? 'frozen' : 'as it is')
     const nodes: NodeProcess[] = []
     const recoveries: SimProcess[] = []
     const { rules } = options
@@ -196,6 +211,7 @@ class World {
       ...recorder.writes.flatMap(({ actions }) => actions.map(({ key }) => key)),
       ...recorder.reads.flatMap(({ images }) => [...images.keys()]),
       ...recorder.looks.map(({ key }) => key),
+      ...recorder.ranges.flatMap(({ keys: seen }) => seen),
     ])
     const nameOf = new Map([...keys].map((name) => [inSpace(TABLE.space, keyNamed(name).key.bytes), name]))
     const history = await recorder.settle(nodes, witness, (address) => nameOf.get(address) ?? address)
@@ -203,8 +219,8 @@ class World {
     for (const entry of history) if (entry.kind !== 'look') scheduler.note(entry.id, entry.timestamp)
     for (const image of final.values()) scheduler.note(writerOf(image) ?? 'absent')
     const replayed = judgeByReplay(history, final)
-    tally.add('checked answers', replayed.checked)
-    tally.add('skipped answers', replayed.skipped)
+    tally.add('checked answers', '', replayed.checked)
+    tally.add('skipped answers', '', replayed.skipped)
     const judged = this.#options.workload.judge(
       final,
       new Map(recorder.writes.map((draft) => [draft.id, draft])),
@@ -234,9 +250,8 @@ class World {
 
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
     const { traceHash, events, nowMicros } = this.#around.scheduler
-    for (const { role, passes } of this.#processes()) {
-      for (const [point, count] of passes) tally.add(`point/${role}:${point}`, count)
-    }
+    for (const { passes } of this.#processes())
+      for (const [point, count] of passes) tally.add('point/', point, count)
     return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
   }
 }

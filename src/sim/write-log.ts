@@ -3,13 +3,14 @@
 //
 //   put, put, put --> log --settled--> certain
 //                         \--crash--> compared with what the index has after the restart: kept, or struck out
-import type { Line } from '../storage/line.js'
+import type { Line, Put } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
 import { asBuffer, decodeRecord } from '../storage/record.js'
 import { ledgerKey, pendingKey } from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
 import type { KeyBytes } from '../model/brand.js'
 import type { ItemRecord } from '../storage/storage-node.js'
+import { type PendingItem, decodePending, hasTombstone } from '../storage/pending-bytes.js'
 
 export interface LoggedWrite {
   /** The key of the item with its space. */
@@ -25,7 +26,7 @@ export interface LoggedWrite {
 /** Where the state of items after a crash or a rollback is looked up. */
 type Lookup = (address: KeyBytes) => Uint8Array | undefined
 
-const ITEM_SPACE_FIRST = 1
+const SYSTEM_SPACE = '\0\0\0\0'
 const COMPLETED = ledgerKey('c')
 const PENDING = pendingKey('' as KeyBytes)
 
@@ -66,22 +67,33 @@ export class WriteLog {
       // After a failed sync nobody knows before the restart.
       if (!isUnsure()) this.reconcile((address) => line.decided.get(address))
     })
-    return new Proxy(line, {
-      get: (target, name) => {
-        if (name === 'put' || name === 'putVisible') {
-          return (key: KeyBytes, value: Uint8Array | undefined): void => {
-            const before = key.startsWith(PENDING) ? target.decided.get(key) : undefined
-            target[name](key, value)
-            note(key, value)
-            if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
-          }
-        }
-        // Whoever asks when a step is settled has come to its end.
-        if (name === 'settled') this.#stepStart = this.#log.length
-        const member: unknown = Reflect.get(target, name, target)
-        return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    const noted =
+      (put: Put) =>
+      (key: KeyBytes, value: Uint8Array | undefined): void => {
+        const before = isPendingKey(key) ? line.decided.get(key) : undefined
+        line[put](key, value)
+        note(key, value)
+        if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
+      }
+    return {
+      decided: line.decided,
+      durable: line.durable,
+      put: noted('put'),
+      putVisible: noted('putVisible'),
+      // Whoever asks when a step is settled has come to its end.
+      settled: () => {
+        this.#stepStart = this.#log.length
+        return line.settled()
       },
-    })
+      settledAt: (key) => line.settledAt(key),
+      settledAll: () => line.settledAll(),
+      admission: () => line.admission(),
+      count: (space) => line.count(space),
+      addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),
+      onRollback: (callback) => line.onRollback(callback),
+      sweep: (space, entriesMax) => line.sweep(space, entriesMax),
+      close: () => line.close(),
+    }
   }
 
   /** Strikes out what was lost: keeps for each item as much as explains the state it now has. */
@@ -99,7 +111,7 @@ export class WriteLog {
           `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
         )
       for (const write of states.slice(1, Math.max(0, at) + 1)) if (write !== undefined) kept.add(write)
-      const tombstone = pendingOf(lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
+      const tombstone = pendingOf(address, lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
       for (const write of ofItem)
         if (write.ofNothing === true && write.timestamp! <= tombstone) kept.add(write)
     }
@@ -117,7 +129,7 @@ export class WriteLog {
     if (last === undefined || this.#log.length <= this.#stepStart) return
     if (last.record !== undefined || key !== pendingKey(last.address)) return
     const { address } = last
-    const tombstone = pendingOf(value)?.tombstone
+    const tombstone = pendingOf(address, value)?.tombstone
     this.#log[this.#log.length - 1] = { address, ...(tombstone && { timestamp: tombstone.timestamp }) }
   }
 
@@ -127,12 +139,14 @@ export class WriteLog {
     before: Uint8Array | undefined,
     value: Uint8Array | undefined,
   ): boolean {
-    const [old, next] = [pendingOf(before), pendingOf(value)]
+    if (before === undefined) return false
+    const address = key.slice(PENDING.length) as KeyBytes
+    const [old, next] = [pendingOf(address, before), pendingOf(address, value)]
     if (old?.tombstone === undefined || next?.tombstone === undefined) return false
     const { timestamp } = next.tombstone
     if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
     this.#log.push({
-      address: key.slice(PENDING.length) as KeyBytes,
+      address,
       timestamp,
       ofNothing: true,
     })
@@ -167,20 +181,15 @@ export class WriteLog {
   }
 }
 
-interface StoredPending {
-  readonly pending: readonly unknown[]
-  readonly tombstone?: { readonly timestamp: number }
-}
-
 /** Only if there is a tombstone in it, which is seldom. */
-function pendingOf(stored: Uint8Array | undefined): StoredPending | undefined {
-  if (stored === undefined || !asBuffer(stored).includes('"tombstone"')) return undefined
-  return JSON.parse(asBuffer(stored).toString()) as StoredPending
+function pendingOf(item: KeyBytes, stored: Uint8Array | undefined): PendingItem | undefined {
+  return stored === undefined || !hasTombstone(stored) ? undefined : decodePending(item, stored).item
 }
 
 /** Items of tables; the system's own records are in space 0. */
-const isItem = (key: KeyBytes): boolean =>
-  Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0) >= ITEM_SPACE_FIRST
+const isItem = (key: KeyBytes): boolean => !key.startsWith(SYSTEM_SPACE)
+
+const isPendingKey = (key: KeyBytes): boolean => key.startsWith(PENDING)
 
 function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined): boolean {
   if (stored === undefined) return write?.record === undefined

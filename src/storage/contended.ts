@@ -8,6 +8,9 @@ import { type Line, both } from './line.js'
 import type { Partitions } from './partitions.js'
 import type { PendingItem, PendingItems } from './pending-items.js'
 import type { ReadMarks } from './read-marks.js'
+import type { Snapshots } from './snapshots.js'
+import type { SpaceFloors } from './space-floors.js'
+import type { UnitLocks } from './unit-locks.js'
 import { itemState } from './record.js'
 import { inSpace, pendingKey } from './spaces.js'
 
@@ -18,7 +21,14 @@ export interface LoadedItem extends ContendedItem {
   readonly pendingItem: PendingItem
 }
 
-export interface TransactionState {
+/** What units of work leave at a node, all of it in memory. */
+export interface UnitState {
+  readonly snapshots: Snapshots
+  readonly floors: SpaceFloors
+  readonly locks: UnitLocks
+}
+
+export interface TransactionState extends UnitState {
   readonly line: Line
   readonly pendings: PendingItems
   readonly marks: ReadMarks
@@ -26,26 +36,42 @@ export interface TransactionState {
 }
 
 /** As decided so far. `address`: the key of the item with its space. */
-export function loadItem(
-  { line, pendings, marks, partitions }: TransactionState,
-  address: KeyBytes,
-  key: ItemKey,
-): LoadedItem {
-  const state = itemState(line.decided.get(address))
+export function loadItem(state: TransactionState, address: KeyBytes, key: ItemKey): LoadedItem {
+  const { line, pendings, marks, partitions, floors, snapshots, locks } = state
+  const stored = itemState(line.decided.get(address))
   const pendingItem = pendings.of(address)
-  const { record } = state
+  const { record } = stored
   const { tombstone, pending } = pendingItem
   const written: Timestamp = record?.timestamp ?? tombstone?.timestamp ?? partitions.maxDelete(key.hash)
-  return {
+  const item: LoadedItem = {
     address,
     key,
-    state,
+    state: stored,
     pendingItem,
     pending,
-    item: () => state.item(),
+    item: () => stored.item(),
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
-    read: marks.of(address),
+    read: Math.max(marks.of(address), floors.of(address)) as Timestamp,
+    version: record?.timestamp,
+  }
+  return snapshots.size === 0 && locks.size === 0 ? item : { ...item, ...unitsOf(state, address) }
+}
+
+function unitsOf(
+  { snapshots, locks }: UnitState,
+  address: KeyBytes,
+): Pick<LoadedItem, 'ordered' | 'changedSince' | 'lockedBy'> {
+  const lockedBy = locks.holder(address)
+  return {
+    ...(snapshots.size > 0 && { ordered: true }),
+    changedSince: (timestamp) => {
+      const last = snapshots.history.of(address).at(-1)
+      if (last !== undefined && last.until > timestamp)
+        return { at: last.until, ...(last.by !== undefined && { by: last.by }) }
+      return snapshots.isOpen(timestamp) ? 'unchanged' : 'unknown'
+    },
+    ...(lockedBy !== undefined && { lockedBy }),
   }
 }
 

@@ -1,15 +1,17 @@
 // One change of one item, with everything that follows it in the same step: its index entries, its expiry and the
 // counters of its table.
-import type { KeyBytes, SpaceId, Timestamp } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { ItemKey, TableShape } from '../model/table.js'
 import type { ItemRecord, ItemState } from '../rules/item.js'
+import type { CommittedWrite } from '../rules/finish.js'
 import type { NextImage } from '../rules/single-write.js'
-import { forEachEntry, hasEntries } from './entries.js'
+import { entryKey, forEachEntry, hasEntries } from './entries.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { Line, Put } from './line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
-import { decodeRecord, encodeRecord } from './record.js'
+import { decodeRecord, encodeRecord, itemState } from './record.js'
+import type { Snapshots } from './snapshots.js'
 import { inSpace } from './spaces.js'
 
 export interface ItemChange {
@@ -21,8 +23,22 @@ export interface ItemChange {
   readonly timestamp: Timestamp
   /** It observed nothing of what was there before. Of an item that stays, the record says so. */
   readonly blind: boolean
+  /** The transaction, if it is one. */
+  readonly by?: TxId
+  /** Committed in the same step, and overwritten by this one: only snapshots see them. */
+  readonly passed?: readonly CommittedWrite[]
   /** `putVisible` for a commit that readers may see before its batch is durable. */
   readonly put: Put
+  /** The text of the next image, where it is known already. */
+  readonly json?: Uint8Array | undefined
+}
+
+export interface ItemStepsParts {
+  readonly line: Line
+  readonly clock: HybridClock
+  readonly partitions: Partitions
+  readonly marks: ReadMarks
+  readonly snapshots: Snapshots
 }
 
 export class ItemSteps {
@@ -30,20 +46,31 @@ export class ItemSteps {
   readonly #clock: HybridClock
   readonly #partitions: Partitions
   readonly #marks: ReadMarks
+  readonly #snapshots: Snapshots
+  #highest: Timestamp
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
 
   /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
   readonly #dropped = new Set<SpaceId>()
 
-  constructor(line: Line, clock: HybridClock, partitions: Partitions, marks: ReadMarks) {
+  constructor({ line, clock, partitions, marks, snapshots }: ItemStepsParts) {
     this.#line = line
     this.#clock = clock
     this.#partitions = partitions
     this.#marks = marks
+    this.#snapshots = snapshots
+    this.#highest = clock.timestamp
+  }
+
+  /** No write has been done above this timestamp. */
+  get highest(): Timestamp {
+    return this.#highest
   }
 
   setShape(table: TableShape): void {
+    // Of a new index the past is not known.
+    if (this.#snapshots.size > 0) this.#snapshots.dropAll()
     this.#shapes.set(table.space, table)
     this.#dropped.delete(table.space)
   }
@@ -59,8 +86,10 @@ export class ItemSteps {
   }
 
   /** The record as it now is; undefined if there is no item. */
-  apply({ table, key, state, next, timestamp, blind, put }: ItemChange): ItemRecord | undefined {
+  apply(change: ItemChange): ItemRecord | undefined {
+    const { table, key, state, next, timestamp, blind, put, json } = change
     if (this.#dropped.size > 0 && this.#dropped.has(table.space)) return undefined
+    if (timestamp > this.#highest) this.#highest = timestamp
     const { record } = state
     const lsn = this.#clock.nextLsn()
     const address = inSpace(table.space, key.bytes)
@@ -68,19 +97,44 @@ export class ItemSteps {
       this.#partitions.deleted(key.hash, timestamp, lsn)
       // No record is left that could be its mark; see below.
       if (!blind) this.#marks.raise(address, timestamp)
-      if (record === undefined) return undefined
+      if (record === undefined) {
+        if (change.passed !== undefined && this.#snapshots.size > 0) this.#remember(address, change)
+        return undefined
+      }
     }
     // A write that observed the item is its own read mark, until a blind one takes its place.
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
-    const written = next && encodeRecord(next, timestamp, lsn)
+    const written = next && encodeRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
     this.#line.addCount(table.space, ...difference(record, next), put)
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
+    if (this.#snapshots.size > 0) this.#remember(address, change)
     return written && decodeRecord(written)
   }
 
   has(space: SpaceId, key: KeyBytes | undefined): boolean {
     return key !== undefined && this.#line.decided.get(inSpace(space, key)) !== undefined
+  }
+
+  /** For snapshots, which see what was current when they were opened. */
+  #remember(address: KeyBytes, { table, key, state, timestamp, by, passed = [], put }: ItemChange): void {
+    let old = state
+    for (const each of passed) {
+      this.#overwrite(address, old, { table, key, timestamp: each.timestamp, by: each.tx })
+      const stored = each.next && encodeRecord(each.next, each.timestamp, this.#clock.lsn)
+      old = itemState(stored)
+    }
+    this.#overwrite(address, old, { table, key, timestamp, by })
+    if (put === 'put') this.#snapshots.noteLate(timestamp, this.#line.settledAll())
+  }
+
+  #overwrite(
+    address: KeyBytes,
+    old: ItemState,
+    { table, key, timestamp, by }: Pick<ItemChange, 'table' | 'key' | 'timestamp'> & { by: TxId | undefined },
+  ): void {
+    const entries = (): readonly KeyBytes[] => entriesOf(table, key, old)
+    this.#snapshots.overwrite({ address, old: old.record, timestamp, by, entries })
   }
 
   #moveEntries(
@@ -110,6 +164,16 @@ export class ItemSteps {
       }
     })
   }
+}
+
+/** Where the image stands in the indexes. Nobody reads at a snapshot what expires. */
+function entriesOf({ indexes }: TableShape, key: ItemKey, state: ItemState): readonly KeyBytes[] {
+  if (indexes.length === 0) return []
+  const item = state.item()
+  return indexes.flatMap((index) => {
+    const entry = entryKey(index, item, key)
+    return entry === undefined ? [] : [inSpace(index.space, entry)]
+  })
 }
 
 /** By how many items and bytes a write changes its table. */

@@ -140,6 +140,10 @@ export class JournalLine implements Line {
     return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable
   }
 
+  settledAll(): Promise<void> | undefined {
+    return this.#open.changes.size > 0 ? this.#open.durable : this.#flying?.durable
+  }
+
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
     // Nothing writes to the space any more; what was written before must not come after.
     await this.#settle()

@@ -33,6 +33,8 @@ export interface Line {
   settled(): Promise<void> | undefined
   /** Undefined if what `decided` says of this key is durable already. */
   settledAt(key: KeyBytes): Promise<void> | undefined
+  /** Undefined if all that `decided` says is durable already. */
+  settledAll(): Promise<void> | undefined
 
   /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
   onRollback(callback: () => void): void
@@ -88,6 +90,10 @@ export class MemoryLine implements Line {
   }
 
   settledAt(): undefined {
+    return undefined
+  }
+
+  settledAll(): undefined {
     return undefined
   }
 

@@ -19,8 +19,22 @@ import { type Line, both } from './line.js'
 import { Partitions } from './partitions.js'
 import { PendingItems } from './pending-items.js'
 import { ReadMarks } from './read-marks.js'
+import { Snapshots, type SnapshotLimits } from './snapshots.js'
+import { SpaceFloors } from './space-floors.js'
+import { UnitLocks } from './unit-locks.js'
+import type {
+  LockReply,
+  LockRequest,
+  OpenSnapshotReply,
+  OpenSnapshotRequest,
+  RangeAtReply,
+  RangeAtRequest,
+  ReadSnapshotReply,
+  UnitNode,
+  UnitsHeld,
+} from './units.js'
 import { asBuffer, decodeRecord, itemState, parseRecord, recordItemBytes } from './record.js'
-import { boundsOf, inSpace, metaBounds, metaKey, metaName, withoutSpace } from './spaces.js'
+import { boundsOf, inSpace, itemKeyAt, metaBounds, metaKey, metaName, withoutSpace } from './spaces.js'
 import type {
   ItemRecord,
   MetaEntry,
@@ -54,7 +68,13 @@ export interface LocalNodeParts {
   readonly rules?: TransactionRules
   readonly functions?: RuleFunctions
   readonly transactions?: Pick<TransactionPartOptions, 'waitMs' | 'stalledMs'>
+  readonly units?: UnitLimits
   readonly onClose: () => Promise<void>
+}
+
+/** What units of work may take of a node's memory. */
+export interface UnitLimits extends SnapshotLimits {
+  readonly unitLocksMax?: number
 }
 
 export class LocalNode implements StorageNode {
@@ -65,11 +85,15 @@ export class LocalNode implements StorageNode {
   readonly #steps: ItemSteps
   readonly #pendings: PendingItems
   readonly #transactions: TransactionPart
+  readonly #snapshots: Snapshots
+  readonly #floors: SpaceFloors
+  readonly #locks: UnitLocks
   readonly #onClose: () => Promise<void>
   #onStalled: (tx: TxId) => void = () => undefined
   #closed: Promise<void> | undefined
 
-  constructor({ line, clock, runtime, rules = allRules, functions, transactions, onClose }: LocalNodeParts) {
+  constructor(parts: LocalNodeParts) {
+    const { line, clock, runtime, rules = allRules, functions, transactions, units, onClose } = parts
     this.#line = line
     this.#clock = clock
     this.#rules = rules
@@ -79,7 +103,11 @@ export class LocalNode implements StorageNode {
     const start = { timestamp: clock.timestamp, lsn: clock.lsn }
     const partitions = new Partitions(start)
     const marks = new ReadMarks(start.timestamp)
-    this.#steps = new ItemSteps(line, clock, partitions, marks)
+    const snapshots = new Snapshots(runtime.clock, units)
+    this.#snapshots = snapshots
+    this.#locks = new UnitLocks(() => clock.now(), units?.unitLocksMax)
+    this.#floors = new SpaceFloors()
+    this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots })
     this.#pendings = new PendingItems(line)
     this.ledger = new LocalLedger({ line, now: () => clock.now() })
     this.#transactions = new TransactionPart({
@@ -90,6 +118,9 @@ export class LocalNode implements StorageNode {
       rules,
       partitions,
       marks,
+      snapshots,
+      floors: this.#floors,
+      locks: this.#locks,
       steps: this.#steps,
       pendings: this.#pendings,
       tokens: this.ledger,
@@ -141,12 +172,50 @@ export class LocalNode implements StorageNode {
     return this.#transactions.stalled(olderThan, entriesMax)
   }
 
+  openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply> {
+    return this.#transactions.units.openSnapshot(request)
+  }
+
+  closeSnapshot(timestamp: Timestamp): Promise<void> {
+    return this.#transactions.units.closeSnapshot(timestamp)
+  }
+
+  async readSnapshot(request: Parameters<UnitNode['readSnapshot']>[0]): Promise<ReadSnapshotReply> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    return this.#transactions.units.readSnapshot(request)
+  }
+
+  async rangeAt(request: RangeAtRequest): Promise<RangeAtReply> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    return this.#transactions.units.rangeAt(request)
+  }
+
+  lockItems(request: LockRequest): Promise<LockReply> {
+    return this.#transactions.units.lockItems(request)
+  }
+
+  unlockItems(request: Parameters<UnitNode['unlockItems']>[0]): Promise<void> {
+    return this.#transactions.units.unlockItems(request)
+  }
+
+  /** What is kept for units of work, for metrics and tests. */
+  get unitsHeld(): UnitsHeld {
+    return {
+      snapshots: this.#snapshots.size,
+      historyBytes: this.#snapshots.history.bytes,
+      locks: this.#locks.size,
+    }
+  }
+
   setShape(table: TableShape): void {
     this.#steps.setShape(table)
   }
 
   dropTable(space: SpaceId): void {
     this.#steps.drop(space)
+    this.#floors.forget(space)
   }
 
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
@@ -163,7 +232,10 @@ export class LocalNode implements StorageNode {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     const address = inSpace(request.table.space, request.key.bytes)
-    if (this.#pendings.size > 0 && this.#pendings.has(address)) {
+    if (
+      (this.#pendings.size > 0 && this.#pendings.has(address)) ||
+      (this.#locks.size > 0 && this.#locks.holder(address) !== undefined)
+    ) {
       const doubt = this.#transactions.doubt(address)
       if (doubt !== undefined) await doubt
       return this.#transactions.writeBeside(request)
@@ -307,7 +379,7 @@ export class LocalNode implements StorageNode {
       items.push(entry)
     }
     for (const [key, stored] of items) {
-      const base = { hash: Buffer.from(key.slice(4, 8), 'latin1').readUInt32BE(0), bytes: withoutSpace(key) }
+      const base = itemKeyAt(key)
       const item = parseRecord(decodeRecord(stored))
       const [space, entry] =
         index === 'expiry'

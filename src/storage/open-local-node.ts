@@ -13,7 +13,7 @@ import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
 import { type Line, MemoryLine } from './line.js'
-import { LocalNode, type LocalNodeParts } from './local-node.js'
+import { LocalNode, type LocalNodeParts, type UnitLimits } from './local-node.js'
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
@@ -27,6 +27,7 @@ export interface LocalNodeTuning {
 
 export type LocalNodeOptions = {
   readonly runtime: Runtime
+  readonly units?: UnitLimits
 } & (
   | { readonly memory: true }
   | {
@@ -57,7 +58,7 @@ export async function openLocalNodes(
   options: LocalNodeOptions & { readonly nodes?: number },
 ): Promise<readonly StorageNode[]> {
   if ('memory' in options) {
-    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options.runtime))
+    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
   }
   const folder = await takeFolder(options.path, options.nodes)
   const nodes: StorageNode[] = []
@@ -79,11 +80,12 @@ export async function openLocalNodes(
   }
 }
 
-function openMemoryNode(runtime: Runtime): StorageNode {
+function openMemoryNode({ runtime, units }: LocalNodeOptions): StorageNode {
   return new LocalNode({
     line: new MemoryLine(memoryIndex()),
     clock: new HybridClock(runtime.clock),
     runtime,
+    ...(units && { units }),
     onClose: () => Promise.resolve(),
   })
 }
@@ -94,23 +96,25 @@ interface JournalledNodeOptions {
   readonly path: string
   readonly files?: FileLayer
   readonly tuning?: LocalNodeTuning
+  readonly units?: UnitLimits
 }
 
 async function openJournalledNode(
-  { runtime, path, files = realFiles(), tuning = {} }: JournalledNodeOptions,
+  { runtime, path, files = realFiles(), tuning = {}, units }: JournalledNodeOptions,
   onClose: () => Promise<void>,
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
     await syncFolders(path)
-    return await openNodeOver({ runtime, index, files, folder: join(path, 'journal'), tuning }, onClose)
+    const folder = join(path, 'journal')
+    return await openNodeOver({ runtime, index, files, folder, tuning, ...(units && { units }) }, onClose)
   } catch (error) {
     await index.close()
     throw error
   }
 }
 
-export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions'> {
+export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions' | 'units'> {
   readonly runtime: Runtime
   readonly index: OrderedIndex
   /** Where the journal is kept. */

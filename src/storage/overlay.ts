@@ -3,11 +3,8 @@
 //   decided (newest version) --batch durable--> readers see it --applied to the index--> dropped
 //
 // Deciding sees the newest version of a key; readers see the newest durable one, then the index.
-import BTreeModule from 'sorted-btree'
-import { compareKeyBytes } from '../index/ordered-index.js'
+import { KeyOrder } from '../index/key-order.js'
 import type { KeyBytes } from '../model/brand.js'
-
-const BTree = BTreeModule.default
 
 /** One value of a key, as of one batch; `value` undefined: removed. */
 export interface Version {
@@ -19,9 +16,9 @@ export interface Version {
 }
 
 export class Overlay {
-  /** Looked up by every step, and so a hash map; the tree beside it only knows the order of the keys. */
   readonly #newest = new Map<KeyBytes, Version>()
-  readonly #order = new BTree<KeyBytes, undefined>(undefined, compareKeyBytes)
+  /** As many keys as the overlay may hold: under a load of writes most leave it before anybody asks for their order. */
+  readonly #order = new KeyOrder(Infinity)
   #durableBatch = 0
 
   /** Batches up to this one are durable. */
@@ -54,7 +51,7 @@ export class Overlay {
     const newest = this.#newest.get(key)
     // Within one batch the last value counts; below the newest version that readers see nobody looks.
     const older = newest?.batch === batch && !newest.visible ? newest.older : newest
-    if (newest === undefined) this.#order.set(key, undefined)
+    if (newest === undefined) this.#order.add(key)
     this.#newest.set(key, { batch, value, older: visible ? undefined : this.#trimmed(older), visible })
   }
 
@@ -90,11 +87,7 @@ export class Overlay {
     to: KeyBytes,
     options: { readonly reverse: boolean; readonly view: 'durable' | 'decided' },
   ): Iterable<readonly [KeyBytes, Uint8Array | undefined]> {
-    const entries = options.reverse
-      ? this.#order.entriesReversed(to, undefined, true)
-      : this.#order.entries(from)
-    for (const [key] of entries) {
-      if (options.reverse ? key < from : key >= to) return
+    for (const key of this.#order.range(from, to, options.reverse ? 'backward' : 'forward')) {
       const newest = this.#newest.get(key) as Version
       const version = options.view === 'decided' ? newest : this.#durableOf(newest)
       if (version !== undefined) yield [key, version.value]

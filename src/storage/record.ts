@@ -11,17 +11,28 @@ const HEADER_BYTES = 22
 const UPDATED = 1
 const BLIND = 2
 
-export function encodeRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn): Buffer {
-  const json = JSON.stringify(next.item)
-  const jsonBytes = Buffer.byteLength(json)
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + jsonBytes)
+/** `json`: the text of the item, where it is known already. */
+export function encodeRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn, json?: Uint8Array): Buffer {
+  const bytes = json === undefined ? withText(JSON.stringify(next.item)) : withBytes(json)
   bytes[0] = FORMAT
   bytes[1] = (next.lastWrite.kind === 'update' ? UPDATED : 0) | (next.lastWrite.blind ? BLIND : 0)
   bytes.writeDoubleBE(timestamp, 2)
   bytes.writeDoubleBE(lsn, 10)
   bytes.writeUInt32BE(next.itemBytes, 18)
+  return bytes
+}
+
+function withText(json: string): Buffer {
+  const jsonBytes = Buffer.byteLength(json)
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + jsonBytes)
   // As many bytes as characters: it is ASCII, which is copied faster as what it also is.
   bytes.write(json, HEADER_BYTES, jsonBytes === json.length ? 'latin1' : 'utf8')
+  return bytes
+}
+
+function withBytes(json: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + json.length)
+  bytes.set(json, HEADER_BYTES)
   return bytes
 }
 

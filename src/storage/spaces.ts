@@ -2,12 +2,19 @@
 import { spacePrefix, u32 } from '../model/key-bytes.js'
 import { prefixEnd } from '../model/key-range.js'
 import { type KeyBytes, type Lsn, type SpaceId, type Timestamp, spaceId } from '../model/brand.js'
+import type { ItemKey } from '../model/table.js'
 import { asBuffer } from './record.js'
 import type { SpaceCount } from './storage-node.js'
 
 export const inSpace = (space: SpaceId, key: KeyBytes): KeyBytes => (spacePrefix(space) + key) as KeyBytes
 /** The key without its space, which takes four bytes. */
 export const withoutSpace = (key: KeyBytes): KeyBytes => key.slice(4) as KeyBytes
+
+/** The key of the item at that address. */
+export function itemKeyAt(address: KeyBytes): ItemKey {
+  const bytes = withoutSpace(address)
+  return { hash: Buffer.from(bytes.slice(0, 4), 'latin1').readUInt32BE(0), bytes }
+}
 
 export interface Bounds {
   readonly from: KeyBytes

@@ -12,6 +12,7 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { IndexShape, ItemKey, TableShape } from '../model/table.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
 import type { TransactionNode } from './transactions.js'
+import type { UnitNode } from './units.js'
 
 export type { ItemRecord, LastWrite, Mutation, WriteRequest } from '../rules/item.js'
 
@@ -26,8 +27,8 @@ export type WriteOutcome =
       readonly new?: ItemRecord
     }
   | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
-  /** Transactions are pending on the item, and still were after the longest wait. */
-  | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
+  /** Transactions are pending on the item, or a unit has locked it, and still were after the longest wait. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[]; readonly holder?: string }
   /** The write itself is impossible on this item (wrong operand type, too large, wrong index key type). */
   | { readonly verdict: 'invalid'; readonly message: string }
 
@@ -70,7 +71,7 @@ export interface MetaEntry {
 }
 
 /** Writes, meta writes and backfills are decided in the order in which they were called. */
-export interface StorageNode extends TransactionNode {
+export interface StorageNode extends TransactionNode, UnitNode {
   /** The durable state of one item. */
   get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>
   /**

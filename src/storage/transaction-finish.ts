@@ -89,7 +89,7 @@ export class TransactionFinish {
 
   /** The transactions that are pending no longer. */
   #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: Put): readonly TxId[] {
-    const { pendings, marks, functions, patience } = this.#options
+    const { pendings, marks, functions, patience, locks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
     if (mine === undefined) return []
     const item = loadItem(this.#options, address, mine.action.key)
@@ -97,6 +97,7 @@ export class TransactionFinish {
     if (verdict.verdict === 'unknown') return []
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
+    if (mine.unit !== undefined && decision === 'commit') locks.release(address, mine.unit)
     patience.changed(address)
     return transactions(
       item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
@@ -114,8 +115,10 @@ export class TransactionFinish {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      const { next, timestamp, blind } = last
-      steps.apply({ table, key, state, next, timestamp, blind, put })
+      const { tx: by, next, timestamp, blind } = last
+      const json = pendings.intendedJson(item.address, by)
+      const passed = written.length > 1 && { passed: written.slice(0, -1) }
+      steps.apply({ table, key, state, next, timestamp, blind, by, put, json, ...passed })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }

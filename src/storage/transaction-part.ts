@@ -8,7 +8,7 @@
 //
 // Who has to wait for what is pending does so in patience.ts.
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
-import type { StepAction, StepVerdict } from '../rules/beside.js'
+import type { StepAction, StepPlace, StepVerdict } from '../rules/beside.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
 import type { PrepareVerdict } from '../rules/prepare.js'
@@ -21,13 +21,15 @@ import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
 import { both } from './line.js'
 import { Patience, type PatienceOptions, type Step } from './patience.js'
+import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
 import { inSpace } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import { TransactionFinish } from './transaction-finish.js'
 import { TransactionReads } from './transaction-reads.js'
+import { UnitPart } from './unit-part.js'
+import type { PredicateCheck } from './units.js'
 import type {
-  ActionVerdict,
   CommitRequest,
   FinishRequest,
   PrepareReply,
@@ -70,6 +72,8 @@ export class TransactionPart implements TransactionNode {
   readonly #ceiling: Ceiling
   readonly #finish: TransactionFinish
   readonly #reads: TransactionReads
+  /** What serves units of work beside their commits. */
+  readonly units: UnitPart
 
   constructor(options: TransactionPartOptions) {
     this.#options = options
@@ -80,6 +84,7 @@ export class TransactionPart implements TransactionNode {
     const shared = { ...options, functions: this.#functions, patience: this.#patience }
     this.#finish = new TransactionFinish({ ...shared, ended: this.#ended })
     this.#reads = new TransactionReads({ ...shared, ceiling: this.#ceiling })
+    this.units = new UnitPart({ ...shared, ceiling: this.#ceiling })
   }
 
   /** Undefined if the item may be read now. */
@@ -93,36 +98,61 @@ export class TransactionPart implements TransactionNode {
   }
 
   async prepare(request: PrepareRequest): Promise<PrepareReply> {
-    const answer = await this.#patience.patiently(() => this.#prepare(request))
-    return { clock: this.#options.clock.timestamp, verdicts: answer }
+    const answer = await this.#patience.patiently(() =>
+      request.predicates === undefined
+        ? this.#prepare(request)
+        : this.#prepareUnit(request, request.predicates),
+    )
+    return { clock: this.#options.clock.timestamp, ...answer }
   }
 
-  #prepare({ tx, timestamp, actions, imagesWanted }: PrepareRequest): Step<readonly ActionVerdict[]> {
+  /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
+  #prepareUnit(request: PrepareRequest, checks: readonly PredicateCheck[]): Step<PrepareAnswer> {
+    const { clock, line } = this.#options
+    const { timestamp, actions } = request
+    clock.witness(timestamp)
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, timestamp)
+    const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
+    if (refused || waitFor.length > 0) {
+      const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
+      return refused ? { answer, settled: line.settledAll() } : { answer, waitFor }
+    }
+    const step = this.#prepare(request)
+    const answer = { ...step.answer, predicateVerdicts }
+    if (step.waitFor !== undefined) return { answer, waitFor: step.waitFor }
+    if (answer.verdicts.every(({ verdict }) => verdict === 'accepted'))
+      raiseFloors(this.#options, checks, timestamp)
+    return {
+      answer,
+      settled: both(both(step.settled, line.settledAll()), this.#ceiling.above(timestamp)),
+    }
+  }
+
+  #prepare({ tx, timestamp, actions, imagesWanted, unit }: PrepareRequest): Step<PrepareAnswer> {
     const { clock, line, pendings, rules } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
     if (ended !== undefined)
-      return { answer: actions.map(() => ({ verdict: 'ended' })), settled: ended.settled }
+      return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
     const items = actions.map((action) => this.#loadAction(action))
-    const verdicts = items.map((item) =>
-      this.#functions.decidePrepare(item, item.action, { tx, timestamp }, rules),
-    )
+    const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
+    const verdicts = items.map((item) => this.#functions.decidePrepare(item, item.action, at, rules))
     const refused = verdicts.some(({ verdict }) => verdict !== 'accepted' && verdict !== 'wait')
-    const answer = items.map((item, at) => actionVerdict(verdicts[at] as PrepareVerdict, item))
+    const answer = items.map((item, n) => actionVerdict(verdicts[n] as PrepareVerdict, item))
     if (!refused && verdicts.some(({ verdict }) => verdict === 'wait')) {
       return {
-        answer,
-        waitFor: items.flatMap((item, at) => (verdicts[at]?.verdict === 'wait' ? [item.address] : [])),
+        answer: { verdicts: answer },
+        waitFor: items.flatMap((item, n) => (verdicts[n]?.verdict === 'wait' ? [item.address] : [])),
       }
     }
     // With a later timestamp those that would wait are asked again: until then they are in nobody's way.
     if (refused && verdicts.every(({ verdict }) => RESTAMPED.has(verdict))) {
       const tooOld = answer.map((each) => (each.verdict === 'too-old' ? each : ACCEPTED))
-      return { answer: tooOld, settled: settledAt(line, items) }
+      return { answer: { verdicts: tooOld }, settled: settledAt(line, items) }
     }
-    if (refused) return { answer, settled: settledAt(line, items) }
-    for (const [at, item] of items.entries()) {
-      const verdict = verdicts[at] as PrepareVerdict & { verdict: 'accepted' }
+    if (refused) return { answer: { verdicts: answer }, settled: settledAt(line, items) }
+    for (const [n, item] of items.entries()) {
+      const verdict = verdicts[n] as PrepareVerdict & { verdict: 'accepted' }
       if (verdict.pending === item.pending) continue
       // An absent item keeps what the partition says now: later deletes beside it must not hide this write (§3.3).
       const tombstone = item.state.record === undefined && {
@@ -131,7 +161,7 @@ export class TransactionPart implements TransactionNode {
       pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put')
     }
     return {
-      answer: imagesWanted ? items.map(withImage) : answer,
+      answer: { verdicts: imagesWanted ? items.map(withImage) : answer },
       settled: line.settled() ?? settledAt(line, items),
     }
   }
@@ -162,14 +192,15 @@ export class TransactionPart implements TransactionNode {
   }
 
   #transact(request: TransactRequest): Step<TransactAnswer> {
-    const { tx, actions, token, imagesWanted } = request
+    const { tx, actions, token, imagesWanted, unit, predicates = [] } = request
     const payloadHash = token?.payloadHash ?? ''
     const { tokens, line } = this.#options
     const known = this.#recognised(request)
     if (known !== undefined) return known
     const items = actions.map((action) => this.#loadAction(action))
     const steps = items.map((item) => ({ item, action: item.action, answersImage: false }))
-    const verdict = this.#decideStep(steps)
+    const last = predicates.length > 0 && { last: true as const }
+    const verdict = this.#decideStep(steps, { ...(unit !== undefined && { unit }), ...last })
     switch (verdict.verdict) {
       case 'refused': {
         const verdicts = verdict.results.map((result, at) => stepVerdict(result, items[at] as Loaded))
@@ -177,27 +208,57 @@ export class TransactionPart implements TransactionNode {
       }
       case 'wait':
       case 'conflict': {
-        const verdicts = verdict.others.map(conflictVerdict)
+        const verdicts = verdict.others.map((others, at) => conflictVerdict(others, verdict.holders[at]))
         const answer: TransactAnswer = { outcome: 'refused', verdicts }
         return verdict.verdict === 'wait'
           ? { answer, waitFor: contendedOf(items) }
           : { answer, settled: undefined }
       }
       case 'done': {
+        const refused = this.#unitRefusal(request, verdict.timestamp)
+        if (refused !== undefined) return refused
         for (const [at, item] of items.entries())
-          this.#applyStep(
-            { item, action: item.action, answersImage: false },
-            verdict.next[at],
-            verdict.timestamp,
-          )
+          this.#applyStep({ item, action: item.action, answersImage: false }, verdict.next[at], {
+            timestamp: verdict.timestamp,
+            by: tx,
+          })
+        raiseFloors(this.#options, predicates, verdict.timestamp)
+        if (unit !== undefined) this.#unlock(items, unit)
         if (isRemembered(request)) tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
         const images = imagesWanted && { verdicts: items.map(withImage) }
         return {
           answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
-          settled: line.settled(),
+          // What only looked has no record that would keep its place in the serial order.
+          settled: actions.some(writes) ? line.settled() : this.#settledRead(items, verdict.timestamp),
         }
       }
     }
+  }
+
+  #settledRead(items: readonly LoadedItem[], timestamp: Timestamp): Promise<void> | undefined {
+    const { line } = this.#options
+    return both(both(line.settled(), settledAt(line, items)), this.#ceiling.above(timestamp))
+  }
+
+  /** What the predicates of a unit have against its commit in one round at that timestamp. */
+  #unitRefusal(
+    { actions, predicates }: TransactRequest,
+    timestamp: Timestamp,
+  ): Step<TransactAnswer> | undefined {
+    if (predicates === undefined) return undefined
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, timestamp)
+    if (predicateVerdicts.every(({ verdict }) => verdict === 'holds')) return undefined
+    const verdicts = actions.map(() => ACCEPTED)
+    const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
+    return waitFor.length > 0 && !predicateVerdicts.some(isFinal)
+      ? { answer, waitFor }
+      : { answer, settled: this.#options.line.settledAll() }
+  }
+
+  /** The commit of a unit gives its locks back. */
+  #unlock(items: readonly LoadedItem[], unit: string): void {
+    const { locks } = this.#options
+    for (const { address } of items) if (locks.release(address, unit)) this.#patience.changed(address)
   }
 
   /** The answer to a request that was here before, or whose token was. */
@@ -233,13 +294,15 @@ export class TransactionPart implements TransactionNode {
       }
       case 'wait':
       case 'conflict': {
-        const answer: WriteOutcome = { verdict: 'conflict', others: verdict.others[0] ?? [] }
+        const [others = []] = verdict.others
+        const [holder] = verdict.holders
+        const answer: WriteOutcome = { verdict: 'conflict', others, ...(holder !== undefined && { holder }) }
         return verdict.verdict === 'wait'
           ? { answer, waitFor: [item.address] }
           : { answer, settled: undefined }
       }
       case 'done': {
-        const next = this.#applyStep(step, verdict.next[0], verdict.timestamp)
+        const next = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
         const traceless = record === undefined && next === undefined
         return {
           answer: {
@@ -265,9 +328,9 @@ export class TransactionPart implements TransactionNode {
     return this.#ceiling.above(timestamp)
   }
 
-  #decideStep(steps: readonly StepAction[]): StepVerdict {
+  #decideStep(steps: readonly StepAction[], place?: StepPlace): StepVerdict {
     const { clock, rules } = this.#options
-    const verdict = this.#functions.decideStep(steps, clock.nextTimestamp(), rules)
+    const verdict = this.#functions.decideStep(steps, clock.nextTimestamp(), rules, place)
     if (verdict.verdict === 'done') clock.witness(verdict.timestamp)
     return verdict
   }
@@ -275,14 +338,16 @@ export class TransactionPart implements TransactionNode {
   #applyStep(
     { item, action, answersImage }: StepAction & { readonly item: LoadedItem },
     next: NextImage | undefined,
-    timestamp: Timestamp,
+    { timestamp, by }: { readonly timestamp: Timestamp; readonly by?: TxId },
   ): ItemRecord | undefined {
     const { steps, pendings, marks } = this.#options
     const blind = !observes(action) && !answersImage
     if (!blind) marks.raise(item.address, timestamp)
     if (!writes(action)) return undefined
     const { state, key } = item
-    const record = steps.apply({ table: action.table, key, state, next, timestamp, blind, put: 'put' })
+    const { table } = action
+    const writer = by !== undefined && { by }
+    const record = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', ...writer })
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
@@ -304,6 +369,8 @@ export class TransactionPart implements TransactionNode {
   }
 }
 
+type PrepareAnswer = Omit<PrepareReply, 'clock'>
+
 type TransactAnswer = TransactReply extends infer Reply
   ? Reply extends unknown
     ? Omit<Reply, 'clock'>
@@ -313,4 +380,4 @@ type TransactAnswer = TransactReply extends infer Reply
 const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
 
 const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
-  items.flatMap((item) => (item.pending.length > 0 ? [item.address] : []))
+  items.flatMap((item) => (item.pending.length > 0 || item.lockedBy !== undefined ? [item.address] : []))

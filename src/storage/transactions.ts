@@ -12,6 +12,7 @@ import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { Action } from '../rules/pending.js'
+import type { PredicateCheck } from './units.js'
 
 export type { Action }
 
@@ -22,7 +23,23 @@ export interface PrepareRequest {
   readonly actions: readonly Action[]
   /** Show the images that accepted actions met: what they cost is counted by them. */
   readonly imagesWanted?: true
+  /** What queries of a unit of work have read; all must hold, too. */
+  readonly predicates?: readonly PredicateCheck[]
+  /** The unit of work that this is the commit of: the owner of its explicit locks. */
+  readonly unit?: string
 }
+
+/** What a node says to one predicate. */
+export type PredicateVerdict =
+  | { readonly verdict: 'holds' }
+  /** It would read something else at the commit timestamp. */
+  | { readonly verdict: 'changed'; readonly item?: ItemRef; readonly by?: TxId }
+  /** A write that matches is prepared, and was undecided after the longest wait. */
+  | { readonly verdict: 'pending'; readonly tx: TxId }
+  /** What it would read at that timestamp is not known any more; at one above `above` it is. */
+  | { readonly verdict: 'too-old'; readonly above: Timestamp }
+  /** Nobody can tell any more. */
+  | { readonly verdict: 'snapshot-too-old' }
 
 /** What a node says to one action. */
 export type ActionVerdict =
@@ -30,10 +47,12 @@ export type ActionVerdict =
   | { readonly verdict: 'accepted'; readonly old?: ItemRecord }
   | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
   | { readonly verdict: 'invalid'; readonly message: string }
-  /** Another transaction is in the way, and was still after the longest wait. */
-  | { readonly verdict: 'conflict'; readonly others: readonly TxId[] }
+  /** Another transaction is in the way, or a unit's explicit lock, and was still after the longest wait. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[]; readonly holder?: string }
   /** The timestamp cannot be used on this item; one above `above` might. */
   | { readonly verdict: 'too-old'; readonly above: Timestamp }
+  /** Not what the unit of work has read, or written since by somebody else: its expectation fails. */
+  | { readonly verdict: 'changed'; readonly by?: TxId }
   /** The transaction has ended here: a delayed prepare. */
   | { readonly verdict: 'ended' }
 
@@ -41,6 +60,8 @@ export interface PrepareReply {
   readonly clock: Timestamp
   /** One for each action, in order. The actions are prepared only if all are accepted. */
   readonly verdicts: readonly ActionVerdict[]
+  /** One for each predicate, in order. */
+  readonly predicateVerdicts?: readonly PredicateVerdict[]
 }
 
 export interface FinishRequest {
@@ -66,6 +87,8 @@ export interface TransactRequest {
   readonly actions: readonly Action[]
   readonly token?: TokenClaim
   readonly imagesWanted?: true
+  readonly predicates?: readonly PredicateCheck[]
+  readonly unit?: string
   /** This request cannot arrive twice: without a token nothing of it need be remembered. */
   readonly once?: true
 }
@@ -78,7 +101,11 @@ export type TransactReply = { readonly clock: Timestamp } &
         readonly timestamp: Timestamp
         readonly verdicts?: readonly ActionVerdict[]
       }
-    | { readonly outcome: 'refused'; readonly verdicts: readonly ActionVerdict[] }
+    | {
+        readonly outcome: 'refused'
+        readonly verdicts: readonly ActionVerdict[]
+        readonly predicateVerdicts?: readonly PredicateVerdict[]
+      }
     /** The same token with the same request was committed before. */
     | { readonly outcome: 'repeated' }
     | { readonly outcome: 'token-mismatch' }

@@ -69,13 +69,8 @@ export type LockReply =
   | { readonly verdict: 'locked' }
   /** An older unit, or a transaction, holds one of the items, and did after the longest wait. */
   | { readonly verdict: 'conflict'; readonly item: ItemRef; readonly holder: string }
-
-/** What a unit requires of an item at its commit timestamp. */
-export type Expectation =
-  /** It is as it was read: last written then, or absent. */
-  | { readonly kind: 'version'; readonly written: Timestamp | undefined }
-  /** Nobody has written it since the snapshot was taken: first committer wins. */
-  | { readonly kind: 'unwritten-since'; readonly timestamp: Timestamp }
+  /** This node holds as many locks as it may. */
+  | { readonly verdict: 'too-many' }
 
 /** What a query or scan saw must be what it would see at the commit timestamp. Plain data, as everything a node is sent. */
 export interface PredicateCheck {
@@ -90,7 +85,17 @@ export interface PredicateCheck {
   readonly filter?: BoundCondition
 }
 
+/** What a node holds in memory for units of work. */
+export interface UnitsHeld {
+  readonly snapshots: number
+  /** Of images that open snapshots may need. */
+  readonly historyBytes: number
+  readonly locks: number
+}
+
 export interface UnitNode {
+  readonly unitsHeld: UnitsHeld
+
   openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply>
   closeSnapshot(timestamp: Timestamp): Promise<void>
   readSnapshot(request: {

@@ -1,6 +1,7 @@
 // What the rules say, as a node tells it to coordinators.
 import type { TxId } from '../model/brand.js'
 import type { StepVerdict } from '../rules/beside.js'
+import type { ChangedVerdict } from '../rules/expectation.js'
 import type { PrepareVerdict } from '../rules/prepare.js'
 import type { LoadedItem } from './contended.js'
 import type { ActionVerdict } from './transactions.js'
@@ -13,8 +14,12 @@ export function actionVerdict(verdict: PrepareVerdict, item: LoadedItem): Action
       const { record } = item.state
       return { verdict: 'condition-failed', ...(record && { current: record }) }
     }
-    case 'wait':
-      return { verdict: 'conflict', others: verdict.others }
+    case 'wait': {
+      const { others, holder } = verdict
+      return { verdict: 'conflict', others, ...(holder !== undefined && { holder }) }
+    }
+    case 'changed':
+      return changedVerdict(verdict)
     case 'invalid':
     case 'conflict':
     case 'too-old':
@@ -28,12 +33,19 @@ export function stepVerdict(
 ): ActionVerdict {
   if (result.verdict === 'fine') return ACCEPTED
   if (result.verdict === 'invalid') return result
+  if (result.verdict === 'changed') return changedVerdict(result)
   const { record } = item.state
   return { verdict: 'condition-failed', ...(record && { current: record }) }
 }
 
-export const conflictVerdict = (others: readonly TxId[]): ActionVerdict =>
-  others.length === 0 ? ACCEPTED : { verdict: 'conflict', others }
+export const conflictVerdict = (others: readonly TxId[], holder: string | undefined): ActionVerdict =>
+  others.length === 0 && holder === undefined
+    ? ACCEPTED
+    : { verdict: 'conflict', others, ...(holder !== undefined && { holder }) }
+
+function changedVerdict({ change }: ChangedVerdict): ActionVerdict {
+  return { verdict: 'changed', ...(change?.by !== undefined && { by: change.by }) }
+}
 
 export function withImage({ state: { record } }: LoadedItem): ActionVerdict {
   return record === undefined ? ACCEPTED : { verdict: 'accepted', old: record }

@@ -5,6 +5,7 @@
 //
 // Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { callExtension } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 
 export interface CallOptions {
@@ -17,6 +18,11 @@ export interface Endpoint {
     input: EndpointInput<Name>,
     options?: CallOptions,
   ): Promise<EndpointOutput<Name>>
+  /**
+   * An operation of Seriatim's own (docs/wire.md), in the JSON of the wire: binaries are base64 here. An endpoint that is
+   * not Seriatim refuses it with an error named UnknownOperationException.
+   */
+  extension(operation: string, input: object, options?: CallOptions): Promise<unknown>
 }
 
 type Sdk = typeof import('@aws-sdk/client-dynamodb')
@@ -35,6 +41,7 @@ export function clientEndpoint(client: DynamoDBClient): Endpoint {
       ) => Promise<never>
       return send(command, signal === undefined ? {} : { abortSignal: signal })
     },
+    extension: (operation, input, options) => callExtension(client, operation, input, options),
   }
 }
 

@@ -7,6 +7,7 @@
 // Items and keys are in the wire's form here (see values.ts).
 import type { TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
+import { Conflict, SnapshotTooOld } from './errors.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
 
 /** What is known of a table: its key, and its indexes with what they project. */
@@ -45,8 +46,6 @@ export interface Page {
   readonly items: readonly Item[]
   /** Where the next page begins; absent after the last. */
   readonly next?: Item
-  /** Roughly what the answer takes in memory. */
-  readonly bytes: number
 }
 
 /** Expressions of one action, with names and values that do not clash. */
@@ -132,6 +131,11 @@ export interface Attempt {
   end(work: UnitWork): void
   /** What the next attempt should know. */
   carry?(): unknown
+  /**
+   * A send of the commit got no answer, and a later one was refused: the first may still arrive. The next attempt has
+   * the same id, so that only one of them can take effect; if it is refused with `EarlierCommitted`, it was this one.
+   */
+  readonly isDoubtful?: boolean
   /** Requests sent and capacity units consumed so far. */
   readonly usage: { readonly requests: number; readonly capacity: number }
 }
@@ -159,7 +163,16 @@ export interface DetachedUnits {
   resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }>
 }
 
+/** The commit of an earlier attempt, whose answer was lost, has taken effect after all. */
+export class EarlierCommitted extends Error {
+  override readonly name = 'EarlierCommitted'
+}
+
 /** The endpoint asks for patience: tried again later, and everybody on this transactor slows down. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 }
+
+/** Another attempt may succeed. */
+export const isRetriable = (error: unknown): boolean =>
+  error instanceof Conflict || error instanceof SnapshotTooOld || error instanceof Overloaded

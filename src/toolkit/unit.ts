@@ -14,7 +14,7 @@ import { changesItem, dependsOnBase, fold, imageAfter, type Step } from './fold.
 import { keyNames, pick } from './layout.js'
 import { unitLimits } from './limits.js'
 import { OwnRows, rangeView } from './own-rows.js'
-import { isRepeatable } from './protocol.js'
+import { isRepeatable, isRetriable } from './protocol.js'
 import type { Action, Attempt, AttemptStart, ItemAddress, RangeRequest, ReadItem } from './protocol.js'
 import type { RangeEntry, TableLayout, UnitWork } from './protocol.js'
 import { RangeRead, UnitRows, type Batches } from './rows.js'
@@ -67,6 +67,7 @@ export class Unit implements UnitOfWork {
   #bytes = 0
   #ended: string | undefined
   #aborted: UnitAborted | undefined
+  #hindered: unknown
 
   constructor({ start, port, ordersLikeSeriatim, unitBytesMax }: UnitOptions) {
     this.id = start.id
@@ -82,7 +83,7 @@ export class Unit implements UnitOfWork {
     key: object,
     options: { readonly lock?: boolean } = {},
   ): Promise<Plain | undefined> {
-    this.#assertOpen()
+    this.assertOpen()
     const address = addressOf(table, key)
     if (this.#unplaced.length > 0) await this.#place()
     const entry = this.#entry(address)
@@ -92,7 +93,7 @@ export class Unit implements UnitOfWork {
   }
 
   async getAll(table: string, keys: readonly object[]): Promise<(Plain | undefined)[]> {
-    this.#assertOpen()
+    this.assertOpen()
     const addresses = keys.map((key) => addressOf(table, key))
     if (this.#unplaced.length > 0) await this.#place()
     const entries = addresses.map((address) => this.#entry(address))
@@ -101,7 +102,7 @@ export class Unit implements UnitOfWork {
   }
 
   query(table: string, input: QueryInput): Rows<Plain> {
-    this.#assertOpen()
+    this.assertOpen()
     const { text, names, values } = expression(input.key, input.names, input.values)
     const request: RangeRequest = {
       table,
@@ -116,7 +117,7 @@ export class Unit implements UnitOfWork {
   }
 
   scan(table: string, input: ScanInput = {}): Rows<Plain> {
-    this.#assertOpen()
+    this.assertOpen()
     const { names, values } = expression(input.filter ?? '', input.names, input.values)
     const request: RangeRequest = {
       table,
@@ -130,41 +131,46 @@ export class Unit implements UnitOfWork {
   }
 
   put(table: string, item: object, condition?: Condition): void {
-    this.#assertOpen()
+    this.assertOpen()
     this.#write(table, undefined, { kind: 'put', item: marshallItem(item), ...conditionOf(condition) })
   }
 
   update(table: string, key: object, update: Update<Plain>, condition?: Condition): void {
-    this.#assertOpen()
+    this.assertOpen()
     const step: Step = { kind: 'update', update: updateExpression(update), ...conditionOf(condition) }
     this.#write(table, marshallItem(key), step)
   }
 
   delete(table: string, key: object, condition?: Condition): void {
-    this.#assertOpen()
+    this.assertOpen()
     this.#write(table, marshallItem(key), { kind: 'delete', ...conditionOf(condition) })
   }
 
   check(table: string, key: object, condition: Condition): void {
-    this.#assertOpen()
+    this.assertOpen()
     this.#write(table, marshallItem(key), { kind: 'check', condition: conditionExpression(condition) })
   }
 
   abort(reason?: unknown): never {
-    this.#assertOpen()
+    this.assertOpen()
     this.#aborted = new UnitAborted(reason)
     this.#ended = 'it was aborted: begin another one'
     throw this.#aborted
   }
 
   onCommit(callback: () => void | Promise<void>): void {
-    this.#assertOpen()
+    this.assertOpen()
     this.#callbacks.push(callback)
   }
 
   /** What `abort` threw, even if the lambda has caught it. */
   get aborted(): UnitAborted | undefined {
     return this.#aborted
+  }
+
+  /** A read was refused in a way that another attempt may not meet. */
+  get hindered(): unknown {
+    return this.#hindered
   }
 
   get callbacks(): readonly (() => void | Promise<void>)[] {
@@ -338,14 +344,23 @@ export class Unit implements UnitOfWork {
   }
 
   async #receive(entries: readonly Entry[], answer: Promise<readonly ReadItem[]>): Promise<void> {
-    const read = await answer
-    this.#assertOpen()
+    const read = await this.#answered(answer)
     for (const [at, entry] of entries.entries()) {
       const one = read[at] ?? {}
       const bytes = one.item === undefined ? 0 : itemBytes(one.item)
       this.#hold(bytes - entry.readBytes)
       entry.read = one
       entry.readBytes = bytes
+    }
+  }
+
+  /** A lambda may hide why it failed; the attempt should know. */
+  async #answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      return await answer
+    } catch (error) {
+      if (isRetriable(error)) this.#hindered ??= error
+      throw error
     }
   }
 
@@ -365,7 +380,7 @@ export class Unit implements UnitOfWork {
       throw new RangeError(`limit is a whole number from 1 on, not ${limit}`)
     return new UnitRows({
       open: (use) => {
-        this.#assertOpen()
+        this.assertOpen()
         const range = new RangeRead(request)
         this.#ranges.push(range)
         return { range, batches: this.#batches(request, limit, use) }
@@ -382,9 +397,9 @@ export class Unit implements UnitOfWork {
     for (;;) {
       const wanted =
         limit === undefined || request.filter !== undefined ? undefined : left + (own?.hidden.size ?? 0)
-      const page = await this.#port.page(request, start, wanted)
-      this.#assertOpen()
-      if (use === 'array') this.#hold(page.bytes)
+      const page = await this.#answered(this.#port.page(request, start, wanted))
+      this.assertOpen()
+      if (use === 'array') for (const item of page.items) this.#hold(itemBytes(item))
       start = page.next
       const rows =
         own === undefined ? page.items : own.merged(page.items, start === undefined ? 'last' : 'more')
@@ -392,7 +407,7 @@ export class Unit implements UnitOfWork {
       left -= rows.length
       if (left <= 0) return 'limit'
       if (start === undefined) return 'all'
-      this.#assertOpen()
+      this.assertOpen()
     }
   }
 
@@ -424,7 +439,8 @@ export class Unit implements UnitOfWork {
     )
   }
 
-  #assertOpen(): void {
+  /** Throws a sentence that helps, once the unit has ended. */
+  assertOpen(): void {
     if (this.#ended !== undefined) throw new Error(`This unit of work has ended: ${this.#ended}.`)
     if (this.#start.signal.aborted) throw this.#start.signal.reason
   }

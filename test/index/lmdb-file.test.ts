@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { IndexDamaged } from '../../src/index/lmdb-file.js'
@@ -36,4 +36,47 @@ test('index: a file that is not an index is refused with a sentence', async () =
   const path = await filledIndex()
   writeFileSync(join(path, 'data.mdb'), Buffer.alloc(20_000, 1))
   assert.throws(() => lmdbIndex(path), IndexDamaged)
+})
+
+const entries = (from: number, to: number, value: Buffer | undefined): [KeyBytes, Buffer | undefined][] =>
+  Array.from({ length: to - from }, (_, n) => [`key${String(from + n).padStart(5, '0')}` as KeyBytes, value])
+
+/** The bytes of a file up to the last page that its newer meta page names. */
+function namedBytes(whole: Buffer): number {
+  const newer = whole.readBigUInt64LE(152) > whole.readBigUInt64LE(4096 + 152) ? 0 : 4096
+  return (Number(whole.readBigUInt64LE(newer + 144)) + 1) * 4096
+}
+
+test('index: a file that ends before its last page opens if that page is free, and was therefore never written', async () => {
+  const path = testFolder()
+  const file = join(path, 'data.mdb')
+  const first = lmdbIndex(path)
+  await first.apply(entries(0, 20, Buffer.alloc(900, 1)), 1)
+  // Pages that are taken and given back within one commit.
+  await first.apply([...entries(20, 100, Buffer.alloc(5000, 2)), ...entries(20, 100, undefined)], 2)
+  await first.close()
+  assert.ok(
+    statSync(file).size < namedBytes(readFileSync(file)),
+    'the file is not shorter: nothing is tested',
+  )
+  const again = lmdbIndex(path)
+  assert.equal(again.appliedUpTo, 2)
+  for (const [key] of entries(0, 20, undefined)) assert.equal(again.get(key)?.[0], 1)
+  await again.apply(entries(20, 400, Buffer.alloc(900, 3)), 3)
+  for (const [key] of entries(20, 400, undefined)) assert.equal(again.get(key)?.[0], 3)
+  await again.close()
+})
+
+test('index: a file that ends within a value of several pages, or before one of its trees, is refused', async () => {
+  const path = testFolder()
+  const file = join(path, 'data.mdb')
+  const index = lmdbIndex(path)
+  await index.apply(entries(0, 200, Buffer.alloc(20_000, 7)), 1)
+  await index.close()
+  const whole = readFileSync(file)
+  for (let length = 8192; length < whole.length - 4096; length += 4096 * 7) {
+    truncateSync(file, length)
+    assert.throws(() => lmdbIndex(path), IndexDamaged)
+    writeFileSync(file, whole)
+  }
 })

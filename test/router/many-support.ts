@@ -4,6 +4,8 @@ import { openCatalog } from '../../src/router/catalog.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/operations/query-operations.js'
 import { tableOperations } from '../../src/router/operations/tables.js'
+import { transactionOperations } from '../../src/router/operations/transaction-operations.js'
+import { unitOperations } from '../../src/router/units/unit-operations.js'
 import { anyone, type Principal } from '../../src/router/router.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
@@ -44,7 +46,7 @@ export async function openTestStore(nodeCount: number): Promise<TestStore> {
       nodeOf: (hash) => nodes[(hash >>> 22) % nodes.length] as StorageNode,
       coordinator: testCoordinator(runtime, nodes, (hash) => (hash >>> 22) % nodes.length),
     },
-    operations: [...tableOperations, ...queryOperations],
+    operations: [...tableOperations, ...queryOperations, ...transactionOperations, ...unitOperations],
     onInternalError: (error) => {
       throw error
     },

@@ -169,6 +169,7 @@ export class History {
         return
       case 'condition-failed':
       case 'invalid':
+      case 'changed':
         states.set(name, 'refused')
     }
   }

@@ -1,7 +1,7 @@
 // A storage node reduced to its decisions: items as plain data, and around the pure rules only what a node has to do
 // with their answers. It has no journal, no index and no messages; requests that have to wait are told so.
 import { timestamp as stamp, type Timestamp, type TxId } from '../../src/model/brand.js'
-import { decideStep, type StepVerdict } from '../../src/rules/beside.js'
+import { decideStep, type StepPlace, type StepVerdict } from '../../src/rules/beside.js'
 import { decideFinish, type FinishVerdict } from '../../src/rules/finish.js'
 import {
   observes,
@@ -30,6 +30,7 @@ export interface StoredItem {
   tombstone: { timestamp: Timestamp; blind: boolean } | undefined
   read: Timestamp
   pending: readonly Pending[]
+  lockedBy: string | undefined
 }
 
 /** One write of a step, on the item of that name. */
@@ -47,6 +48,8 @@ export class RuleNode {
   clock: Timestamp = ZERO
   /** All items are of one partition. */
   maxDelete: Timestamp = ZERO
+  /** Snapshots are open. */
+  ordered = false
   readonly #items = new Map<string, StoredItem>()
 
   names(): readonly string[] {
@@ -57,22 +60,31 @@ export class RuleNode {
     let item = this.#items.get(name)
     if (item === undefined) {
       const last = { timestamp: ZERO, blind: false }
-      item = { image: undefined, last, tombstone: undefined, read: ZERO, pending: [] }
+      item = { image: undefined, last, tombstone: undefined, read: ZERO, pending: [], lockedBy: undefined }
       this.#items.set(name, item)
     }
     return item
   }
 
   load(name: string): ContendedItem {
-    const { image, last, tombstone, read, pending } = this.stored(name)
+    const { image, last, tombstone, read, pending, lockedBy } = this.stored(name)
     const write = image !== undefined ? last : (tombstone ?? { timestamp: this.maxDelete, blind: false })
-    return { item: () => image, written: write.timestamp, writtenBlindly: write.blind, read, pending }
+    return {
+      item: () => image,
+      written: write.timestamp,
+      writtenBlindly: write.blind,
+      read,
+      pending,
+      version: image && last.timestamp,
+      ...(this.ordered && { ordered: true }),
+      ...(lockedBy !== undefined && { lockedBy }),
+    }
   }
 
-  prepare(tx: TxId, timestamp: Timestamp, name: string, action: Action): PrepareVerdict {
+  prepare(tx: TxId, timestamp: Timestamp, name: string, action: Action, unit?: string): PrepareVerdict {
     this.#witness(timestamp)
     const item = this.load(name)
-    const verdict = decidePrepare(item, action, { tx, timestamp }, this.rules)
+    const verdict = decidePrepare(item, action, { tx, timestamp, ...(unit && { unit }) }, this.rules)
     if (verdict.verdict !== 'accepted') return verdict
     const stored = this.stored(name)
     stored.pending = verdict.pending
@@ -85,8 +97,7 @@ export class RuleNode {
     if (verdict.verdict === 'unknown') return verdict
     const stored = this.stored(name)
     stored.pending = verdict.pending
-    const last = verdict.written.at(-1)
-    if (last !== undefined) this.#apply(name, last.next, last)
+    for (const each of verdict.written) this.#apply(name, each.next, each)
     stored.read = Math.max(stored.read, verdict.read) as Timestamp
     this.#dropTombstone(stored)
     return verdict
@@ -95,7 +106,8 @@ export class RuleNode {
   /** A write to one item outside a transaction. */
   single(named: NamedAction): StepVerdict {
     const { name, action, answersImage = false } = named
-    if (this.stored(name).pending.length > 0) return this.step([named])
+    const { pending, lockedBy } = this.stored(name)
+    if (pending.length > 0 || lockedBy !== undefined) return this.step([named])
     const request = { ...action, mutation: mutationOf(action), answersImage }
     const verdict = decideWrite({ record: undefined, item: () => this.stored(name).image }, request)
     if (verdict.verdict !== 'done') return { verdict: 'refused', results: [verdict] }
@@ -105,13 +117,13 @@ export class RuleNode {
   }
 
   /** A transaction in one round, or a single write beside pending ones. */
-  step(actions: readonly NamedAction[]): StepVerdict {
+  step(actions: readonly NamedAction[], place: StepPlace = {}): StepVerdict {
     const steps = actions.map(({ name, action, answersImage = false }) => ({
       item: this.load(name),
       action: { ...action, answersImage },
       answersImage,
     }))
-    const verdict = decideStep(steps, this.#next(), this.rules)
+    const verdict = decideStep(steps, this.#next(), this.rules, place)
     if (verdict.verdict !== 'done') return verdict
     this.#witness(verdict.timestamp)
     for (const [at, named] of actions.entries()) this.#applyStep(named, verdict.next[at], verdict.timestamp)

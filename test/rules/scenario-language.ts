@@ -11,14 +11,18 @@
 //   transact put {"n": 3}; y check n = 1          -> x written 103 {"n": 3}; y checked | refused: ... | ...
 //   read at 105, latest marking 106, get          -> value {"n": 3} | value none | too-old above 103 | pending t1
 //   together x, y                                 -> at 105 x {"n": 3}; y none | never
+//   snapshots open | closed
+//   lock x by u1, unlock x                        prepare t1 at 101 of u1 ..., transact of u1 ...: the unit u1 commits
 //   show                                          -> {"n": 3} written 103 blindly; read 105; t1 at 110 put
 //
-// An action is put, set, add, remove, delete or check; its condition may stand before it, behind `if`. The item is x
+// An action is put, set, add, remove, delete or check; its condition may stand before it, behind `if`, and before that
+// what a unit of work requires: `expecting 100`, `expecting none`, `unwritten since 100`, `locked`. The item is x
 // unless another is named before the action, or at the end of a command without one. big(N) is a string of N letters.
 import { timestamp, type Timestamp, type TxId } from '../../src/model/brand.js'
 import type { StepVerdict } from '../../src/rules/beside.js'
 import type { FinishVerdict } from '../../src/rules/finish.js'
-import type { Action, Image } from '../../src/rules/pending.js'
+import type { ChangedVerdict } from '../../src/rules/expectation.js'
+import type { Action, Expectation, Image } from '../../src/rules/pending.js'
 import type { PrepareVerdict } from '../../src/rules/prepare.js'
 import { allRules, noRules, type TransactionRules } from '../../src/rules/switches.js'
 import { actionOn, plainImage, storedImage, type Plain } from './plain-values.js'
@@ -78,10 +82,13 @@ const COMMANDS: readonly (readonly [RegExp, (node: RuleNode, groups: Groups) => 
   [/^clock (?<at>\d+)$/, (node, { at }) => void (node.clock = stamp(at))],
   [/^partition deleted at (?<at>\d+)$/, (node, { at }) => void (node.maxDelete = stamp(at))],
   [/^item (?<name>[a-z]) = (?<json>\{.*\}) written at (?<at>\d+) by (?<by>put|update)$/, setItem],
-  [/^prepare (?<tx>t\d+) at (?<at>\d+) (?<rest>.+)$/, prepare],
+  [/^snapshots (?<state>open|closed)$/, (node, { state }) => void (node.ordered = state === 'open')],
+  [/^lock (?<name>[a-z]) by (?<unit>u\d+)$/, (node, { name = 'x', unit }) => lock(node, name, unit)],
+  [/^unlock (?<name>[a-z])$/, (node, { name = 'x' }) => lock(node, name, undefined)],
+  [/^prepare (?<tx>t\d+) at (?<at>\d+)(?: of (?<unit>u\d+))? (?<rest>.+)$/, prepare],
   [/^(?<decision>commit|cancel) (?<tx>t\d+)(?: (?<name>[a-z]))?$/, finish],
   [/^write (?<rest>.+?)(?<old> returning old)?$/, write],
-  [/^transact (?<rest>.+)$/, transact],
+  [/^transact (?:of (?<unit>u\d+) )?(?<rest>.+)$/, transact],
   [/^read at (?<at>\d+)(?: (?<name>[a-z]))?$/, readAt],
   [/^latest(?: marking (?<at>\d+))?(?: (?<name>[a-z]))?$/, latest],
   [/^get(?: (?<name>[a-z]))?$/, get],
@@ -107,9 +114,18 @@ function setItem(node: RuleNode, { name = 'x', json = '', at, by }: Groups): und
   node.clock = stamp(Math.max(node.clock, Number(at)))
 }
 
-function prepare(node: RuleNode, { tx, at, rest = '' }: Groups): string {
+function lock(node: RuleNode, name: string, unit: string | undefined): undefined {
+  node.stored(name).lockedBy = unit
+}
+
+function prepare(node: RuleNode, { tx, at, unit, rest = '' }: Groups): string {
   const { name, action } = actionIn(rest)
-  return prepareText(node.prepare(tx as TxId, stamp(at), name, action))
+  return prepareText(node.prepare(tx as TxId, stamp(at), name, action, unit))
+}
+
+function changedText({ change }: ChangedVerdict): string {
+  if (change === undefined) return 'lock lost'
+  return `changed at ${change.at}${change.by === undefined ? '' : ` by ${change.by}`}`
 }
 
 function prepareText(verdict: PrepareVerdict): string {
@@ -124,7 +140,11 @@ function prepareText(verdict: PrepareVerdict): string {
     case 'conflict':
       return `conflict with ${verdict.others.join(', ')}`
     case 'wait':
-      return `wait for ${verdict.others.join(', ')}`
+      return verdict.holder === undefined
+        ? `wait for ${verdict.others.join(', ')}`
+        : `wait for the lock of ${verdict.holder}`
+    case 'changed':
+      return changedText(verdict)
   }
 }
 
@@ -159,9 +179,9 @@ function write(node: RuleNode, { rest = '', old }: Groups): string {
   return verdict.verdict === 'refused' ? resultText(verdict.results[0]) : blockedText(verdict)
 }
 
-function transact(node: RuleNode, { rest = '' }: Groups): string {
+function transact(node: RuleNode, { unit, rest = '' }: Groups): string {
   const actions = rest.split('; ').map(actionIn)
-  const verdict = node.step(actions)
+  const verdict = node.step(actions, { ...(unit && { unit }) })
   switch (verdict.verdict) {
     case 'done':
       return actions
@@ -182,11 +202,14 @@ function transact(node: RuleNode, { rest = '' }: Groups): string {
 }
 
 function resultText(result: (StepVerdict & { verdict: 'refused' })['results'][number] | undefined): string {
+  if (result?.verdict === 'changed') return changedText(result)
   return result?.verdict === 'invalid' ? `invalid: ${result.message}` : String(result?.verdict)
 }
 
-const blockedText = ({ verdict, others }: StepVerdict & { verdict: 'wait' | 'conflict' }): string =>
-  `${verdict} ${verdict === 'wait' ? 'for' : 'with'} ${others.flat().join(', ')}`
+function blockedText({ verdict, others, holders }: StepVerdict & { verdict: 'wait' | 'conflict' }): string {
+  const locks = holders.flatMap((holder) => (holder === undefined ? [] : [`the lock of ${holder}`]))
+  return `${verdict} ${verdict === 'wait' ? 'for' : 'with'} ${[...others.flat(), ...locks].join(', ')}`
+}
 
 function readAt(node: RuleNode, { at, name = 'x' }: Groups): string {
   const verdict = node.readAt(name, stamp(at))
@@ -228,14 +251,34 @@ function show(node: RuleNode, { name = 'x' }: Groups): string {
   return [last, ...(read > 0 ? [`read ${read}`] : []), ...entries].join('; ')
 }
 
-const ACTION =
-  /^(?:(?<name>[a-z]) )?(?:if (?<guard>.+?) )?(?<verb>put|set|add|remove|delete|check)\b ?(?<rest>.*)$/
+const REQUIRED = '(?:expecting (?<version>\\d+|none) |unwritten since (?<since>\\d+) )?(?<locked>locked )?'
+const ACTION = new RegExp(
+  `^(?:(?<name>[a-z]) )?${REQUIRED}(?:if (?<guard>.+?) )?(?<verb>put|set|add|remove|delete|check)\\b ?(?<rest>.*)$`,
+)
 
 function actionIn(text: string): NamedAction {
-  const { name = 'x', guard, verb, rest = '' } = ACTION.exec(expanded(text))?.groups ?? {}
+  const {
+    name = 'x',
+    version,
+    since,
+    locked,
+    guard,
+    verb,
+    rest = '',
+  } = ACTION.exec(expanded(text))?.groups ?? {}
+  const expected: Expectation | undefined =
+    since !== undefined
+      ? { kind: 'unwritten-since', timestamp: stamp(since) }
+      : version !== undefined
+        ? { kind: 'version', written: version === 'none' ? undefined : stamp(version) }
+        : undefined
   const of = (...given: [Parameters<typeof actionOn>[1], string?]): { name: string; action: Action } => ({
     name,
-    action: actionOn(name, ...given),
+    action: {
+      ...actionOn(name, ...given),
+      ...(expected && { expected }),
+      ...(locked !== undefined && { locked: true }),
+    },
   })
   switch (verb) {
     case 'put':
@@ -244,7 +287,7 @@ function actionIn(text: string): NamedAction {
       if (rest !== '') throw new Error(`not an action: ${text}`)
       return of({ kind: 'delete' }, guard)
     case 'check':
-      return of({ kind: 'check' }, rest)
+      return of({ kind: 'check' }, rest === '' ? undefined : rest)
     case 'set':
     case 'add':
     case 'remove':

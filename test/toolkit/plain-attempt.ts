@@ -60,7 +60,6 @@ export class PlainAttempt implements Attempt {
     const { Items = [], LastEvaluatedKey } = answer
     return {
       items: Items.map(fromSdkItem),
-      bytes: JSON.stringify(Items).length,
       ...(LastEvaluatedKey !== undefined && { next: fromSdkItem(LastEvaluatedKey) }),
     }
   }

@@ -2,9 +2,10 @@ import type { KeyBytes } from '../../model/brand.js'
 import { validationError } from '../../model/errors.js'
 import { sameValue } from '../../model/compare.js'
 import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
+import type { TableShape } from '../../model/table.js'
 import { attribute, type Item } from '../../model/value.js'
 import type { StorageNode } from '../../storage/storage-node.js'
-import type { Operation, RouterContext } from '../context.js'
+import type { Input, Operation, RequestScope, RouterContext } from '../context.js'
 import {
   openQueryExpressions,
   refuseNestedKeyPaths,
@@ -41,37 +42,53 @@ export const query: Operation = {
     },
   },
 
-  async run(context, input, scope) {
-    const tableName = tableNameOf(input['TableName'])
-    scope.authorise(tableName)
-    const entriesMax = limitOf(input['Limit'])
-    const start = parseStartKey(input['ExclusiveStartKey'])
-    const expressions = openQueryExpressions(input)
-    checkSelect(input)
+  run: (context, input, scope) => runQuery(context, input, scope, plainReads),
+}
 
-    const target = readTarget(context, tableName, input)
-    if (start !== undefined) {
-      checkStartNames(target, start)
-      checkStartPart(target.key.partition, 'partition', start)
-    }
-    const condition = expressions.keyCondition(target.key)
-    const reverse = input['ScanIndexForward'] === false
-    const whole = rangeOf(target, condition)
-    const range = start === undefined ? whole : rest(target, condition, whole, start, reverse)
-    refuseNestedKeyPaths(target, expressions)
-    refuseQueryFilter(target, expressions)
-    return readPage({
-      target,
-      nodes: nodesOf(context, target, whole.from),
-      range,
-      reverse,
-      entriesMax,
-      filter: expressions.filter?.matches,
-      selection: selectionOf(input, target, expressions.projection),
-      consistent: input['ConsistentRead'] === true,
-      capacityDetail: input['ReturnConsumedCapacity'],
-    })
-  },
+/** How the nodes are asked, and what is said beside DynamoDB's answer. */
+export interface RangeReader {
+  nodeView(node: StorageNode, table: TableShape): Pick<StorageNode, 'range'>
+  readonly extraMembers?: Readonly<Record<string, unknown>>
+}
+
+export const plainReads: RangeReader = { nodeView: (node) => node }
+
+export async function runQuery(
+  context: RouterContext,
+  input: Input,
+  scope: RequestScope,
+  reader: RangeReader,
+): Promise<Uint8Array> {
+  const tableName = tableNameOf(input['TableName'])
+  scope.authorise(tableName)
+  const entriesMax = limitOf(input['Limit'])
+  const start = parseStartKey(input['ExclusiveStartKey'])
+  const expressions = openQueryExpressions(input)
+  checkSelect(input)
+
+  const target = readTarget(context, tableName, input)
+  if (start !== undefined) {
+    checkStartNames(target, start)
+    checkStartPart(target.key.partition, 'partition', start)
+  }
+  const condition = expressions.keyCondition(target.key)
+  const reverse = input['ScanIndexForward'] === false
+  const whole = queryRange(target, condition)
+  const range = start === undefined ? whole : rest(target, condition, whole, start, reverse)
+  refuseNestedKeyPaths(target, expressions)
+  refuseQueryFilter(target, expressions)
+  return readPage({
+    target,
+    nodes: nodesOf(context, target, whole.from).map((node) => reader.nodeView(node, target.table.shape)),
+    range,
+    reverse,
+    entriesMax,
+    filter: expressions.filter?.matches,
+    selection: selectionOf(input, target, expressions.projection),
+    consistent: input['ConsistentRead'] === true,
+    capacityDetail: input['ReturnConsumedCapacity'],
+    ...(reader.extraMembers && { extraMembers: reader.extraMembers }),
+  })
 }
 
 function limitOf(limit: unknown): number | undefined {
@@ -82,7 +99,7 @@ function limitOf(limit: unknown): number | undefined {
   )
 }
 
-const rangeOf = ({ index, key }: ReadTarget, { partition, sort }: KeyCondition): KeyRange =>
+export const queryRange = ({ index, key }: ReadTarget, { partition, sort }: KeyCondition): KeyRange =>
   (index === undefined ? itemRange : indexRange)(key, partition, sort)
 
 /** What of the range follows the start key, which must be a place within it. */
@@ -119,7 +136,7 @@ function rest(
 }
 
 /** An index entry lives on the node of its item: only a global index has one partition on several nodes. */
-function nodesOf(context: RouterContext, target: ReadTarget, key: KeyBytes): readonly StorageNode[] {
+export function nodesOf(context: RouterContext, target: ReadTarget, key: KeyBytes): readonly StorageNode[] {
   return target.index?.kind === 'global' ? context.nodes : [context.nodeOf(hashOf(key))]
 }
 

@@ -2,7 +2,7 @@ import { validationError } from '../../model/errors.js'
 import { segmentRange, type KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
 import type { Item } from '../../model/value.js'
-import type { Input, Operation } from '../context.js'
+import type { Input, Operation, RequestScope, RouterContext } from '../context.js'
 import { openScanExpressions, refuseNestedKeyPaths } from '../read-expressions.js'
 import { conditionMapShape, readMembers } from '../read-members.js'
 import { readPage } from '../read-page.js'
@@ -18,6 +18,7 @@ import {
   startPosition,
 } from '../start-key.js'
 import { tableNameOf } from '../table-name.js'
+import { plainReads, type RangeReader } from './query.js'
 
 export const scan: Operation = {
   name: 'Scan',
@@ -33,32 +34,40 @@ export const scan: Operation = {
     },
   },
 
-  async run(context, input, scope) {
-    const tableName = tableNameOf(input['TableName'])
-    scope.authorise(tableName)
-    const start = parseStartKey(input['ExclusiveStartKey'])
-    const segment = segmentOf(input)
-    const expressions = openScanExpressions(input)
-    checkSelect(input)
+  run: (context, input, scope) => runScan(context, input, scope, plainReads),
+}
 
-    const target = readTarget(context, tableName, input)
-    if (start !== undefined) checkStart(target, start)
-    const selection = selectionOf(input, target, expressions.projection)
-    const whole = segmentRange(segment.segment, segment.total)
-    const range = start === undefined ? whole : rest(target, whole, start, segment)
-    refuseNestedKeyPaths(target, expressions)
-    return readPage({
-      target,
-      nodes: context.nodes,
-      range,
-      reverse: false,
-      entriesMax: typeof input['Limit'] === 'number' ? Math.floor(input['Limit']) : undefined,
-      filter: expressions.filter?.matches,
-      selection,
-      consistent: input['ConsistentRead'] === true,
-      capacityDetail: input['ReturnConsumedCapacity'],
-    })
-  },
+export async function runScan(
+  context: RouterContext,
+  input: Input,
+  scope: RequestScope,
+  reader: RangeReader,
+): Promise<Uint8Array> {
+  const tableName = tableNameOf(input['TableName'])
+  scope.authorise(tableName)
+  const start = parseStartKey(input['ExclusiveStartKey'])
+  const segment = segmentOf(input)
+  const expressions = openScanExpressions(input)
+  checkSelect(input)
+
+  const target = readTarget(context, tableName, input)
+  if (start !== undefined) checkStart(target, start)
+  const selection = selectionOf(input, target, expressions.projection)
+  const whole = segmentRange(segment.segment, segment.total)
+  const range = start === undefined ? whole : rest(target, whole, start, segment)
+  refuseNestedKeyPaths(target, expressions)
+  return readPage({
+    target,
+    nodes: context.nodes.map((node) => reader.nodeView(node, target.table.shape)),
+    range,
+    reverse: false,
+    entriesMax: typeof input['Limit'] === 'number' ? Math.floor(input['Limit']) : undefined,
+    filter: expressions.filter?.matches,
+    selection,
+    consistent: input['ConsistentRead'] === true,
+    capacityDetail: input['ReturnConsumedCapacity'],
+    ...(reader.extraMembers && { extraMembers: reader.extraMembers }),
+  })
 }
 
 interface Segment {

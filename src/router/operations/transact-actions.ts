@@ -39,34 +39,38 @@ const conditionMembers: Readonly<Record<string, Shape>> = {
   ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
 }
 
-export const transactItemsShape: Shape = {
-  kind: 'list',
-  required: true,
-  lengthMin: 1,
-  lengthMax: limits.transactionActionsMax,
-  member: {
-    kind: 'struct',
-    members: {
-      ConditionCheck: {
-        kind: 'struct',
-        members: {
-          ...conditionMembers,
-          Key: attributes,
-          ConditionExpression: { kind: 'string', required: true },
+export const transactItemsShape = shapeOfActions(1, limits.transactionActionsMax)
+
+export function shapeOfActions(lengthMin: number, lengthMax: number): Shape {
+  return {
+    kind: 'list',
+    ...(lengthMin > 0 && { required: true as const }),
+    lengthMin,
+    lengthMax,
+    member: {
+      kind: 'struct',
+      members: {
+        ConditionCheck: {
+          kind: 'struct',
+          members: {
+            ...conditionMembers,
+            Key: attributes,
+            ConditionExpression: { kind: 'string', required: true },
+          },
         },
-      },
-      Put: { kind: 'struct', members: { ...conditionMembers, Item: attributes } },
-      Delete: { kind: 'struct', members: { ...conditionMembers, Key: attributes } },
-      Update: {
-        kind: 'struct',
-        members: {
-          ...conditionMembers,
-          Key: attributes,
-          UpdateExpression: { kind: 'string', required: true },
+        Put: { kind: 'struct', members: { ...conditionMembers, Item: attributes } },
+        Delete: { kind: 'struct', members: { ...conditionMembers, Key: attributes } },
+        Update: {
+          kind: 'struct',
+          members: {
+            ...conditionMembers,
+            Key: attributes,
+            UpdateExpression: { kind: 'string', required: true },
+          },
         },
       },
     },
-  },
+  }
 }
 
 /** One action of the request, bound to its table. */
@@ -86,7 +90,11 @@ interface ParsedAction {
   readonly condition: BoundCondition | undefined
 }
 
-export function parseActions(elements: readonly Input[], scope: RequestScope): readonly ParsedAction[] {
+export function parseActions(
+  elements: readonly Input[],
+  scope: RequestScope,
+  bytesMax: number = limits.transactionBytesMax,
+): readonly ParsedAction[] {
   const parsed = elements.map((element) => {
     const [kind, input] = theOne(element)
     const tableName = tableNameOf(input['TableName'])
@@ -95,7 +103,7 @@ export function parseActions(elements: readonly Input[], scope: RequestScope): r
   })
   let bytes = 0
   for (const each of parsed) bytes += itemBytes(each.attributes)
-  if (bytes > limits.transactionBytesMax) {
+  if (bytes > bytesMax) {
     throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
   }
   return parsed

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ClientToken } from '../../coordinator/coordinator.js'
+import type { ClientToken, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
 import { DynamoError } from '../../model/errors.js'
 import { attribute } from '../../model/value.js'
 import { returnConsumedCapacityShape } from '../capacity.js'
@@ -45,14 +45,27 @@ export const transactWriteItems: Operation = {
       case 'cancelled':
         throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
       case 'token-mismatch':
-        throw new DynamoError('IdempotentParameterMismatchException', TOKEN_MISMATCH)
       case 'token-in-progress':
-        throw new DynamoError('TransactionInProgressException', IN_PROGRESS)
       case 'unavailable':
       case 'unknown':
-        throw internalError(outcome.message)
+        throw tokenRefusal(outcome)
     }
   },
+}
+
+/** What is neither done nor cancelled for a reason of its own. */
+export function tokenRefusal(
+  outcome: Exclude<WriteTransactionOutcome, { outcome: 'committed' | 'repeated' | 'cancelled' }>,
+): DynamoError {
+  switch (outcome.outcome) {
+    case 'token-mismatch':
+      return new DynamoError('IdempotentParameterMismatchException', TOKEN_MISMATCH)
+    case 'token-in-progress':
+      return new DynamoError('TransactionInProgressException', IN_PROGRESS)
+    case 'unavailable':
+    case 'unknown':
+      return internalError(outcome.message)
+  }
 }
 
 const TOKEN_MISMATCH =
@@ -63,16 +76,17 @@ const IN_PROGRESS = 'The transaction with the given request token is already in 
 const internalError = (reason: string): DynamoError =>
   new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
 
-function tokenOf(input: Input, elements: readonly Input[]): ClientToken | undefined {
+/** `payload`: all of the request that makes it the same request. */
+export function tokenOf(input: Input, payload: unknown): ClientToken | undefined {
   const text = input['ClientRequestToken']
   if (typeof text !== 'string') return undefined
-  const payloadHash = createHash('sha256').update(canonical(elements)).digest('base64url')
+  const payloadHash = createHash('sha256').update(canonical(payload)).digest('base64url')
   return { text, payloadHash }
 }
 
 /** The same text for the same request, in whatever order a client writes the members of an object. */
-function canonical(elements: readonly Input[]): string {
-  return JSON.stringify(elements, (_, value: unknown) => {
+function canonical(payload: unknown): string {
+  return JSON.stringify(payload, (_, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
     return Object.entries(value)
       .filter(([, member]) => member !== null)

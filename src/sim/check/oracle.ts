@@ -3,6 +3,8 @@
 //
 //   history --sort by timestamp--> model --> reads at a timestamp   equal the model at that timestamp
 //                                        --> images before a write  equal the model just before it
+//                                        --> ranges at a timestamp  hold what matches in the model, and nothing else;
+//                                                                   those of a unit also just before its commit
 //                                        --> conditions             hold just before the write that carried them
 //                                        --> looks                  are a version of the item, and neither one that was
 //                                                                   overwritten before the look began, nor older than
@@ -15,6 +17,8 @@ import {
   type HistoryEntry,
   type Image,
   type LookEntry,
+  type RangeEntry,
+  type RangeSeen,
   type ReadEntry,
   type WriteEntry,
   brief,
@@ -53,7 +57,8 @@ class Oracle {
       if (entry.kind === 'write' && entry.status === 'unknown') this.#doubt(entry)
     for (const { entry, timestamp } of this.#serialOrder()) {
       if (entry.kind === 'write') this.#judgeWrite(entry, timestamp)
-      else this.#judgeRead(entry)
+      else if (entry.kind === 'read') this.#judgeRead(entry)
+      else this.#judgeRange(entry.id, entry, timestamp)
     }
     this.#judgeLooks()
     for (const [key, image] of final ?? []) {
@@ -72,8 +77,8 @@ class Oracle {
     for (const { key, mutation } of entry.actions) if (mutation.kind !== 'check') this.#unsure.add(key)
   }
 
-  #serialOrder(): { readonly entry: WriteEntry | ReadEntry; readonly timestamp: number }[] {
-    const placed: { readonly entry: WriteEntry | ReadEntry; readonly timestamp: number }[] = []
+  #serialOrder(): { readonly entry: Placed; readonly timestamp: number }[] {
+    const placed: { readonly entry: Placed; readonly timestamp: number }[] = []
     for (const entry of this.#history) {
       if (entry.kind === 'look' || (entry.kind === 'write' && entry.status !== 'committed')) continue
       if (entry.timestamp === undefined) throw new RangeError(`${entry.id} committed without a timestamp`)
@@ -82,12 +87,14 @@ class Oracle {
     return placed.toSorted(
       (a, b) =>
         a.timestamp - b.timestamp ||
-        Number(observesNothing(a.entry)) - Number(observesNothing(b.entry)) ||
+        placeAmongEquals(a.entry) - placeAmongEquals(b.entry) ||
         (a.entry.id < b.entry.id ? -1 : 1),
     )
   }
 
   #judgeWrite(entry: WriteEntry, timestamp: number): void {
+    for (const range of entry.ranges ?? []) this.#judgeRange(entry.id, range, timestamp)
+    this.#judgeFirstCommitter(entry, timestamp)
     const sure = entry.actions.filter(({ key }) => this.#isSure(key))
     const old =
       entry.old === undefined ? undefined : new Map([...entry.old].filter(([key]) => this.#isSure(key)))
@@ -104,6 +111,39 @@ class Oracle {
           `${id} at ${timestamp} read ${key} as ${brief(imageText(image))}, but ${expected.writer} at ` +
             `${expected.timestamp} had left ${brief(expected.text)}`,
         )
+    }
+  }
+
+  /** What matches in the model, and nothing else, was seen. */
+  #judgeRange(id: string, { keys, filter, images }: RangeSeen, timestamp: number): void {
+    for (const key of keys) {
+      if (!this.#isSure(key)) continue
+      const { image, text, writer, timestamp: at } = this.#model.look(key, timestamp)
+      const matches = image !== undefined && (filter === undefined || evaluateCondition(filter, image))
+      const seen = imageText(images.get(key))
+      if (seen === (matches ? text : imageText(undefined))) continue
+      this.#found.add(
+        'range',
+        `${id} at ${timestamp} saw ${key} in its range as ${brief(seen)}, but ${writer} at ${at} had left ${brief(text)}`,
+      )
+    }
+  }
+
+  /** Of two units that write one item, one begins after the other has committed. */
+  #judgeFirstCommitter({ id, since, actions }: WriteEntry, timestamp: number): void {
+    if (since === undefined) return
+    for (const { key, mutation } of actions) {
+      if (mutation.kind === 'check' || isAdd(mutation) || !this.#isSure(key)) continue
+      // A delete of what was not there is a write that nobody can tell from none.
+      const versions = this.#model.versions(key)
+      const before = versions.findLast(
+        ({ image }, at) => image !== undefined || versions[at - 1]?.image !== undefined,
+      )
+      if (before === undefined || before.timestamp <= since) continue
+      this.#found.add(
+        'first-committer',
+        `${id} at ${timestamp} with the snapshot ${since} wrote ${key}, which ${before.writer} had written at ${before.timestamp}`,
+      )
     }
   }
 
@@ -150,9 +190,19 @@ class Oracle {
   }
 }
 
-/** At one timestamp those who observe something come first: nobody else has a say in what they see. */
-const observesNothing = (entry: WriteEntry | ReadEntry): boolean =>
-  entry.kind === 'write' && entry.actions.every((action) => isBlind(entry, action))
+type Placed = WriteEntry | ReadEntry | RangeEntry
+
+const isAdd = (mutation: WriteEntry['actions'][number]['mutation']): boolean =>
+  mutation.kind === 'update' && mutation.update.tree.actions.every(({ type }) => type === 'add')
+
+/**
+ * At one timestamp writers that observe something come first: nobody else has a say in what they see. A reader sees what
+ * was written at its own timestamp, too.
+ */
+function placeAmongEquals(entry: Placed): number {
+  if (entry.kind !== 'write') return 2
+  return entry.actions.every((action) => isBlind(entry, action)) ? 1 : 0
+}
 
 function explainLook({ id, key, image }: LookEntry, versions: readonly Version[], lowest: number): string {
   const text = imageText(image)

@@ -1,0 +1,142 @@
+// Snapshots over all nodes: opened everywhere before anything is read, and read with patience for what is prepared.
+//
+//   open --openSnapshot(T)--> every node     a node whose clock is beyond T may have lost what T should see: a later T
+//   read --readSnapshot(T)--> nodes of the items
+//   range --rangeAt(T)------> one node (the router merges)
+//   close --closeSnapshot(T)-> every node
+import type { ItemRef } from '../ledger/ledger.js'
+import type { Timestamp, TxId } from '../model/brand.js'
+import type { ItemRecord } from '../rules/item.js'
+import type { RangePage } from '../storage/storage-node.js'
+import type { LockReply, LockRequest, RangeAtRequest, ReadPoint, UnitNode } from '../storage/units.js'
+import type { Parts } from './coordinator.js'
+import { nodeAt } from './finish.js'
+import { groupsOf, inOrder } from './groups.js'
+
+export type SnapshotRefusal =
+  | { readonly outcome: 'snapshot-too-old' }
+  /** This transaction was prepared before the snapshot, and nobody could say in time what became of it. */
+  | { readonly outcome: 'conflict'; readonly tx: TxId }
+
+export type SnapshotRecords =
+  { readonly outcome: 'read'; readonly records: readonly (ItemRecord | undefined)[] } | SnapshotRefusal
+
+export type SnapshotPage = { readonly outcome: 'read'; readonly page: RangePage } | SnapshotRefusal
+
+export interface Snapshots {
+  /** A timestamp above everything acknowledged so far, at which every node can be read from now on. */
+  open(): Promise<Timestamp>
+  /** Nobody reads there any more. */
+  close(timestamp: Timestamp): Promise<void>
+  read(request: { readonly at: ReadPoint; readonly items: readonly ItemRef[] }): Promise<SnapshotRecords>
+  range(node: UnitNode, request: RangeAtRequest): Promise<SnapshotPage>
+  /** On each node that has some of the items. What was locked before a refusal stays locked until `unlock`. */
+  lock(request: LockRequest): Promise<LockReply>
+  unlock(unit: string, items: readonly ItemRef[]): Promise<void>
+}
+
+const OPEN_ROUNDS_MAX = 16
+/** How far a further try goes beyond the clock that was in its way; doubled with each. */
+const AHEAD_MICROS = 64
+
+export function openSnapshots(parts: Parts): Snapshots {
+  const { nodes, calls } = parts
+  const locate = ({ key }: ItemRef): number => parts.nodeOf(key.hash)
+
+  const close = async (timestamp: Timestamp): Promise<void> => {
+    await Promise.all(nodes.map((node) => calls(() => node.closeSnapshot(timestamp))))
+  }
+
+  return {
+    open: async () => {
+      const [only] = nodes
+      if (nodes.length === 1 && only !== undefined) {
+        const { timestamp } = await calls(() => only.openSnapshot({}))
+        parts.clock.witness(timestamp)
+        return timestamp
+      }
+      return openEverywhere(parts, close)
+    },
+    close,
+    read: async ({ at, items }) => {
+      const groups = groupsOf(items, locate)
+      const answers = await Promise.all(
+        groups.map(({ node, parts: refs }) =>
+          patiently(parts, async () => {
+            const reply = await calls(() => nodeAt(nodes, node).readSnapshot({ at, items: refs }))
+            if (reply.verdict === 'snapshot-too-old') return { outcome: 'snapshot-too-old' } as const
+            const records: (ItemRecord | undefined)[] = []
+            for (const result of reply.results) {
+              if (result.verdict === 'pending') return { outcome: 'conflict', tx: result.tx } as const
+              records.push(result.record)
+            }
+            return { outcome: 'read', records } as const
+          }),
+        ),
+      )
+      const refused = answers.find((answer) => answer.outcome !== 'read')
+      if (refused !== undefined) return refused
+      const records = answers.map((answer) => (answer.outcome === 'read' ? answer.records : []))
+      return { outcome: 'read', records: inOrder(groups, records) }
+    },
+    range: (node, request) =>
+      patiently(parts, async () => {
+        const reply = await calls(() => node.rangeAt(request))
+        switch (reply.verdict) {
+          case 'read':
+            return { outcome: 'read', page: reply.page }
+          case 'pending':
+            return { outcome: 'conflict', tx: reply.tx }
+          case 'snapshot-too-old':
+            return { outcome: 'snapshot-too-old' }
+        }
+      }),
+    lock: async ({ items, ...request }) => {
+      // One node after another: whoever is refused has taken little.
+      for (const { node, parts: refs } of groupsOf(items, locate)) {
+        const reply = await calls(() => nodeAt(nodes, node).lockItems({ ...request, items: refs }))
+        if (reply.verdict !== 'locked') return reply
+      }
+      return { verdict: 'locked' }
+    },
+    unlock: async (unit, items) => {
+      const groups = groupsOf(items, locate)
+      await Promise.all(
+        groups.map(({ node, parts: refs }) =>
+          calls(() => nodeAt(nodes, node).unlockItems({ unit, items: refs })),
+        ),
+      )
+    },
+  }
+}
+
+async function openEverywhere(
+  parts: Parts,
+  close: (timestamp: Timestamp) => Promise<void>,
+): Promise<Timestamp> {
+  const { nodes, calls, clock } = parts
+  let timestamp = clock.nextTimestamp()
+  for (let round = 0; round < OPEN_ROUNDS_MAX; round++) {
+    const at = timestamp
+    const replies = await Promise.all(nodes.map((node) => calls(() => node.openSnapshot({ timestamp: at }))))
+    const highest = Math.max(...replies.map((reply) => reply.clock))
+    if (highest <= at) return at
+    // A node has stamped writes beyond it, and what they overwrote was not kept.
+    parts.behind(close(at))
+    clock.witness((highest + AHEAD_MICROS * 2 ** round) as Timestamp)
+    timestamp = clock.nextTimestamp()
+  }
+  throw new Error('no timestamp could be found at which all nodes can be read')
+}
+
+/** Asks again while a transaction is undecided: recovery ends one whose coordinator is gone well before the deadline. */
+async function patiently<Answer extends { readonly outcome: string }>(
+  { runtime, deadlineMs }: Parts,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const deadline = runtime.clock.nowMicros() + deadlineMs * 1000
+  for (;;) {
+    const answer = await ask()
+    if (answer.outcome !== 'conflict' || runtime.clock.nowMicros() > deadline) return answer
+  }
+}

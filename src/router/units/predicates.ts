@@ -1,0 +1,81 @@
+// What a unit of work has queried and scanned, as ranges of keys and filters.
+import type { LocatedPredicate } from '../../coordinator/coordinator.js'
+import { validationError } from '../../model/errors.js'
+import { keyAfter, type KeyRange, segmentRange } from '../../model/key-range.js'
+import type { Input, RequestScope, RouterContext } from '../context.js'
+import { nodesOf, queryRange } from '../operations/query.js'
+import { openQueryExpressions, openScanExpressions } from '../read-expressions.js'
+import { readMembers } from '../read-members.js'
+import { readTarget, type ReadTarget } from '../read-target.js'
+import type { Shape } from '../shape.js'
+import { checkStartNames, parseStartKey, startPosition } from '../start-key.js'
+import { tableNameOf } from '../table-name.js'
+import { authoriseReading } from './reads.js'
+import type { Unit } from './unit.js'
+
+const { TableName, IndexName, FilterExpression, ExpressionAttributeNames, ExpressionAttributeValues } =
+  readMembers
+
+export const predicateShape: Shape = {
+  kind: 'struct',
+  members: {
+    TableName: TableName as Shape,
+    IndexName: IndexName as Shape,
+    FilterExpression: FilterExpression as Shape,
+    ExpressionAttributeNames: ExpressionAttributeNames as Shape,
+    ExpressionAttributeValues: ExpressionAttributeValues as Shape,
+    KeyConditionExpression: { kind: 'string' },
+    ScanIndexForward: { kind: 'boolean' },
+    LastEvaluatedKey: { kind: 'map', member: { kind: 'any' } },
+  },
+}
+
+export function bindPredicates(
+  context: RouterContext,
+  elements: readonly Input[],
+  scope: RequestScope,
+  { readTimestamp: since }: Unit,
+): readonly LocatedPredicate[] {
+  if (elements.length === 0) return []
+  if (since === undefined) throw validationError('Predicates need the ReadTimestamp that they were read at')
+  return elements.map((element): LocatedPredicate => {
+    const tableName = tableNameOf(element['TableName'])
+    authoriseReading(scope, tableName)
+    const target = readTarget(context, tableName, element)
+    const { index } = target
+    const { whole, filter, nodes } = partsOf(context, element, target)
+    const range = readPart(element, target, whole)
+    return {
+      check: {
+        table: target.table.shape,
+        ...(index && { index }),
+        since,
+        range,
+        ...(filter && { filter: filter.bound }),
+      },
+      nodes,
+    }
+  })
+}
+
+function partsOf(context: RouterContext, element: Input, target: ReadTarget) {
+  const everywhere = context.nodes.map((_, position) => position)
+  if (typeof element['KeyConditionExpression'] !== 'string') {
+    return { whole: segmentRange(0, 1), filter: openScanExpressions(element).filter, nodes: everywhere }
+  }
+  const expressions = openQueryExpressions(element)
+  const whole = queryRange(target, expressions.keyCondition(target.key))
+  const nodes = nodesOf(context, target, whole.from).map((node) => context.nodes.indexOf(node))
+  return { whole, filter: expressions.filter, nodes }
+}
+
+/** Up to where reading ended; what lies beyond was not seen. */
+function readPart(element: Input, target: ReadTarget, whole: KeyRange): KeyRange {
+  const last = parseStartKey(element['LastEvaluatedKey'])
+  if (last === undefined) return whole
+  checkStartNames(target, last)
+  const position = startPosition(target, last)
+  return element['ScanIndexForward'] === false
+    ? { ...whole, from: position }
+    : { ...whole, to: keyAfter(position) }
+}

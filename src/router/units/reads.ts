@@ -1,0 +1,54 @@
+// Items that a unit of work has read: each must have, at the commit timestamp, the last write that it had then.
+import { DynamoError } from '../../model/errors.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { Action } from '../../storage/transactions.js'
+import type { Input, RequestScope, RouterContext } from '../context.js'
+import { keyOf } from '../keys.js'
+import { tableNameShape, type Shape } from '../shape.js'
+import { tableNameOf } from '../table-name.js'
+import { timestampOf } from './unit.js'
+
+export const readShape: Shape = {
+  kind: 'struct',
+  members: {
+    TableName: tableNameShape,
+    Key: { kind: 'map', member: { kind: 'any' }, required: true },
+    Version: { kind: 'long', valueMin: 0, valueMax: Number.MAX_SAFE_INTEGER },
+  },
+}
+
+export interface BoundRead {
+  readonly tableName: string
+  /** A check whose expectation is the version; without a version it was absent. */
+  readonly action: Action
+}
+
+export function bindReads(
+  context: RouterContext,
+  elements: readonly Input[],
+  scope: RequestScope,
+): readonly BoundRead[] {
+  return elements.map((read) => {
+    const tableName = tableNameOf(read['TableName'])
+    authoriseReading(scope, tableName)
+    const { shape } = context.catalog.table(tableName)
+    const keyAttributes = parseItem(read['Key'])
+    const action: Action = {
+      table: shape,
+      key: keyOf(shape, keyAttributes),
+      keyAttributes,
+      mutation: { kind: 'check' },
+      expected: { kind: 'version', written: timestampOf(read['Version']) },
+    }
+    return { tableName, action }
+  })
+}
+
+/** A commit tells whether something was changed: that is for those who may read it. */
+export function authoriseReading({ principal }: RequestScope, tableName: string): void {
+  if (principal.allows('read', tableName)) return
+  throw new DynamoError(
+    'AccessDeniedException',
+    `User: ${principal.name} is not authorized to perform: dynamodb:UnitCommit on resource: ${tableName} because the access file grants no read access to it`,
+  )
+}

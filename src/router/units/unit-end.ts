@@ -1,0 +1,29 @@
+import { EXTENSION_PREFIX, type Input, type Operation } from '../context.js'
+import { jsonReply } from '../reply.js'
+import { bindReads, readShape } from './reads.js'
+import { releaseOf, unitLimits, unitMembers, unitOf } from './unit.js'
+
+/** A unit that gives up says so, if it holds locks. */
+export const unitEnd: Operation = {
+  name: 'UnitEnd',
+  targetPrefix: EXTENSION_PREFIX,
+  access: 'read',
+  shape: {
+    kind: 'struct',
+    members: {
+      ...unitMembers,
+      Locks: { kind: 'list', lengthMax: unitLimits.readsMax, member: readShape },
+    },
+  },
+
+  async run(context, input, scope) {
+    const unit = unitOf(input)
+    releaseOf(context, input)
+    const locks = bindReads(context, (input['Locks'] as readonly Input[] | null | undefined) ?? [], scope)
+    await context.coordinator.snapshots.unlock(
+      unit.id,
+      locks.map(({ action: { table, key } }) => ({ space: table.space, key })),
+    )
+    return jsonReply({})
+  },
+}

@@ -1,0 +1,131 @@
+import type { ItemRef } from '../../ledger/ledger.js'
+import { DynamoError } from '../../model/errors.js'
+import type { Timestamp } from '../../model/brand.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { Item } from '../../model/value.js'
+import type { ItemRecord } from '../../storage/storage-node.js'
+import {
+  EXTENSION_PREFIX,
+  type Input,
+  type Operation,
+  type RequestScope,
+  type RouterContext,
+} from '../context.js'
+import { keyOf } from '../keys.js'
+import { furtherMembers, joinReply } from '../reply.js'
+import { tableNameShape } from '../shape.js'
+import { tableNameOf } from '../table-name.js'
+import {
+  readPlace,
+  refusedSnapshot,
+  releaseOf,
+  type Unit,
+  unitConflict,
+  unitLimits,
+  unitMembers,
+  unitOf,
+} from './unit.js'
+
+export const unitGetItems: Operation = {
+  name: 'UnitGetItems',
+  targetPrefix: EXTENSION_PREFIX,
+  access: 'read',
+  shape: {
+    kind: 'struct',
+    members: {
+      ...unitMembers,
+      Gets: {
+        kind: 'list',
+        required: true,
+        lengthMin: 1,
+        lengthMax: unitLimits.getsMax,
+        member: {
+          kind: 'struct',
+          members: {
+            TableName: tableNameShape,
+            Key: { kind: 'map', member: { kind: 'any' }, required: true },
+            Lock: { kind: 'boolean' },
+          },
+        },
+      },
+    },
+  },
+
+  async run(context, input, scope) {
+    const unit = unitOf(input)
+    const gets = bindGets(context, input['Gets'] as readonly Input[], scope)
+    releaseOf(context, input)
+    // Before the snapshot is taken: what is locked is then read as it stays.
+    await lock(context, unit, gets)
+    const place = await readPlace(context, unit)
+    try {
+      const outcome = await context.coordinator.snapshots.read({
+        at: place.at,
+        items: gets.map(({ ref }) => ref),
+      })
+      if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+      return answer(outcome.records, place.members)
+    } finally {
+      place.done()
+    }
+  },
+}
+
+interface BoundGet {
+  readonly tableName: string
+  readonly keyAttributes: Item
+  readonly ref: ItemRef
+  readonly locked: boolean
+}
+
+function bindGets(
+  context: RouterContext,
+  elements: readonly Input[],
+  scope: RequestScope,
+): readonly BoundGet[] {
+  return elements.map((get) => {
+    const tableName = tableNameOf(get['TableName'])
+    scope.authorise(tableName)
+    const keyAttributes = parseItem(get['Key'])
+    const { shape } = context.catalog.table(tableName)
+    const ref = { space: shape.space, key: keyOf(shape, keyAttributes) }
+    return { tableName, keyAttributes, ref, locked: get['Lock'] === true }
+  })
+}
+
+async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[]): Promise<void> {
+  const items = gets.filter(({ locked }) => locked).map(({ ref }) => ref)
+  if (items.length === 0) return
+  const now = context.runtime.clock.nowMicros()
+  const began = unit.began ?? (now as Timestamp)
+  const until = (now + unit.timeoutMs * 1000) as Timestamp
+  const reply = await context.coordinator.snapshots.lock({ unit: { id: unit.id, began }, items, until })
+  if (reply.verdict === 'locked') return
+  if (reply.verdict === 'too-many') {
+    throw new DynamoError(
+      'ThrottlingException',
+      'Too many items are locked by units of work; try again later',
+    )
+  }
+  const blamed = gets.find(
+    ({ ref }) => ref.space === reply.item.space && ref.key.bytes === reply.item.key.bytes,
+  )
+  throw unitConflict('An item that was to be locked is locked by an older unit of work', [
+    {
+      ...(blamed && { TableName: blamed.tableName, Key: blamed.keyAttributes }),
+      TransactionId: reply.holder,
+    },
+  ])
+}
+
+/** One element for each get, in order; an item that is not there leaves an empty one. */
+function answer(records: readonly (ItemRecord | undefined)[], members: object): Uint8Array {
+  const pieces: (string | Uint8Array)[] = ['{"Responses":[']
+  for (const [at, record] of records.entries()) {
+    if (at > 0) pieces.push(',')
+    if (record === undefined) pieces.push('{}')
+    else pieces.push('{"Item":', record.json, `,"Version":${record.timestamp}}`)
+  }
+  pieces.push(`]${furtherMembers(members as Readonly<Record<string, unknown>>)}}`)
+  return joinReply(pieces)
+}

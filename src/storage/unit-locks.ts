@@ -1,0 +1,71 @@
+// Explicit locks of units of work, in memory, each until its unit's deadline (docs/adr/0011-units-of-work.md).
+//
+//   nobody holds it, or a younger unit does   --> taken; the younger one finds out when it commits
+//   an older unit holds it                    --> the younger one waits, boundedly, then begins anew
+//
+// Who waits is always younger than whom it waits for, so nobody waits in a circle.
+import type { KeyBytes, Timestamp } from '../model/brand.js'
+import type { UnitIdentity } from './units.js'
+
+const LOCKS_MAX = 100_000
+
+interface Lock {
+  readonly unit: UnitIdentity
+  readonly until: Timestamp
+}
+
+export class UnitLocks {
+  readonly #locks = new Map<KeyBytes, Lock>()
+  readonly #now: () => Timestamp
+  readonly #locksMax: number
+
+  constructor(now: () => Timestamp, locksMax: number = LOCKS_MAX) {
+    this.#now = now
+    this.#locksMax = locksMax
+  }
+
+  get size(): number {
+    return this.#locks.size
+  }
+
+  /** The unit that holds a lock on the item. */
+  holder(item: KeyBytes): string | undefined {
+    return this.#locks.size === 0 ? undefined : this.#live(item)?.unit.id
+  }
+
+  /** The older unit that keeps this one from the item. */
+  keptBy(item: KeyBytes, unit: UnitIdentity): string | undefined {
+    const lock = this.#live(item)
+    return lock === undefined || lock.unit.id === unit.id || isOlder(unit, lock.unit)
+      ? undefined
+      : lock.unit.id
+  }
+
+  /** False if there is no room for so many. The caller has seen that no older unit holds one of them. */
+  take(items: readonly KeyBytes[], unit: UnitIdentity, until: Timestamp): boolean {
+    if (this.#locks.size + items.length > this.#locksMax) this.#forgetExpired()
+    if (this.#locks.size + items.length > this.#locksMax) return false
+    for (const item of items) this.#locks.set(item, { unit, until })
+    return true
+  }
+
+  /** True if the unit had held it. */
+  release(item: KeyBytes, unit: string): boolean {
+    return this.#locks.get(item)?.unit.id === unit && this.#locks.delete(item)
+  }
+
+  #live(item: KeyBytes): Lock | undefined {
+    const lock = this.#locks.get(item)
+    if (lock === undefined || lock.until > this.#now()) return lock
+    this.#locks.delete(item)
+    return undefined
+  }
+
+  #forgetExpired(): void {
+    const now = this.#now()
+    for (const [item, { until }] of this.#locks) if (until <= now) this.#locks.delete(item)
+  }
+}
+
+const isOlder = (one: UnitIdentity, other: UnitIdentity): boolean =>
+  one.began < other.began || (one.began === other.began && one.id < other.id)
