@@ -82,13 +82,14 @@ export class SimClient {
   #endpoint(): Endpoint {
     return {
       call: (operation, input) => this.#call(operation, input as unknown as Input) as Promise<never>,
+      extension: () => Promise.reject(new Refused('UnknownOperationException')),
     }
   }
 
   #call(operation: string, input: Input): Promise<unknown> {
     const { scheduler, trouble, tally } = this.#parts
     const step = stepOf(operation, input)
-    tally.add(`step/${step}`)
+    tally.add('step/', step)
     return new Promise((resolve, reject) => {
       if (this.#isDead) return
       const { loss, repeat, crash, busy } = trouble()
@@ -115,16 +116,16 @@ export class SimClient {
         }
       }
       if (isWrite(operation) && this.#random.chance(repeat)) {
-        tally.add(`repeated/${step}`)
+        tally.add('repeated/', step)
         scheduler.after(this.#delay() + this.#random.skewed(1, SLOW_MICROS.max), 'repeated', () =>
           arrive(() => undefined),
         )
       }
       if (this.#random.chance(loss)) {
-        tally.add(`lost request/${step}`)
+        tally.add('lost request/', step)
       } else {
         const lostAnswer = this.#random.chance(loss)
-        if (lostAnswer) tally.add(`lost answer/${step}`)
+        if (lostAnswer) tally.add('lost answer/', step)
         scheduler.after(this.#delay(), step, () =>
           arrive((settle) => {
             if (lostAnswer) return

@@ -34,7 +34,7 @@ export async function simulateIntents(options: IntentsSimulation): Promise<Inten
     worlds++
     events += report.events
     hash = (Math.imul(hash, 31) + Number.parseInt(report.traceHash.slice(0, 8), 16)) >>> 0
-    tally.addAll(report.tally.counts)
+    tally.addAll(report.tally)
     if (report.anomalies.length > 0) broken.push(report)
     options.onWorld?.(report)
     if (options.stopAtAnomaly === true && broken.length > 0) break

@@ -6,7 +6,7 @@ import type { IntentsOptions } from '../../toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../toolkit/intents/intents-protocol.js'
 import type { Patience } from '../../toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../toolkit/intents/records.js'
-import type { AttemptStart } from '../../toolkit/protocol.js'
+import { type AttemptStart, Overloaded } from '../../toolkit/protocol.js'
 import type { Anomaly } from '../check/anomaly.js'
 import { Tally } from '../faults.js'
 import { Random } from '../random.js'
@@ -195,7 +195,7 @@ class World {
 
   #statusOf(error: unknown): UnitEnd['status'] | 'again' {
     if (error instanceof OutcomeUnknown) return 'unknown'
-    if (error instanceof Conflict) return 'again'
+    if (error instanceof Conflict || error instanceof Overloaded) return 'again'
     // Reads and intents that got no answer: nothing was decided.
     if (error instanceof ConditionFailed || error instanceof AnswerLost || error instanceof Refused)
       return 'aborted'
@@ -261,7 +261,7 @@ class World {
   async #sweep(client: SimClient): Promise<void> {
     try {
       const report = await client.protocol.sweep({ tables: [this.#workload.table] })
-      for (const [name, count] of Object.entries(report)) this.#tally.add(`swept/${name}`, count)
+      for (const [name, count] of Object.entries(report)) this.#tally.add('swept/', name, count)
     } catch (error) {
       if (!(error instanceof AnswerLost || error instanceof Refused || error instanceof Error)) throw error
       this.#tally.add('swept/interrupted')

@@ -91,7 +91,7 @@ export class IntentsAttempt implements Attempt {
   }
 
   layout(table: string): TableLayout | Promise<TableLayout> {
-    return this.#space.layouts.get(table, this.#usage)
+    return this.#space.layouts.of(table)
   }
 
   async get(
@@ -237,6 +237,10 @@ export class IntentsAttempt implements Attempt {
 
   end(): void {
     if (!this.#isDetached) this.#locks.release()
+  }
+
+  rolledBack(): Promise<void> {
+    return this.#locks.released
   }
 
   /** The header is somebody else's from now on. */

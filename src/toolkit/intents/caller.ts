@@ -4,6 +4,7 @@
 import type { Runtime } from '../../runtime/runtime.js'
 import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
+import { Overloaded } from '../protocol.js'
 import { intentLimits } from './limits.js'
 
 /** The answers to all sends of a request were lost. It may or may not have been carried out. */
@@ -115,7 +116,7 @@ export class Caller {
         if (!BUSY.has(name)) repeated = true
       }
     }
-    if (!repeated) throw last
+    if (!repeated) throw new Overloaded(`the endpoint is too busy for ${operation}`, { cause: last })
     throw new AnswerLost(`no answer to ${operation}`, { cause: last })
   }
 

@@ -21,6 +21,7 @@ export class Locks {
   readonly #me: Party
   readonly #usage: Usage
   #header: Header | undefined
+  #released: Promise<void> = Promise.resolve()
 
   constructor(space: Space, me: Party, usage: Usage, header: Header | undefined) {
     this.#space = space
@@ -84,7 +85,7 @@ export class Locks {
 
   async #lockOne(address: ItemAddress, header: Header, deadlineMs: number): Promise<ReadItem> {
     const { caller, layouts } = this.#space
-    const { key: schema } = await layouts.get(address.table, this.#usage)
+    const { key: schema } = await layouts.of(address.table)
     const { id, turn, since, patienceMs } = header
     for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
       const [look] = await new Looker(this.#space, this.#usage, id).items([address])
@@ -116,20 +117,18 @@ export class Locks {
     throw inTheWay(address, 'several')
   }
 
-  /** Gives everything back, behind. */
+  /** Gives everything back; the promise is kept for whoever wants to know. */
   release(): void {
     const header = this.#header
     if (header === undefined) return
     this.#header = undefined
-    this.#space.background.run(() => this.#cancel(header))
+    this.#released = this.#cancel(header)
+    this.#space.background.run(() => this.#released)
   }
 
-  /** Gives everything back; throws where the transaction is committed. */
-  async rollback(): Promise<void> {
-    const header = this.#header
-    if (header === undefined) return
-    this.#header = undefined
-    await this.#cancel(header)
+  /** Rejects where the transaction was committed by somebody else. */
+  get released(): Promise<void> {
+    return this.#released
   }
 
   async #cancel(header: Header): Promise<void> {

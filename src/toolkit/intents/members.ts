@@ -63,7 +63,7 @@ export async function workOf(space: Space, unit: UnitWork, validated: boolean, u
   const checks: Blind[] = []
   const observed = new Map(reads)
   for (const action of unit.actions) {
-    const layout = await space.layouts.get(action.table, usage)
+    const layout = await space.layouts.of(action.table)
     const text = addressText(action.table, action.key)
     const seen = reads.get(text)
     if (action.kind === 'check') {

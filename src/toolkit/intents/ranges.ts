@@ -63,10 +63,9 @@ export async function readPage(
   const rows = read.looks.flatMap((look) => rowText(layout, look))
   const filter = filterOf(range)
   const items = read.looks.flatMap(({ item }) => (item !== undefined && filter(item) ? [item] : []))
-  const bytes = items.reduce((sum, item) => sum + itemBytes(item), 0)
   const { next } = read
   return {
-    page: { items, bytes, ...(next !== undefined && { next }) },
+    page: { items, ...(next !== undefined && { next }) },
     seen: {
       range,
       rows,

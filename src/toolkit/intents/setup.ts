@@ -28,7 +28,7 @@ export async function setupRecords({ caller, records, layouts }: Space): Promise
   for (let rounds = 0; rounds < ACTIVE_ROUNDS_MAX; rounds++) {
     const { Table } = await caller.read('DescribeTable', { TableName: records }, usage)
     if (Table?.TableStatus === 'ACTIVE') {
-      const problem = layoutProblem(await layouts.get(records, usage))
+      const problem = layoutProblem(await layouts.of(records))
       if (problem !== undefined)
         throw new Error(`the table ${records} cannot hold transaction records: ${problem}`)
       return

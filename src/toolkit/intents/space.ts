@@ -1,9 +1,7 @@
 // What all transactions of one transactor share: the endpoint, the record table, what is known of tables and of others.
 import type { Item } from '../../model/value.js'
-import type { KeyAttributeType } from '../../model/value.js'
-import type { KeySchema } from '../../model/table.js'
-import type { TableDescription } from '@aws-sdk/client-dynamodb'
-import type { ItemAddress, TableLayout } from '../protocol.js'
+import { Layouts } from '../layout.js'
+import type { ItemAddress } from '../protocol.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
 import type { Caller, Usage } from './caller.js'
 import { intentLimits, type Patience } from './limits.js'
@@ -27,7 +25,11 @@ export function openSpace(caller: Caller, records: string, patience: Patience): 
     caller,
     records,
     patience,
-    layouts: new Layouts(caller),
+    layouts: new Layouts(async (table) => {
+      const usage = { requests: 0, capacity: 0 }
+      const { Table } = await caller.read('DescribeTable', { TableName: table }, usage)
+      return Table ?? {}
+    }),
     watch: new Watch(intentLimits.watchedMax),
     done: new RecentSet(intentLimits.doneMax),
     background: new Background(),
@@ -49,67 +51,6 @@ export class Background {
 
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
-  }
-}
-
-/** The keys and indexes of tables, asked for once. */
-export class Layouts {
-  readonly #caller: Caller
-  readonly #known = new Map<string, TableLayout>()
-
-  constructor(caller: Caller) {
-    this.#caller = caller
-  }
-
-  get(table: string, usage: Usage): TableLayout | Promise<TableLayout> {
-    return this.#known.get(table) ?? this.#ask(table, usage)
-  }
-
-  async #ask(table: string, usage: Usage): Promise<TableLayout> {
-    const { Table } = await this.#caller.read('DescribeTable', { TableName: table }, usage)
-    const layout = layoutOf(table, Table ?? {})
-    this.#known.set(table, layout)
-    return layout
-  }
-}
-
-function layoutOf(name: string, table: TableDescription): TableLayout {
-  const types = new Map(
-    (table.AttributeDefinitions ?? []).map(({ AttributeName, AttributeType }) => [
-      AttributeName!,
-      AttributeType as KeyAttributeType,
-    ]),
-  )
-  type Elements = TableDescription['KeySchema']
-  const schema = (elements: Elements): KeySchema => {
-    const part = (type: 'HASH' | 'RANGE') => {
-      const element = elements?.find(({ KeyType }) => KeyType === type)
-      return element === undefined
-        ? undefined
-        : { name: element.AttributeName!, type: types.get(element.AttributeName!) ?? 'S' }
-    }
-    const sort = part('RANGE')
-    return { partition: part('HASH')!, ...(sort !== undefined && { sort }) }
-  }
-  const shape = (
-    kind: 'global' | 'local',
-    { IndexName, KeySchema, Projection }: NonNullable<TableDescription['LocalSecondaryIndexes']>[number],
-  ): TableLayout['indexes'][number] => ({
-    name: IndexName!,
-    kind,
-    key: schema(KeySchema),
-    projection:
-      Projection?.ProjectionType === 'INCLUDE'
-        ? { type: 'INCLUDE', attributes: Projection.NonKeyAttributes ?? [] }
-        : { type: Projection?.ProjectionType === 'KEYS_ONLY' ? 'KEYS_ONLY' : 'ALL' },
-  })
-  return {
-    name,
-    key: schema(table.KeySchema),
-    indexes: [
-      ...(table.GlobalSecondaryIndexes ?? []).map((index) => shape('global', index)),
-      ...(table.LocalSecondaryIndexes ?? []).map((index) => shape('local', index)),
-    ],
   }
 }
 

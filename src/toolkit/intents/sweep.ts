@@ -98,7 +98,7 @@ async function sweepOrphan(space: Space, id: string, counts: Counts, usage: Usag
 }
 
 async function sweepTable(space: Space, table: string, counts: Counts, usage: Usage): Promise<void> {
-  const layout = await space.layouts.get(table, usage)
+  const layout = await space.layouts.of(table)
   await scan(space, table, `attribute_exists(${INTENT})`, usage, (items) =>
     inParallel(
       items,

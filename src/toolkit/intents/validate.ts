@@ -66,7 +66,7 @@ const isSame = (seen: Observed, now: Look): boolean => {
 }
 
 async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usage): Promise<void> {
-  const layout = await space.layouts.get(page.range.table, usage)
+  const layout = await space.layouts.of(page.range.table)
   for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
     const recheck = await recheckPage(space, layout, page, me.id, usage)
     if (recheck.verdict === 'same') return
