@@ -23,14 +23,15 @@ const features: TransactorFeatures = {
 
 const subject =
   (place: () => Promise<Place>, settings?: IntentsOptions) => async (): Promise<TransactorSubject> => {
-    const { endpoint, close } = await place()
+    const opened = await place()
+    const { endpoint } = opened
     return {
       transactor: (options = {}) =>
         settings === undefined
           ? endpointTransactor(endpoint, options, clientRuntime())
           : intentsTransactor(endpoint, settings, options),
       plain: endpoint,
-      close,
+      close: () => opened.close(),
     }
   }
 

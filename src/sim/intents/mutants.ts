@@ -14,16 +14,17 @@ const folder = 'toolkit/intents'
 
 export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
   'no-tombstone': {
-    module: `${folder}/requests.js`,
-    find: "'attribute_not_exists(#state) OR #state = :pending'",
-    replace: "'#state = :pending'",
+    module: `${folder}/settle.js`,
+    find: 'await cancel(space, header ?? intent, usage);',
+    replace:
+      'if (header === undefined)\n                return drop(space, locked, usage);\n            await cancel(space, header ?? intent, usage);',
     workload: 'lists',
   },
   'counter-as-version': {
     module: `${folder}/rules.js`,
     find: 'if (intent.transient)\n        return `${intent.id}*${intent.id}`;',
     replace: 'return `n${Number((before ?? "n0").slice(1)) + 1}`;',
-    workload: 'slots',
+    workload: 'lists',
   },
   'single-write-blind-to-intents': {
     module: `${folder}/single.js`,

@@ -22,12 +22,15 @@ export interface Trouble {
   readonly crash: number
   /** Of being told to come back later. */
   readonly busy: number
+  /** Of being cut off from here on, for a while: nothing leaves, or nothing comes back. */
+  readonly cut: number
 }
 
-export const CALM: Trouble = { loss: 0, repeat: 0, slow: 0, crash: 0, busy: 0 }
+export const CALM: Trouble = { loss: 0, repeat: 0, slow: 0, crash: 0, busy: 0, cut: 0 }
 
 const DELAY_MICROS = { min: 200, max: 4_000 }
 const SLOW_MICROS = { min: 20_000, max: 20_000_000 }
+const CUT_MICROS = { min: 1_000_000, max: 60_000_000 }
 
 export class SimClient {
   readonly name: string
@@ -35,6 +38,10 @@ export class SimClient {
   /** Requests that met somebody else's work since it was last set to 0. */
   met = 0
   #isDead = false
+  #cut: { readonly untilMicros: number; readonly loses: 'requests' | 'answers' } = {
+    untilMicros: 0,
+    loses: 'requests',
+  }
   readonly #parts: ClientParts
   readonly #random: Random
   readonly #skewMicros: number
@@ -92,7 +99,8 @@ export class SimClient {
     tally.add('step/', step)
     return new Promise((resolve, reject) => {
       if (this.#isDead) return
-      const { loss, repeat, crash, busy } = trouble()
+      const { repeat, crash, busy, cut } = trouble()
+      if (this.#random.chance(cut)) this.#cutOff(step)
       const dies = this.#random.chance(crash)
       if (dies && this.#random.chance(0.5)) return this.#crash(step, 'before')
       if (this.#random.chance(busy)) {
@@ -104,8 +112,7 @@ export class SimClient {
       }
       const arrive = (answer: (settle: () => void) => void): void => {
         try {
-          const output = this.#parts.store.execute(operation, input)
-          answer(() => resolve(output))
+          this.#execute(operation, input, (output) => answer(() => resolve(output)))
         } catch (error) {
           if (!(error instanceof Refused)) {
             this.#parts.broken(error)
@@ -121,10 +128,10 @@ export class SimClient {
           arrive(() => undefined),
         )
       }
-      if (this.#random.chance(loss)) {
+      if (this.#loses('requests')) {
         tally.add('lost request/', step)
       } else {
-        const lostAnswer = this.#random.chance(loss)
+        const lostAnswer = this.#loses('answers')
         if (lostAnswer) tally.add('lost answer/', step)
         scheduler.after(this.#delay(), step, () =>
           arrive((settle) => {
@@ -137,6 +144,39 @@ export class SimClient {
       }
       if (dies) this.#crash(step, 'after')
     })
+  }
+
+  /** Of a batch each item is read at a moment of its own. */
+  #execute(operation: string, input: Input, done: (output: object) => void): void {
+    const { scheduler, store } = this.#parts
+    const wanted = input['RequestItems'] as Record<string, { readonly Keys: readonly object[] }> | undefined
+    const [table, { Keys = [] } = {}] = Object.entries(wanted ?? {})[0] ?? []
+    if (operation !== 'BatchGetItem' || table === undefined || Keys.length < 2)
+      return done(store.execute(operation, input))
+    const at = this.#random.between(1, Keys.length - 1)
+    const part = (keys: readonly object[]): object[] => {
+      const output = store.execute(operation, { RequestItems: { [table]: { Keys: keys } } })
+      return (output as { Responses: Record<string, object[]> }).Responses[table]!
+    }
+    const first = part(Keys.slice(0, at))
+    scheduler.after(this.#random.below(DELAY_MICROS.max), 'batch', () =>
+      done({ Responses: { [table]: [...first, ...part(Keys.slice(at))] } }),
+    )
+  }
+
+  #loses(what: 'requests' | 'answers'): boolean {
+    const { scheduler, trouble } = this.#parts
+    const { loss } = trouble()
+    if (loss === 0) return false
+    const { untilMicros, loses } = this.#cut
+    return (scheduler.nowMicros < untilMicros && loses === what) || this.#random.chance(loss)
+  }
+
+  #cutOff(step: string): void {
+    const { scheduler, tally } = this.#parts
+    tally.add('cut off/', step)
+    const untilMicros = scheduler.nowMicros + this.#random.skewed(CUT_MICROS.min, CUT_MICROS.max)
+    this.#cut = { untilMicros, loses: this.#random.pick(['requests', 'answers']) }
   }
 
   #crash(step: string, when: string): void {

@@ -118,7 +118,7 @@ class Lists implements Workload {
   }
 }
 
-const LIST_KEYS = 8
+const LIST_KEYS = 7
 
 function listOf(item: Item | undefined): number[] {
   const list = item === undefined ? undefined : attribute(item, 'l')
@@ -229,7 +229,7 @@ class Bank implements Workload {
   }
 }
 
-const ACCOUNTS = 6
+const ACCOUNTS = 5
 const BALANCE = 100
 
 /** Tokens that move from slot to slot: deleted here and inserted there. Whoever looks at all slots finds each once. */

@@ -37,7 +37,7 @@ export async function drop(space: Space, locked: Locked, usage: Usage): Promise<
 /** A refusal means that somebody else was faster. */
 async function sendSettling({ caller }: Space, request: ItemRequest, usage: Usage): Promise<void> {
   const { operation, input } = request
-  const reply = await caller.send(operation, input as never, usage)
+  const reply = await caller.send(operation, input, usage)
   if (!reply.ok && reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
 }
 

@@ -23,7 +23,7 @@ export async function commitSingle(space: Space, member: Member, me: Waiter, usa
   let unsure = false
   for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
     try {
-      const reply = await caller.send(operation, input as never, usage)
+      const reply = await caller.send(operation, input, usage)
       if (reply.ok) return
       if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
       unsure ||= reply.repeated
