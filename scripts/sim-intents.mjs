@@ -57,7 +57,7 @@ async function one() {
   }
   if (report.broken.length > 0) return 1
   const absent =
-    mutant === undefined && workload === undefined && transactions >= 20_000 ? missing(tally) : []
+    mutant === undefined && workload === undefined && transactions >= 50_000 ? missing(tally) : []
   for (const name of absent) console.log(`never happened, or too seldom: ${name}`)
   return absent.length === 0 ? 0 : 1
 }

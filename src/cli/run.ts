@@ -22,6 +22,13 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  [
+    'sweep',
+    {
+      summary: 'finish or roll back what transactions on any endpoint left behind',
+      load: () => import('./sweep.js'),
+    },
+  ],
   ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
 ])
 

@@ -32,3 +32,4 @@ export {
 } from './errors.js'
 export type { ConflictDetail } from './errors.js'
 export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values.js'
+export { ownAttributes, settled, unlocked, unversioned } from './intents/plain.js'

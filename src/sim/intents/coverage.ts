@@ -19,8 +19,7 @@ const CONTENDED_MIN = 0.2
 export function missing(tally: Tally): string[] {
   const wanted = [
     ...STEPS.flatMap((step) => [
-      `crash/${step} before`,
-      `crash/${step} after`,
+      ...(step === 'spill' ? [] : [`crash/${step} before`, `crash/${step} after`]),
       `lost request/${step}`,
       `lost answer/${step}`,
       `repeated/${step}`,

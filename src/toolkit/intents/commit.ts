@@ -77,7 +77,8 @@ class Transaction {
       return { member, intent, attempted: false }
     })
     const locked = begun?.items ?? []
-    const { inline, spills: parts } = divided(me.id, [...locked, ...members])
+    const participants = [...locked, ...members].map(({ table, key }) => ({ table, key }))
+    const { inline, spills: parts } = divided(me.id, participants)
     this.#spills = [...spills, ...parts]
     this.#header = {
       id: me.id,
@@ -86,7 +87,7 @@ class Transaction {
       stamp: stampOf(space),
       since: me.since,
       patienceMs,
-      items: inline.map(({ table, key }) => ({ table, key })),
+      items: inline,
       parts: parts.length,
       done: false,
       plan: begun?.plan ?? 0,

@@ -3,7 +3,7 @@ export const intentLimits = {
   /** Requests of one transaction that are under way at once. */
   parallelMax: 64,
   /** Keys of the participants that a header carries itself; more go into records of their own. */
-  headerBytesMax: 16 * 1024,
+  headerBytesMax: 4 * 1024,
   /** Text in one record: JSON of keys, of an image, or of a detached unit. */
   recordBytesMax: 300 * 1024,
   /** What an item needs beside its own attributes to be locked: an intent without its redo. */
