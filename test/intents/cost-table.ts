@@ -42,7 +42,12 @@ export async function prepareCosts(endpoint: Endpoint): Promise<void> {
 }
 
 /** Commits a unit of that many items, which transactions have written before. */
-export async function costOf(endpoint: Endpoint, items: number, kind: Kind, settings: IntentsOptions): Promise<Cost> {
+export async function costOf(
+  endpoint: Endpoint,
+  items: number,
+  kind: Kind,
+  settings: IntentsOptions,
+): Promise<Cost> {
   const ids = Array.from({ length: items }, (_, at) => `item ${at}`)
   const setup = intentsTransactor(endpoint)
   await setup.transact((tx) => ids.forEach((id) => tx.put(TABLE, { id, n: 0, text: 'x'.repeat(200) })))
@@ -58,7 +63,10 @@ export async function costOf(endpoint: Endpoint, items: number, kind: Kind, sett
   const start = process.cpuUsage()
   await t.transact(async (tx) => {
     if (kind === 'read and changed') {
-      await tx.getAll(TABLE, ids.map((id) => ({ id })))
+      await tx.getAll(
+        TABLE,
+        ids.map((id) => ({ id })),
+      )
       for (const id of ids) tx.update(TABLE, { id }, { add: { n: 1 } })
     } else {
       for (const id of ids) tx.put(TABLE, { id, n: 5, text: 'y'.repeat(200) })
@@ -92,14 +100,18 @@ function counting(endpoint: Endpoint): {
     endpoint: foreign({
       async call(operation, input, options) {
         if (underWay++ === 0) rounds++
-        const { TableName, ConditionExpression } = input as { TableName?: string; ConditionExpression?: string }
+        const { TableName, ConditionExpression } = input as {
+          TableName?: string
+          ConditionExpression?: string
+        }
         if (TableName === RECORDS && operation === 'PutItem' && ConditionExpression === undefined) spills++
         else if (/^(Put|Update|Delete|Transact)/.test(operation)) writes++
         else reads++
         try {
           const output = await endpoint.call(operation, input, options)
           capacity += capacityOf(output)
-          if (JSON.stringify(input).includes('":committed"') && operation === 'UpdateItem') answered ??= counts()
+          if (JSON.stringify(input).includes('":committed"') && operation === 'UpdateItem')
+            answered ??= counts()
           return output
         } finally {
           underWay--
@@ -111,11 +123,15 @@ function counting(endpoint: Endpoint): {
 
 function capacityOf(output: object): number {
   const { ConsumedCapacity: consumed } = output as { ConsumedCapacity?: object }
-  return [consumed ?? []].flat().reduce((sum, one) => sum + ((one as { CapacityUnits?: number }).CapacityUnits ?? 0), 0)
+  return [consumed ?? []]
+    .flat()
+    .reduce((sum, one) => sum + ((one as { CapacityUnits?: number }).CapacityUnits ?? 0), 0)
 }
 
 /** The table for the documentation. */
-export function costTable(rows: readonly { readonly cost: Cost; readonly kind: Kind; readonly where: string }[]): string {
+export function costTable(
+  rows: readonly { readonly cost: Cost; readonly kind: Kind; readonly where: string }[],
+): string {
   const head = [
     'items',
     'unit',

@@ -19,7 +19,9 @@ for (const [name, place, transactions] of [
       // dynalite takes its time over a thousand.
       for (const kind of items === 1000 && !transactions ? KINDS.slice(1) : KINDS) {
         test(`${items} items, ${kind}: at most N + 2 writes before the answer, 2 N + 3 in all`, async () => {
-          const { before, inAll, protocol, rounds } = await costOf(opened.endpoint, items, kind, { protocol: 'intents' })
+          const { before, inAll, protocol, rounds } = await costOf(opened.endpoint, items, kind, {
+            protocol: 'intents',
+          })
           assert.equal(protocol, 'intents')
           assert.equal(before.writes, items + 2)
           assert.equal(inAll.writes, 2 * items + 3)
@@ -33,7 +35,9 @@ for (const [name, place, transactions] of [
     }
 
     test('one item that was read is one conditional write', async () => {
-      const { before, inAll, protocol } = await costOf(opened.endpoint, 1, 'read and changed', { protocol: 'intents' })
+      const { before, inAll, protocol } = await costOf(opened.endpoint, 1, 'read and changed', {
+        protocol: 'intents',
+      })
       assert.deepEqual([protocol, before.writes, before.reads, inAll.writes], ['single', 1, 0, 1])
     })
 

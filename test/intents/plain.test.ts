@@ -52,7 +52,10 @@ describe('plain clients beside transactions, on dynalite', () => {
     await stopBeforeDecision(['old', 'new'])
     assert.equal((await plainGet(place.endpoint, TABLE, { id: 'old' }))?.['n'], 1)
     const { Items } = await place.endpoint.call('Scan', { TableName: TABLE, FilterExpression: settled })
-    assert.deepEqual(Items?.map(({ id }) => id?.S), ['old'])
+    assert.deepEqual(
+      Items?.map(({ id }) => id?.S),
+      ['old'],
+    )
     // A plain writer that asks is refused.
     const write = place.endpoint.call('PutItem', {
       TableName: TABLE,

@@ -196,6 +196,8 @@ export class IntentsAttempt implements Attempt {
     const members = [...writes, ...(await this.#asMembers(bare))]
     const begun = this.#locks.header
     const me = { ...this.#me, deadlineMs }
+    // From here on the commit answers for what is held, and whoever takes it over.
+    this.#locks.forget()
     await commitByIntents(
       this.#space,
       {
@@ -208,7 +210,6 @@ export class IntentsAttempt implements Attempt {
       },
       this.#usage,
     )
-    this.#locks.forget()
   }
 
   async #asMembers(observed: readonly Observed[]): Promise<Member[]> {
