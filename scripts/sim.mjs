@@ -1,4 +1,5 @@
-// The long simulation: every mutant must be found, and the store must be sound with all rules of section 4 and without.
+// The long simulation: the store must be sound with all rules of section 4 and without, and at a crash at every crash
+// point; one seed must be one run; every mutant must be found.
 //   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time
 import { spawn } from 'node:child_process'
 import { MUTANTS } from '../dist/src/sim/mutants.js'
@@ -6,47 +7,108 @@ import { MUTANTS } from '../dist/src/sim/mutants.js'
 const transactions = Number(process.argv[2] ?? 200_000)
 const PROCESSES = 2
 const MUTANT_TRANSACTIONS = 40_000
+const SEEDS_PER_CRASH_POINT = 20
+const SAME_SEED_TRANSACTIONS = 3_000
+const PROGRESS_MS = 15_000
+// A world is garbage when it is over: a larger young generation lets most of it die there.
+const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=32']
 
-const sim = (name, args, expected) => ({ name, args: ['sim', '--quiet', ...args], expected })
-const jobs = [
-  ...['all', 'none'].map((rules) =>
-    sim(
-      `all workloads, ${rules} of the rules`,
-      ['--rules', rules, '--transactions', String(transactions)],
-      0,
-    ),
-  ),
-  ...Object.entries(MUTANTS).map(([name, { workload, rules }]) => {
-    const how = ['--mutant', name, '--workload', workload, '--rules', rules]
-    return sim(`mutant ${name}`, [...how, '--transactions', String(MUTANT_TRANSACTIONS)], 1)
-  }),
-]
-
+const startMs = Date.now()
+const secondsSince = (ms) => ((Date.now() - ms) / 1000).toFixed(0)
 let failed = 0
-function run({ name, args, expected }) {
+
+/** Runs the simulator; resolves to its exit code and what it printed. */
+function sim(name, args) {
   return new Promise((resolve) => {
-    const startMs = Date.now()
-    const child = spawn(process.execPath, ['--enable-source-maps', 'dist/src/cli/main.js', ...args])
+    const child = spawn(process.execPath, [...NODE_FLAGS, 'dist/src/cli/main.js', 'sim', ...args])
     let output = ''
-    child.stdout.on('data', (text) => (output += text))
-    child.stderr.on('data', (text) => (output += text))
+    let progress = ''
+    const told = setInterval(() => {
+      if (progress !== '') console.log(`... ${name}: ${progress}`)
+    }, PROGRESS_MS)
+    const take = (text) => {
+      output += text
+      progress = output.match(/^\d+ (transactions|worlds), .*$/gm)?.at(-1) ?? ''
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
     child.on('close', (code) => {
-      // A mutant is found by a judge, not by falling over.
-      const right = code === expected && (expected === 0 || output.includes(' is wrong:'))
-      if (!right) failed++
-      const seconds = ((Date.now() - startMs) / 1000).toFixed(0)
-      console.log(`${right ? 'as it should be' : 'WRONG'}: ${name} (${seconds} s)`)
-      if (!right || expected === 0) console.log(output.replace(/^/gm, '    ').slice(0, 5000))
-      resolve()
+      clearInterval(told)
+      resolve({ code, output: output.replace(/^\d+ (transactions, seed|worlds, ).*\n/gm, '') })
     })
   })
 }
 
+/** What a job found, as `{ right, output }`; what it printed is shown if it is not right, or if it is asked for. */
+const sound = (name, args, shows) => ({
+  name,
+  run: async () => {
+    const { code, output } = await sim(name, args)
+    return { right: code === 0, output, shows }
+  },
+})
+
+const sameSeed = {
+  name: 'one seed, one run',
+  run: async () => {
+    const args = ['--quiet', '--seed', '7', '--transactions', String(SAME_SEED_TRANSACTIONS)]
+    const [first, second] = [await sim('', args), await sim('', args)]
+    const [one, other] = [first, second].map(({ output }) => /trace \w+/.exec(output)?.[0])
+    return { right: one !== undefined && one === other, output: `${one}, ${other}\n`, shows: true }
+  },
+}
+
+const mutantFound = ([name, { workload, rules, options = [] }]) => ({
+  name: `mutant ${name}`,
+  run: async () => {
+    const how = ['--quiet', '--mutant', name, '--workload', workload, '--rules', rules]
+    const { code, output } = await sim('', [
+      ...how,
+      ...options,
+      '--transactions',
+      String(MUTANT_TRANSACTIONS),
+    ])
+    // A mutant is found by a judge, not by falling over.
+    return { right: code === 1 && output.includes(' is wrong:'), output, shows: false }
+  },
+})
+
+const jobs = [
+  ...['all', 'none'].map((rules) =>
+    sound(
+      `all workloads, ${rules} of the rules`,
+      ['--rules', rules, '--transactions', String(transactions)],
+      true,
+    ),
+  ),
+  sound(
+    'units of work, all of the rules',
+    ['--workload', 'units', '--transactions', String(transactions / 2)],
+    true,
+  ),
+  sound(
+    'units of work, none of the rules',
+    ['--workload', 'units', '--rules', 'none', '--transactions', String(transactions / 10)],
+    true,
+  ),
+  sound('every crash point', ['--crash-points', String(SEEDS_PER_CRASH_POINT)], true),
+  sameSeed,
+  ...Object.entries(MUTANTS).map(mutantFound),
+]
+const count = jobs.length
+
 async function worker() {
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await run(job)
+  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+    const jobMs = Date.now()
+    const { right, output, shows } = await job.run()
+    if (!right) failed++
+    console.log(`${right ? 'as it should be' : 'WRONG'}: ${job.name} (${secondsSince(jobMs)} s)`)
+    if (!right || shows) console.log(output.replace(/^/gm, '    ').trimEnd())
+  }
 }
 await Promise.all(Array.from({ length: PROCESSES }, worker))
 console.log(
-  failed === 0 ? 'the simulation is as it should be' : `${failed} of the runs are not as they should be`,
+  `${count} runs in ${secondsSince(startMs)} s: ` +
+    (failed === 0 ? 'the simulation is as it should be' : `${failed} of them are not as they should be`),
 )
 process.exit(failed === 0 ? 0 : 1)

@@ -1,19 +1,24 @@
 // seriatim sim: runs simulated worlds and judges them.
 import { register } from 'node:module'
-import { FAULTS, type Fault, type Tally } from '../sim/faults.js'
+import type { Aim } from '../sim/aims.js'
+import { FAULTS, type Fault } from '../sim/faults.js'
 import { MUTANTS } from '../sim/mutants.js'
-import type { SimulationReport, WorldResult } from '../sim/simulate.js'
+import type { SimulationReport } from '../sim/simulate.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
+import { printBroken, printCrashPoints, printSummary, printTables } from './sim-report.js'
 import type { World } from './world.js'
 
 export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--faults all|none|LIST] [--rules all|none] [--workload all|LIST]
 
   --seed S           where chance begins: the same seed is the same run (1)
-  --transactions N   how many transactions, in worlds of up to 1000 each (10000)
+  --transactions N   how many transactions in all worlds together (10000)
+  --world N          how many transactions in one world (1000)
   --nodes N          storage nodes of a world, at most (4)
   --faults LIST      ${FAULTS.join(', ')}; all of them unless told otherwise
   --rules all|none   section 4 of the paper, or the protocol of section 3 alone (all)
-  --workload LIST    mixed, append, bank, retry (all), or units: units of work; each world has one of them
+  --workload LIST    mixed, append, bank, retry, looks (all), or units: units of work; each world has one of them
+  --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
+  --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
   --quiet            only the last lines
 
@@ -23,24 +28,34 @@ and judges every answer. Ends with 1 if one was wrong, and says how to see it ag
 const OPTIONS = {
   seed: { type: 'string', default: '1' },
   transactions: { type: 'string', default: '10000' },
+  world: { type: 'string', default: '1000' },
   nodes: { type: 'string', default: '4' },
   faults: { type: 'string', default: 'all' },
   rules: { type: 'string', default: 'all' },
   workload: { type: 'string', default: 'all' },
+  'crash-points': { type: 'string' },
+  'crash-at': { type: 'string', default: '' },
   mutant: { type: 'string' },
   quiet: { type: 'boolean', default: false },
 } as const
 
-const WORKLOADS = ['mixed', 'append', 'bank', 'retry']
+const WORKLOADS = ['mixed', 'append', 'bank', 'retry', 'looks'] as const
+/** One for each world, in turn. `looks` is costly, and has its turn less often. */
+const IN_TURN = [...WORKLOADS.slice(0, 4), ...WORKLOADS]
 const PROGRESS_WORLDS = 20
+const STACKS_TRANSACTIONS_MAX = 1000
 
 interface Settings {
   readonly seed: number
   readonly transactions: number
+  readonly worldTransactions: number
   readonly nodes: number
   readonly faults: ReadonlySet<Fault>
   readonly rules: 'all' | 'none'
   readonly workloads: readonly string[]
+  readonly aims: readonly Aim[]
+  /** Worlds for each crash point, if that is what is run. */
+  readonly crashPoints?: number
   readonly mutant?: string
   readonly quiet: boolean
 }
@@ -53,8 +68,11 @@ export async function run(args: readonly string[], world: World): Promise<number
     return 0
   }
   if (mutant !== undefined) loadMutant(mutant)
+  // Nobody looks at the stacks of the many errors that are expected; whoever replays one world may want them.
+  if (settings.transactions > STACKS_TRANSACTIONS_MAX) Error.stackTraceLimit = 0
+  if (settings.crashPoints !== undefined) return cover(settings, settings.crashPoints, world)
   // Loaded from here on, so that a mutant is what is loaded.
-  const { simulate, WORLD_TRANSACTIONS } = await import('../sim/simulate.js')
+  const { simulate } = await import('../sim/simulate.js')
   const startMs = performance.now()
   let worlds = 0
   const report = await simulate({
@@ -63,31 +81,56 @@ export async function run(args: readonly string[], world: World): Promise<number
     onWorld: (done) => {
       worlds++
       if (!quiet && worlds % PROGRESS_WORLDS === 0)
-        world.print(`${worlds * WORLD_TRANSACTIONS} transactions, seed ${done.seed}, trace ${done.traceHash}`)
+        world.print(
+          `${worlds * settings.worldTransactions} transactions, seed ${done.seed}, trace ${done.traceHash}`,
+        )
     },
   })
-  const seconds = (performance.now() - startMs) / 1000
-  printSummary(world, report, seconds, quiet)
+  if (!quiet) printTables(world, report.tally)
+  printSummary(world, report, (performance.now() - startMs) / 1000)
   for (const broken of report.broken) printBroken(world, broken, settings)
   if (report.broken.length > 0) return 1
   return mutant === undefined ? printMissing(world, report, settings) : 0
 }
 
+/** Every crash point, in many worlds. */
+async function cover(settings: Settings, seedsEach: number, world: World): Promise<number> {
+  const { coverCrashPoints } = await import('../sim/crash-points.js')
+  let worlds = 0
+  // Units of work have crash points of their own.
+  const workloads = settings.workloads === IN_TURN ? [...WORKLOADS, 'units', 'units'] : settings.workloads
+  const report = await coverCrashPoints({
+    ...settings,
+    workloads,
+    seedsEach,
+    onWorld: (done, covered) => {
+      if (!settings.quiet && ++worlds % PROGRESS_WORLDS === 0)
+        world.print(`${worlds} worlds, ${covered} crash points covered, seed ${done.seed}`)
+    },
+  })
+  const wanting = printCrashPoints(world, report, seedsEach)
+  for (const broken of report.broken) printBroken(world, broken, settings)
+  return report.broken.length + wanting === 0 ? 0 : 1
+}
+
 function settingsOf(args: readonly string[]): Settings {
   const { values } = readArguments(args, OPTIONS)
-  const { mutant, rules } = values
+  const { mutant, rules, 'crash-points': crashPoints } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (mutant !== undefined && mutant !== 'list' && !Object.hasOwn(MUTANTS, mutant))
     throw new UsageError(`there is no mutant '${mutant}'; --mutant list names them`)
   return {
     seed: readInteger('seed', values.seed, 0, 999_999_999),
     transactions: readInteger('transactions', values.transactions, 1, 100_000_000),
+    worldTransactions: readInteger('world', values.world, 1, 100_000),
     nodes: readInteger('nodes', values.nodes, 1, 8),
     faults: new Set(listed('faults', values.faults, FAULTS)),
     rules,
     workloads:
-      values.workload === 'all' ? WORKLOADS : listed('workload', values.workload, [...WORKLOADS, 'units']),
+      values.workload === 'all' ? IN_TURN : listed('workload', values.workload, [...WORKLOADS, 'units']),
+    aims: aimsOf(values['crash-at']),
     quiet: values.quiet,
+    ...(crashPoints !== undefined && { crashPoints: readInteger('crash-points', crashPoints, 1, 1000) }),
     ...(mutant !== undefined && { mutant }),
   }
 }
@@ -102,77 +145,29 @@ function listed<T extends string>(name: string, text: string, known: readonly T[
   })
 }
 
+function aimsOf(text: string): readonly Aim[] {
+  return text === ''
+    ? []
+    : text.split(',').map((each) => {
+        const [, point, arrival] = /^(.+)@([1-9]\d*)$/.exec(each) ?? []
+        if (point === undefined)
+          throw new UsageError(`--crash-at takes POINT@ARRIVAL, such as node:after-sync@3, not '${each}'`)
+        return { point, arrival: Number(arrival) }
+      })
+}
+
 function loadMutant(name: string): void {
   const mutant = MUTANTS[name]!
   const url = new URL(`../${mutant.module}`, import.meta.url).href
   register(new URL('../sim/mutant-loader.js', import.meta.url), { data: { url, mutant } })
 }
 
-function printSummary(world: World, report: SimulationReport, seconds: number, quiet: boolean): void {
-  const { tally } = report
-  const transactions = tally.of('transactions')
-  const share = (100 * tally.of('contended')) / Math.max(1, transactions)
-  if (!quiet) {
-    for (const [title, prefix] of TABLES) printTable(world, tally, title, prefix)
-    printCrashes(world, tally)
-  }
-  world.print(
-    `${transactions} transactions in ${report.worlds} worlds, ${Math.round(transactions / seconds)} a second; ` +
-      `${report.events} events; trace ${report.traceHash}`,
-  )
-  world.print(
-    `${sum(tally, 'outcome/transaction committed', 'outcome/transaction repeated')} committed, ` +
-      `${tally.of('outcome/transaction cancelled')} cancelled, ${tally.of('outcome/read read')} read, ` +
-      `${sum(tally, 'outcome/transaction unknown', 'outcome/transaction lost')} unknown; ` +
-      `${share.toFixed(1)}% contended; ${tally.of('checked answers')} answers compared`,
-  )
-  world.print(
-    `${report.broken.length} worlds with anomalies; ${report.realtime} times not in the order of real time`,
-  )
-}
-
-const TABLES = [
-  ['outcomes', 'outcome/'],
-  ['verdicts', 'verdict/'],
-  ['rules', 'rule/'],
-  ['faults', 'fault/'],
-] as const
-
-const sum = (tally: Tally, ...names: readonly string[]): number =>
-  names.reduce((total, name) => total + tally.of(name), 0)
-
-function printTable(world: World, tally: Tally, title: string, prefix: string): void {
-  world.print(`${title}:`)
-  for (const [name, count] of tally.under(prefix)) world.print(`  ${String(count).padStart(9)}  ${name}`)
-}
-
-function printCrashes(world: World, tally: Tally): void {
-  world.print('crash points, crashes of passes:')
-  for (const [point, passes] of tally.under('point/'))
-    world.print(
-      `  ${String(tally.of(`crash/${point}`)).padStart(9)} of ${String(passes).padStart(9)}  ${point}`,
-    )
-}
-
-const ANOMALIES_SHOWN = 5
-
-function printBroken(world: World, broken: WorldResult, settings: Settings): void {
-  world.printError(`seriatim sim: the world of seed ${broken.seed} (${broken.workload}) is wrong:`)
-  for (const { kind, explanation } of broken.anomalies.slice(0, ANOMALIES_SHOWN))
-    world.printError(`  ${kind}: ${explanation}`)
-  const faults = [...settings.faults].join(',') || 'none'
-  const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
-  world.printError(
-    `  again: seriatim sim --seed ${broken.seed} --transactions ${broken.transactions} --nodes ${settings.nodes} ` +
-      `--faults ${faults} --rules ${settings.rules} --workload ${broken.workload}${mutant}`,
-  )
-}
-
 async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
-  const { missing, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
-  const wide = settings.workloads.length === WORKLOADS.length && settings.nodes > 1
-  if (!wide || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
-  const names = missing(report.tally, settings.faults, settings.rules)
+  const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
+  const wide = settings.workloads === IN_TURN && settings.nodes > 1
+  const units = settings.workloads.join() === 'units' && settings.nodes > 1
+  if (!(wide || units) || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
+  const names = wide ? missing(report.tally, settings.faults, settings.rules) : missingOfUnits(report.tally)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)
   return names.length === 0 ? 0 : 1
 }

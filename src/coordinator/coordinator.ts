@@ -24,6 +24,7 @@ import type { Action, ActionVerdict, PredicateVerdict, TransactionNode } from '.
 import type { PredicateCheck, UnitNode } from '../storage/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
+import { Completion } from './completion.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
 import { openSnapshots, type Snapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'
@@ -121,6 +122,8 @@ export interface Coordinator {
    * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).
    */
   witness(timestamp: Timestamp): void
+  /** No timestamp of a snapshot that was opened here is above it. */
+  now(): Timestamp
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
@@ -137,8 +140,7 @@ export interface Parts {
   readonly attemptsMax: number
   readonly readRoundsMax: number
   readonly deadlineMs: number
-  /** Work behind an answer; recovery does it if it fails. */
-  readonly behind: (work: Promise<unknown>) => void
+  readonly completion: Completion
 }
 
 const ATTEMPTS_MAX = 8
@@ -154,18 +156,16 @@ const DEADLINE_MS = 10_000
  */
 export function openCoordinator(options: CoordinatorOptions): Coordinator {
   const { tuning = {}, runtime } = options
-  const behind = new Set<Promise<unknown>>()
+  const calls = openCalls(runtime.clock, tuning)
+  const completion = new Completion(options.nodes, calls, runtime.clock)
   const parts: Parts = {
     ...options,
     clock: new HybridClock(runtime.clock),
-    calls: openCalls(runtime.clock, tuning),
+    calls,
+    completion,
     attemptsMax: tuning.attemptsMax ?? ATTEMPTS_MAX,
     readRoundsMax: tuning.readRoundsMax ?? READ_ROUNDS_MAX,
     deadlineMs: tuning.deadlineMs ?? DEADLINE_MS,
-    behind: (work) => {
-      const done: Promise<unknown> = work.catch(() => undefined).finally(() => behind.delete(done))
-      behind.add(done)
-    },
   }
   return {
     write: (transaction) => writeTransaction(parts, transaction),
@@ -173,8 +173,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
     snapshots: openSnapshots(parts),
     witness: (timestamp) => parts.clock.witness(timestamp),
-    idle: async () => {
-      while (behind.size > 0) await Promise.all(behind)
-    },
+    now: () => parts.clock.now(),
+    idle: () => completion.idle(),
   }
 }

@@ -122,7 +122,7 @@ async function openEverywhere(
     const highest = Math.max(...replies.map((reply) => reply.clock))
     if (highest <= at) return at
     // A node has stamped writes beyond it, and what they overwrote was not kept.
-    parts.behind(close(at))
+    parts.completion.behind(close(at))
     clock.witness((highest + AHEAD_MICROS * 2 ** round) as Timestamp)
     timestamp = clock.nextTimestamp()
   }

@@ -11,12 +11,13 @@ import { WriteFailed } from '../storage/errors.js'
 import type {
   Action,
   ActionVerdict,
+  CommitRequest,
   PredicateVerdict,
   PrepareReply,
   TransactReply,
 } from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
-import { completeRecord, nodeAt, tellParticipants } from './finish.js'
+import { nodeAt, tellParticipants } from './finish.js'
 import { type Group, groupsOf, inOrder, newAttempt, participantOf, randomSlot, tokenSlot } from './groups.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
@@ -193,7 +194,7 @@ class TwoPhases {
       const { record } = begun.value
       if (record.tx !== this.#tx) {
         await this.release()
-        return { done: tokenOutcome(record, token) }
+        return { done: await this.#tokenOutcome(record, token) }
       }
       raise(this.#parts, record.begunAt)
       return { verdicts: this.#ended(), above: record.timestamp }
@@ -262,7 +263,7 @@ class TwoPhases {
   }
 
   async #commit(verdicts: readonly ActionVerdict[]): Promise<Attempt> {
-    const { calls, nodes, runtime } = this.#parts
+    const { calls, nodes, runtime, completion } = this.#parts
     if (runtime.clock.nowMicros() > this.#deadline) return { verdicts: this.#ended(), above: this.#timestamp }
     let record: LedgerRecord
     try {
@@ -281,14 +282,12 @@ class TwoPhases {
       participants: this.#participants.map(participantOf),
     } as const
     try {
-      // Every prepare has been answered; only over a network a copy of one may still be on its way.
-      const fence = calls.lossy ? {} : { unfenced: true as const }
-      raise(this.#parts, await tellParticipants(nodes, decided, calls, fence))
+      raise(this.#parts, await tellParticipants(nodes, decided, calls, fenceOf(calls)))
     } catch (error) {
       // It is committed, but not everybody would see it yet: recovery goes on with it.
       return { done: { outcome: 'unknown', message: messageOf(error) } }
     }
-    this.#parts.behind(completeRecord(nodes, this.#ledger, decided, calls))
+    completion.add({ ...decided, ledger: this.#ledger })
     return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }
   }
 
@@ -300,7 +299,7 @@ class TwoPhases {
     verdicts: readonly ActionVerdict[],
     predicates?: readonly PredicateVerdict[],
   ): Promise<WriteTransactionOutcome> {
-    const { calls, nodes, behind } = this.#parts
+    const { calls, completion } = this.#parts
     const reasons = reasonsOf(verdicts)
     const [decided] = await Promise.allSettled([
       calls(() => this.#ledger.decide(this.#tx, 'cancel', { timestamp: this.#timestamp, reasons })),
@@ -308,7 +307,7 @@ class TwoPhases {
     ])
     if (decided.status === 'fulfilled') {
       const participants = this.#holding.map(participantOf)
-      behind(completeRecord(nodes, this.#ledger, { tx: this.#tx, participants }, calls))
+      completion.add({ tx: this.#tx, participants, ledger: this.#ledger })
     }
     return cancelled(verdicts, predicates)
   }
@@ -322,6 +321,24 @@ class TwoPhases {
       { tx: this.#tx, decision: 'cancel', timestamp: this.#timestamp, participants },
       calls,
     ).catch(() => undefined)
+  }
+
+  /** What another transaction in the slot means to this one. */
+  async #tokenOutcome(
+    record: LedgerRecord,
+    token: ClientToken | undefined,
+  ): Promise<WriteTransactionOutcome> {
+    if (record.payloadHash !== token?.payloadHash) return { outcome: 'token-mismatch' }
+    if (record.state === 'completed') return { outcome: 'repeated' }
+    if (record.decision !== 'commit') return { outcome: 'token-in-progress' }
+    // It is decided, and anybody may carry it out (§3.5): then it is done, whether its coordinator lives or not.
+    const { nodes, calls } = this.#parts
+    try {
+      raise(this.#parts, await tellParticipants(nodes, record, calls, fenceOf(calls)))
+    } catch {
+      return { outcome: 'token-in-progress' }
+    }
+    return { outcome: 'repeated' }
   }
 
   #ended(): readonly ActionVerdict[] {
@@ -353,17 +370,16 @@ function settledOrTooOld(
   })
 }
 
+/** Every prepare of a committed transaction has been answered; only over a network a copy of one may be on its way. */
+const fenceOf = ({ lossy }: Parts['calls']): Pick<CommitRequest, 'unfenced'> =>
+  lossy ? {} : { unfenced: true }
+
 const isTooOld = ({ verdicts, predicateVerdicts: predicates = [] }: PrepareReply): boolean =>
   [...verdicts, ...predicates].some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') &&
   !verdicts.some(isRefusal)
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }
-
-function tokenOutcome(record: LedgerRecord, token: ClientToken | undefined): WriteTransactionOutcome {
-  if (record.payloadHash !== token?.payloadHash) return { outcome: 'token-mismatch' }
-  return { outcome: record.state === 'completed' ? 'repeated' : 'token-in-progress' }
-}
 
 function highest(verdicts: readonly (ActionVerdict | PredicateVerdict)[]): Timestamp {
   let above = 0

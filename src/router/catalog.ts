@@ -89,6 +89,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#nextSpace = loaded.nextSpace
     // Nodes, too: what was prepared before the last start may have been so with an older shape.
     for (const record of loaded.records) this.#enforce(record.name, record)
+    for (const space of this.#dropped) for (const node of this.#nodes) node.dropTable(space)
     const background = { ...options, catalog: this }
     this.#maintenance = new Maintenance(background)
     this.#expiry = new ExpirySweeper(background)

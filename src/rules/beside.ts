@@ -50,8 +50,6 @@ export interface StepPlace {
   readonly last?: true
 }
 
-const FINE: StepResult = { verdict: 'fine' }
-
 /** Timestamps left free below the first pending one for others that may want to go before it too. */
 const SPARE_MICROS = 64
 
@@ -62,17 +60,8 @@ export function decideStep(
   { unit, last }: StepPlace = {},
 ): StepVerdict {
   const contended = steps.some(({ item }) => isContended(item))
-  if (steps.some(({ item, action }) => lockedOut(item, action, unit) !== undefined)) {
-    // A unit whose own lock was taken away need not wait for the one that has it.
-    const changed = steps.map(({ item, action }) => changedAlready(item, action, unit))
-    if (changed.some((each) => each !== undefined))
-      return { verdict: 'refused', results: changed.map((each) => each ?? FINE) }
-    return blocked(
-      steps,
-      rules,
-      steps.map(({ item, action }) => lockedOut(item, action, unit)),
-    )
-  }
+  if (steps.some(({ item, action }) => lockedOut(item, action, unit) !== undefined))
+    return keptOut(steps, rules, unit)
   if (contended && rules.writesBehindPrepared && steps.every(isFree)) {
     return done(steps, highestOf(steps, now), unit)
   }
@@ -92,6 +81,19 @@ export function decideStep(
     timestamp,
     next: results.map((result) => ('next' in result ? result.next : undefined)),
   }
+}
+
+/** By explicit locks of others; whose own lock was taken away need not wait for them. */
+function keptOut(
+  steps: readonly StepAction[],
+  rules: TransactionRules,
+  unit: string | undefined,
+): StepVerdict {
+  const changed = steps.map(({ item, action }) => changedAlready(item, action, unit))
+  if (changed.some((each) => each !== undefined))
+    return { verdict: 'refused', results: changed.map((each) => each ?? { verdict: 'fine' }) }
+  const holders = steps.map(({ item, action }) => lockedOut(item, action, unit))
+  return blocked(steps, rules, holders)
 }
 
 /** A blind write is the same on every image, and its old one need not be parsed. */

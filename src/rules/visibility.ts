@@ -67,6 +67,14 @@ export interface Predicate {
   readonly filter?: BoundCondition
 }
 
+/** Between the snapshot that was read and the commit of a transaction. */
+export interface PredicatePlace {
+  readonly since: Timestamp
+  readonly timestamp: Timestamp
+  /** Its own writes do not count. Absent for a step, whose timestamp nobody else has. */
+  readonly tx?: TxId
+}
+
 export type ItemPredicateVerdict =
   | { readonly verdict: 'holds' }
   | { readonly verdict: 'changed'; readonly change: Change }
@@ -80,8 +88,10 @@ export type ItemPredicateVerdict =
 export function decidePredicate(
   item: ContendedItem & { readonly state: ItemState; readonly past: readonly PastState[] },
   predicate: Predicate,
-  { since, timestamp }: { readonly since: Timestamp; readonly timestamp: Timestamp },
+  { since, timestamp, tx }: PredicatePlace,
 ): ItemPredicateVerdict {
+  // Which of two at one timestamp comes first is not for this item alone to say.
+  if (isTied(item, timestamp, tx)) return { verdict: 'too-old', above: timestamp }
   const first = item.past.find((each) => each.until > since)
   const before = first === undefined ? item.item() : first.item()
   const after = imagesAt(item, timestamp)
@@ -102,6 +112,15 @@ export function decidePredicate(
 }
 
 const HOLDS = { verdict: 'holds' } as const
+
+const isTied = (
+  { written, past, pending }: ContendedItem & { readonly past: readonly PastState[] },
+  timestamp: Timestamp,
+  tx: TxId | undefined,
+): boolean =>
+  written === timestamp ||
+  past.some(({ until }) => until === timestamp) ||
+  pending.some((each) => each.timestamp === timestamp && each.tx !== tx && writes(each.action))
 
 const changeOf = ({ until, by }: PastState): Change => ({ at: until, ...(by !== undefined && { by }) })
 

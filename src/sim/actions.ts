@@ -6,7 +6,7 @@ import type { ItemKey } from '../model/table.js'
 import type { AttributeValue, Item } from '../model/value.js'
 import type { Action } from '../storage/transactions.js'
 import type { WrittenAction } from './history.js'
-import { TABLE } from './processes.js'
+import { TABLE } from './table.js'
 
 export interface Request extends Action {
   /** The same for the judges. */

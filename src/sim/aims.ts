@@ -8,18 +8,19 @@ export interface Aim {
 }
 
 export class Aims {
-  readonly #left: Map<string, number>
+  readonly #points = new Map<string, { arrived: number; readonly wanted: Set<number> }>()
 
   constructor(aims: readonly Aim[]) {
-    this.#left = new Map(aims.map(({ point, arrival }) => [point, arrival]))
+    for (const { point, arrival } of aims) {
+      const aimed = this.#points.get(point)
+      if (aimed === undefined) this.#points.set(point, { arrived: 0, wanted: new Set([arrival]) })
+      else aimed.wanted.add(arrival)
+    }
   }
 
-  /** Somebody has arrived there; true if that was the arrival to crash at. */
+  /** Somebody has arrived there; true if that was an arrival to crash at. */
   isMet(point: string): boolean {
-    const left = this.#left.get(point)
-    if (left === undefined) return false
-    if (left > 1) this.#left.set(point, left - 1)
-    else this.#left.delete(point)
-    return left <= 1
+    const aimed = this.#points.get(point)
+    return aimed !== undefined && aimed.wanted.has(++aimed.arrived)
   }
 }

@@ -12,13 +12,15 @@ import { type Request, keyNamed } from './actions.js'
 import type { Snapshots } from '../coordinator/snapshots.js'
 import type { Image, WriteEntry } from './history.js'
 import type { CallOptions, Network } from './network.js'
-import { type Cluster, nodeOf, TABLE } from './processes.js'
+import { type Cluster, nodeOf } from './processes.js'
+import { TABLE } from './table.js'
 import type { Life, SimProcess } from './process.js'
 import type { Random } from './random.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
 import { type SimIsolation, SimUnit } from './unit.js'
 
-const PATIENCE: CallOptions = { timeoutMs: 4000, once: true }
+/** Some give up while a coordinator is still at it, some long after its deadline; a single item is soon asked for again. */
+const PATIENCE_MS = { coordinator: { min: 1500, max: 4500 }, node: { min: 200, max: 1000 } }
 const RETRIES_MAX = 12
 const RETRY_MICROS = { min: 5_000, max: 500_000 }
 
@@ -32,6 +34,7 @@ export class SimClient {
   readonly #recorder: Recorder
   readonly #network: Network
   readonly #name: string
+  readonly #sleep: string
   #requests = 0
 
   constructor(cluster: Cluster, coordinators: readonly SimProcess[], life: Life, recorder: Recorder) {
@@ -41,6 +44,7 @@ export class SimClient {
     this.#recorder = recorder
     this.#network = cluster.network
     this.#name = life.process.name
+    this.#sleep = `sleep ${this.#name}`
     this.random = life.process.random
   }
 
@@ -55,7 +59,7 @@ export class SimClient {
 
   sleep(micros: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#cluster.around.scheduler.after(micros, `sleep ${this.#name}`, resolve)
+      this.#cluster.around.scheduler.after(micros, this.#sleep, resolve)
     })
   }
 
@@ -262,7 +266,7 @@ export class SimClient {
     const coordinator = this.random.pick(this.#coordinators)
     try {
       const request = { service, method, args }
-      return await this.#network.call(this.#life, coordinator, request, PATIENCE)
+      return await this.#network.call(this.#life, coordinator, request, this.#patience('coordinator'))
     } catch {
       return undefined
     }
@@ -272,15 +276,27 @@ export class SimClient {
     const { nodes } = this.#cluster
     const { process } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
     try {
-      return await this.#network.call(this.#life, process, { service: 'node', method, args }, PATIENCE)
+      return await this.#network.call(
+        this.#life,
+        process,
+        { service: 'node', method, args },
+        this.#patience('node'),
+      )
     } catch {
       return LOST
     }
   }
 
+  #patience(role: 'coordinator' | 'node'): CallOptions {
+    const { min, max } = PATIENCE_MS[role]
+    return { timeoutMs: this.random.skewed(min, max), once: true }
+  }
+
   tell(what: string, outcome: string): void {
-    this.#cluster.around.tally.add(`outcome/${what} ${outcome}`)
-    this.#cluster.around.scheduler.note(`${what} ${outcome}`)
+    const { tally, scheduler } = this.#cluster.around
+    const told = `${what} ${outcome}`
+    tally.add('outcome/', told)
+    scheduler.note(told)
   }
 }
 

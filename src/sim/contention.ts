@@ -17,6 +17,7 @@ import {
 import { SimProcess, type Surroundings } from './process.js'
 import { Random } from './random.js'
 import { Scheduler } from './scheduler.js'
+import { TABLE } from './table.js'
 import { Witness } from './witness.js'
 
 export interface ContentionOptions {
@@ -107,6 +108,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
     around,
     network,
     rules: rules === 'all' ? allRules : noRules,
+    table: TABLE,
     witness: new Witness(tally),
     nodes,
     recoveries,

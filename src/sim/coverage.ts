@@ -62,6 +62,26 @@ const FAULT_EVENTS: Readonly<Record<Fault, readonly string[]>> = {
   disk: ['disk-full', 'sync-failed'],
 }
 
+/** What units of work must have met, in a run of nothing else. */
+const UNIT_EVENTS = [
+  'verdict/prepare changed',
+  'verdict/predicate holds',
+  'verdict/predicate changed',
+  'verdict/predicate pending',
+  'verdict/predicate snapshot-too-old',
+  'verdict/read-snapshot read',
+  'verdict/read-snapshot snapshot-too-old',
+  'verdict/range-at read',
+  'verdict/range-at pending',
+  'verdict/range-at snapshot-too-old',
+  'verdict/lock locked',
+  'verdict/lock conflict',
+  'outcome/unit-read conflict',
+]
+
+export const missingOfUnits = (tally: Tally): readonly string[] =>
+  UNIT_EVENTS.filter((name) => tally.of(name) === 0)
+
 /** The names of what should have happened and did not. */
 export function missing(tally: Tally, faults: ReadonlySet<Fault>, rules: 'all' | 'none'): readonly string[] {
   const wanted = [

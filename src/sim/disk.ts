@@ -16,6 +16,9 @@ interface File {
 }
 
 const PAGE_BYTES = 512
+/** So many times as slow as a good disk; a few are very slow, and whatever is in flight on them is so for long. */
+const slownessOf = (random: Random): number =>
+  random.chance(0.2) ? random.skewed(20, 100) : random.skewed(1, 20)
 const NOTHING = Buffer.alloc(0)
 
 export class SimDisk {
@@ -29,7 +32,7 @@ export class SimDisk {
   constructor(around: Surroundings) {
     this.#around = around
     this.#random = around.random.fork()
-    this.#slowness = around.faults.has('disk') ? this.#random.skewed(1, 20) : 1
+    this.#slowness = around.faults.has('disk') ? slownessOf(this.#random) : 1
   }
 
   /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */

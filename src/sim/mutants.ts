@@ -1,6 +1,7 @@
 // Wrong versions of the store, each wrong in one place: a simulation that does not find them proves nothing about the
 // right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
 // store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
+import { UNIT_MUTANTS } from './unit-mutants.js'
 
 export interface Mutant {
   /** The module, under the source folder. */
@@ -8,8 +9,10 @@ export interface Mutant {
   readonly find: string
   readonly replace: string
   /** Where it shows soonest. */
-  readonly workload: 'mixed' | 'append' | 'bank' | 'retry'
+  readonly workload: 'mixed' | 'append' | 'bank' | 'retry' | 'looks' | 'units'
   readonly rules: 'all' | 'none'
+  /** More of the command line that shows it sooner. */
+  readonly options?: readonly string[]
 }
 
 const prepare = 'rules/prepare.js'
@@ -27,7 +30,12 @@ const append = { workload: 'append', rules: 'all' } as const
 const bank = { workload: 'bank', rules: 'all' } as const
 const retry = { workload: 'retry', rules: 'all' } as const
 
+const lookedAtUnsynced = (...arrivals: readonly number[]): string =>
+  arrivals.map((arrival) => `node:after-look-at-unsynced@${arrival}`).join(',')
+
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  ...UNIT_MUTANTS,
+
   // Rules: preparing.
   'prepare-ignores-last-write': {
     module: prepare,
@@ -167,11 +175,25 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'if (false)',
     ...bank,
   },
+  'visible-upon-unsettled': {
+    module: finishing,
+    find: "const put = settled ? 'putVisible' : 'put';",
+    replace: "const put = 'putVisible';",
+    workload: 'looks',
+    rules: 'all',
+    options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175)],
+  },
+  'entry-left-behind': {
+    module: 'storage/item-steps.js',
+    find: 'if (this.has(space, before)) {',
+    replace: "if (this.has(space, before) && put === 'put') {",
+    ...mixed,
+  },
   // The journal and its line.
   'answer-before-durable': {
     module: line,
-    find: 'return this.#open.changes.size === 0 ? undefined : this.#open.durable;',
-    replace: 'return undefined;',
+    find: 'this.#hurry();\n        return settling;',
+    replace: 'this.#hurry();\n        return undefined;',
     ...mixed,
   },
   'refusal-before-durable': {

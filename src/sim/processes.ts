@@ -2,7 +2,7 @@
 // coordinators, recovery managers.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../coordinator/coordinator.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { type LedgerSlot, spaceId } from '../model/brand.js'
+import type { KeyBytes, LedgerSlot } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
@@ -20,18 +20,13 @@ import { SimIndex } from './sim-index.js'
 import type { Witness } from './witness.js'
 import { WriteLog } from './write-log.js'
 
-export const TABLE: TableShape = {
-  name: 'items',
-  space: spaceId(1),
-  key: { partition: { name: 'p', type: 'S' }, sort: { name: 'id', type: 'S' } },
-  indexes: [],
-}
-
 /** What the processes of one world know of each other. */
 export interface Cluster {
   readonly around: Surroundings
   readonly network: Network
   readonly rules: TransactionRules
+  /** As the nodes know it. */
+  readonly table: TableShape
   readonly witness: Witness
   readonly nodes: readonly NodeProcess[]
   readonly recoveries: readonly SimProcess[]
@@ -96,6 +91,7 @@ const LEDGER_METHODS: readonly (keyof Ledger)[] = [
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
+const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
@@ -144,7 +140,7 @@ export class NodeProcess {
   }
 
   async #start(life: Life): Promise<Services> {
-    const { rules, witness, around } = this.#cluster
+    const { rules, table, witness, around } = this.#cluster
     const index = this.#index.layer(life)
     const node = await openNodeOver(
       {
@@ -163,14 +159,24 @@ export class NodeProcess {
     )
     if (!life.alive) return new Promise(() => undefined)
     this.log.reconcile((address) => index.get(address))
+    node.setShape(table)
     node.onStalled((tx) => this.#report(life, tx))
     this.#node = node
     around.scheduler.note(`started ${this.process.name}`)
     const { ledger } = node
     return {
-      node: witness.node(node, (address) => this.log.isPending(address)),
+      node: witness.node(node, {
+        isPending: (address) => this.log.isPending(address),
+        onLook: (address) => this.#looked(life, address),
+      }),
       ledger: witness.ledger(ledger),
     }
+  }
+
+  /** A crash point of its own, once the answer has left: whoever looked must not have seen what the crash undoes. */
+  #looked(life: Life, address: KeyBytes): void {
+    if (!this.log.isUnsynced(address)) return
+    this.#cluster.around.scheduler.after(1, LOOKED, () => life.reach(LOOKED))
   }
 
   /** A node whose disk failed takes no writes before it is started again: somebody does that. */

@@ -1,10 +1,12 @@
 // Many worlds, one after another, each from a seed of its own: a run of any length in bounded memory, of which a single
 // world can be replayed.
 import { allRules, noRules, type TransactionRules } from '../rules/switches.js'
+import type { Aim } from './aims.js'
 import { type Fault, Tally } from './faults.js'
 import { Random } from './random.js'
 import { AppendWorkload } from './workloads/append.js'
 import { BankWorkload } from './workloads/bank.js'
+import { LooksWorkload } from './workloads/looks.js'
 import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
 import { UnitsWorkload } from './workloads/units.js'
@@ -16,6 +18,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   append: () => new AppendWorkload(),
   bank: () => new BankWorkload(),
   retry: () => new RetryWorkload(),
+  looks: () => new LooksWorkload(),
   units: () => new UnitsWorkload(),
 }
 
@@ -30,6 +33,8 @@ export interface SimulationOptions {
   readonly workloads: readonly string[]
   /** In one world. */
   readonly worldTransactions?: number
+  /** Crashes on purpose, in each world. */
+  readonly aims?: readonly Aim[]
   /** Stop after the first world with an anomaly. */
   readonly stopAtAnomaly?: boolean
   readonly onWorld?: (world: WorldResult) => void
@@ -38,6 +43,8 @@ export interface SimulationOptions {
 export interface WorldResult extends WorldReport {
   readonly seed: number
   readonly workload: string
+  readonly rules: 'all' | 'none'
+  readonly aims: readonly Aim[]
   /** Of which the world had this many to run. */
   readonly transactions: number
 }
@@ -62,7 +69,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const broken: WorldResult[] = []
   let [realtime, events, hash, worlds] = [0, 0, 0, 0]
   for (let left = transactions; left > 0 && broken.length < BROKEN_MAX; left -= worldTransactions) {
-    const world = await simulateWorld(options, seed + worlds, Math.min(left, worldTransactions))
+    const world = await simulateWorld(options, seed + worlds, Math.min(left, worldTransactions), options.aims)
     worlds++
     tally.addAll(world.tally)
     realtime += world.realtime.length
@@ -76,10 +83,11 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 }
 
 /** The shape of a world follows from its seed, so that worlds differ in more than chance. */
-async function simulateWorld(
-  { nodes, faults, rules, workloads }: SimulationOptions,
+export async function simulateWorld(
+  { nodes, faults, rules, workloads }: Pick<SimulationOptions, 'nodes' | 'faults' | 'rules' | 'workloads'>,
   seed: number,
   transactions: number,
+  aims: readonly Aim[] = [],
 ): Promise<WorldResult> {
   const random = new Random(seed)
   const workload = workloads[seed % workloads.length] as string
@@ -95,8 +103,9 @@ async function simulateWorld(
     faults,
     rules: RULES[rules],
     workload: make(),
+    ...(aims.length > 0 && { aims }),
   })
-  return { ...report, seed, workload, transactions }
+  return { ...report, seed, workload, rules, transactions, aims }
 }
 
 const RULES: Readonly<Record<'all' | 'none', TransactionRules>> = { all: allRules, none: noRules }

@@ -22,6 +22,12 @@ export interface Fate {
 
 type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & Omit<UnitNode, 'unitsHeld'>
 
+/** What is known of a node from outside, and who wants to know of looks at its items. */
+export interface Onlooker {
+  readonly isPending: (address: KeyBytes) => boolean
+  readonly onLook: (address: KeyBytes) => void
+}
+
 export class Witness {
   readonly #tally: Tally
   /** Actions travel frozen, not copied, so an action says whose it is. */
@@ -39,7 +45,7 @@ export class Witness {
   }
 
   /** What a node offers to others, watched. */
-  node(node: LocalNode, isPending: (address: KeyBytes) => boolean): Watched {
+  node(node: LocalNode, { isPending, onLook }: Onlooker): Watched {
     return {
       prepare: async (request: PrepareRequest) => {
         this.#noteTransaction(request)
@@ -75,7 +81,9 @@ export class Witness {
       },
       get: async (...args: Parameters<LocalNode['get']>) => {
         const record = await node.get(...args)
-        if (isPending(inSpace(args[0], args[1].bytes))) this.#tally.add('rule/readsPassPrepared')
+        const address = inSpace(args[0], args[1].bytes)
+        if (isPending(address)) this.#tally.add('rule/readsPassPrepared')
+        onLook(address)
         return record
       },
       commit: (request: Parameters<LocalNode['commit']>[0]) => node.commit(request),

@@ -19,10 +19,14 @@
 // May import: everything below the router. Nothing imports it but the command line and tests.
 import { ledgerSlot, type KeyBytes, timestamp } from '../model/brand.js'
 import type { TransactionRules } from '../rules/switches.js'
+import type { LocalNode } from '../storage/local-node.js'
+import { parseRecord } from '../storage/record.js'
 import { inSpace } from '../storage/spaces.js'
+import type { RangeEntry } from '../storage/storage-node.js'
 import { keyNamed } from './actions.js'
 import { type Aim, Aims } from './aims.js'
 import type { Anomaly } from './check/anomaly.js'
+import { judgeEntries } from './check/entries.js'
 import { judgeByReplay } from './check/oracle.js'
 import { SimClient } from './client.js'
 import { type Fault, Tally } from './faults.js'
@@ -33,8 +37,8 @@ import {
   type Cluster,
   NodeProcess,
   recoveryProcess,
-  TABLE,
 } from './processes.js'
+import { INDEXED_TABLE, TABLE } from './table.js'
 import { type Surroundings, SimProcess } from './process.js'
 import { Random } from './random.js'
 import { imageOf, Recorder } from './recorder.js'
@@ -71,10 +75,14 @@ const REST_LOOK_MICROS = 200_000
 const THINK_MICROS = { min: 100, max: 20_000 }
 const EVENTS_PER_TRANSACTION_MAX = 20_000
 
-/** In some worlds nothing that was sent can be changed. Whatever the number of workloads, each has its turn. */
+/** In some worlds nothing that was sent can be changed: several in a row, so that every workload has such worlds. */
 const isFrozen = (seed: number): boolean => Math.floor(seed / WORKLOADS_EACH) % FROZEN_EVERY === 0
-const WORKLOADS_EACH = 4
+const WORKLOADS_EACH = 9
 const FROZEN_EVERY = 8
+
+/** In some worlds entries follow the items. */
+const isIndexed = (seed: number): boolean => Math.floor(seed / WORKLOADS_EACH) % INDEXED_EVERY === 1
+const INDEXED_EVERY = 3
 
 /** Runs a world to its end and judges it. The same options give the same report, with the same trace hash. */
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
@@ -112,7 +120,17 @@ class World {
     const nodes: NodeProcess[] = []
     const recoveries: SimProcess[] = []
     const { rules } = options
-    this.#cluster = { around, network, rules, witness: new Witness(tally), nodes, recoveries, onBroken }
+    const table = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
+    this.#cluster = {
+      around,
+      network,
+      rules,
+      table,
+      witness: new Witness(tally),
+      nodes,
+      recoveries,
+      onBroken,
+    }
     for (let at = 0; at < options.nodes; at++) nodes.push(new NodeProcess(this.#cluster, at))
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
     this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
@@ -225,27 +243,34 @@ class World {
       final,
       new Map(recorder.writes.map((draft) => [draft.id, draft])),
     )
-    const anomalies = [...recorder.found.all, ...replayed.anomalies, ...judged.anomalies]
+    const anomalies = [
+      ...recorder.found.all,
+      ...replayed.anomalies,
+      ...judged.anomalies,
+      ...(await this.#entryAnomalies()),
+    ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
 
   async #finalState(nameOf: ReadonlyMap<KeyBytes, string>): Promise<Map<string, Image>> {
     const final = new Map<string, Image>([...nameOf.values()].map((name) => [name, undefined]))
     for (const { node } of this.#cluster.nodes) {
-      const request = {
-        space: TABLE.space,
-        from: '' as KeyBytes,
-        reverse: false,
-        entriesMax: 1e6,
-        bytesMax: Infinity,
-      }
-      const { entries } = await node!.range(request)
-      for (const { key, record } of entries) {
+      for (const { key, record } of await itemsOf(node!)) {
         const address = inSpace(TABLE.space, key)
         final.set(nameOf.get(address) ?? address, imageOf(record))
       }
     }
     return final
+  }
+
+  async #entryAnomalies(): Promise<readonly Anomaly[]> {
+    const { nodes, table } = this.#cluster
+    const found: Anomaly[] = []
+    for (const { process, node, log } of nodes) {
+      const items = (await itemsOf(node!)).map(({ record }) => parseRecord(record))
+      found.push(...judgeEntries(process.name, table, items, (space) => log.keysIn(space)))
+    }
+    return found
   }
 
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
@@ -254,4 +279,15 @@ class World {
       for (const [point, count] of passes) tally.add('point/', point, count)
     return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
   }
+}
+
+async function itemsOf(node: LocalNode): Promise<readonly RangeEntry[]> {
+  const request = {
+    space: TABLE.space,
+    from: '' as KeyBytes,
+    reverse: false,
+    entriesMax: 1e6,
+    bytesMax: Infinity,
+  }
+  return (await node.range(request)).entries
 }

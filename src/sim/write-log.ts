@@ -6,9 +6,10 @@
 import type { Line, Put } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
 import { asBuffer, decodeRecord } from '../storage/record.js'
-import { ledgerKey, pendingKey } from '../storage/spaces.js'
+import { TABLE } from './table.js'
+import { boundsOf, inSpace, ledgerKey, pendingKey, withoutSpace } from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
-import type { KeyBytes } from '../model/brand.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 import { type PendingItem, decodePending, hasTombstone } from '../storage/pending-bytes.js'
 
@@ -26,7 +27,7 @@ export interface LoggedWrite {
 /** Where the state of items after a crash or a rollback is looked up. */
 type Lookup = (address: KeyBytes) => Uint8Array | undefined
 
-const SYSTEM_SPACE = '\0\0\0\0'
+const ITEMS = inSpace(TABLE.space, '' as KeyBytes)
 const COMPLETED = ledgerKey('c')
 const PENDING = pendingKey('' as KeyBytes)
 
@@ -48,6 +49,17 @@ export class WriteLog {
   /** Whether a transaction is pending on the item, as decided so far. */
   isPending(address: KeyBytes): boolean {
     return this.#line?.decided.get(pendingKey(address)) !== undefined
+  }
+
+  /** Whether a write of the item has been decided of which the disk may know nothing. */
+  isUnsynced(address: KeyBytes): boolean {
+    return this.#log.findLastIndex((write) => write.address === address) >= this.#certain
+  }
+
+  /** What is in one space, without the space, as decided so far. */
+  keysIn(space: SpaceId): readonly KeyBytes[] {
+    const entries = this.#line?.decided.range({ ...boundsOf(space), reverse: false }) ?? []
+    return Array.from(entries, ([key]) => withoutSpace(key))
   }
 
   /** A line that writes everything down. */
@@ -85,6 +97,11 @@ export class WriteLog {
         this.#stepStart = this.#log.length
         return line.settled()
       },
+      settling: () => {
+        this.#stepStart = this.#log.length
+        return line.settling()
+      },
+      hurry: (settling) => line.hurry(settling),
       settledAt: (key) => line.settledAt(key),
       settledAll: () => line.settledAll(),
       admission: () => line.admission(),
@@ -165,7 +182,7 @@ export class WriteLog {
   }
 
   #awaitSettled(line: Line): void {
-    const settled = line.settled()
+    const settled = line.settling()
     const count = this.#log.length
     if (settled === undefined) return
     if (!this.#countOf.has(settled)) {
@@ -186,8 +203,8 @@ function pendingOf(item: KeyBytes, stored: Uint8Array | undefined): PendingItem 
   return stored === undefined || !hasTombstone(stored) ? undefined : decodePending(item, stored).item
 }
 
-/** Items of tables; the system's own records are in space 0. */
-const isItem = (key: KeyBytes): boolean => !key.startsWith(SYSTEM_SPACE)
+/** Not the entries that follow items, nor the system's own records. */
+const isItem = (key: KeyBytes): boolean => key.startsWith(ITEMS)
 
 const isPendingKey = (key: KeyBytes): boolean => key.startsWith(PENDING)
 

@@ -80,6 +80,10 @@ export class ItemSteps {
     this.#dropped.add(space)
   }
 
+  isDropped(space: SpaceId): boolean {
+    return this.#dropped.size > 0 && this.#dropped.has(space)
+  }
+
   /** The shape in force, whatever the request was validated with. */
   shapeOf(table: TableShape): TableShape {
     return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
@@ -88,7 +92,7 @@ export class ItemSteps {
   /** The record as it now is; undefined if there is no item. */
   apply(change: ItemChange): ItemRecord | undefined {
     const { table, key, state, next, timestamp, blind, put, json } = change
-    if (this.#dropped.size > 0 && this.#dropped.has(table.space)) return undefined
+    if (this.isDropped(table.space)) return undefined
     if (timestamp > this.#highest) this.#highest = timestamp
     const { record } = state
     const lsn = this.#clock.nextLsn()

@@ -3,6 +3,9 @@
 //   step, step --> open batch --(nothing in flight)--> journal, one sync --> durable, answered --> applier
 //   step, step, step --> next open batch, decided upon the one in flight
 //
+// A batch is written as soon as somebody waits for it. What nobody waits for (a commit that readers see already, say) goes
+// along with the next batch, or a moment later by itself: the fewer syncs, the better for everybody.
+//
 // A batch that could not be written takes with it the open one, which was decided upon it. What readers have seen of
 // either stays, and goes along with the next batch.
 import type { OrderedIndex } from '../index/ordered-index.js'
@@ -31,6 +34,10 @@ interface Batch {
   readonly resolve: () => void
   readonly reject: (error: Error) => void
   bytes: number
+  /** Readers do not see all of it before it is durable. */
+  hidden: boolean
+  /** Somebody waits for it. */
+  hurried: boolean
 }
 
 export interface JournalLineOptions {
@@ -47,6 +54,8 @@ export interface JournalLineOptions {
 const OVERLAY_BYTES_MAX = 16 * 1024 * 1024
 /** What a change costs beside its bytes: tree nodes, map entries, string headers. */
 const CHANGE_OVERHEAD_BYTES = 200
+/** What nobody waits for is written after that, if nothing else is before. */
+const UNHURRIED_MS = 10
 /** What readers have seen and could not be written is tried again after that, if no step comes before. */
 const RETRY_MS = 1000
 
@@ -65,7 +74,7 @@ export class JournalLine implements Line {
   #bytes = 0
   #waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
   #closing = false
-  #cancelRetry: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
   readonly #rollbackCallbacks: (() => void)[] = []
 
   constructor(options: JournalLineOptions) {
@@ -98,14 +107,15 @@ export class JournalLine implements Line {
 
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.put(key, value, this.#open.number)
+    this.#open.hidden = true
     this.#change(key, value)
-    this.#flushSoon()
+    if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.putVisible(key, value, this.#open.number)
     this.#change(key, value)
-    this.#flushSoon()
+    if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
   }
 
   onRollback(callback: () => void): void {
@@ -128,20 +138,32 @@ export class JournalLine implements Line {
   }
 
   settled(): Promise<void> | undefined {
+    const settling = this.settling()
+    if (settling !== undefined) this.#hurry()
+    return settling
+  }
+
+  settling(): Promise<void> | undefined {
     // The room that this step left, if any, is for whoever waits first.
     this.#admitNext()
     return this.#open.changes.size === 0 ? undefined : this.#open.durable
+  }
+
+  hurry(settling: Promise<void>): void {
+    if (settling === this.#open.durable) this.#hurry()
   }
 
   settledAt(key: KeyBytes): Promise<void> | undefined {
     this.#admitNext()
     const version = this.#overlay.decided(key)
     if (version === undefined || this.#overlay.isVisible(version)) return undefined
+    if (version.batch === this.#open.number) this.#hurry()
     return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable
   }
 
   settledAll(): Promise<void> | undefined {
-    return this.#open.changes.size > 0 ? this.#open.durable : this.#flying?.durable
+    if (this.#open.hidden) return this.#open.durable
+    return this.#flying?.hidden === true ? this.#flying.durable : undefined
   }
 
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
@@ -159,7 +181,7 @@ export class JournalLine implements Line {
     this.#closing = true
     const { journal, index } = this.#options
     this.#rejectWaiters(closed())
-    this.#cancelRetry?.()
+    this.#cancelTimer?.()
     // A writer that was let in just before may still be on its way.
     await this.#turn()
     await this.#settle()
@@ -182,22 +204,23 @@ export class JournalLine implements Line {
     return failure === undefined ? undefined : indexRefusal(failure)
   }
 
-  #flushSoon(): void {
-    if (this.#flushing !== undefined) return
-    this.#flushing = this.#turn().then(() => this.#flush())
+  #hurry(): void {
+    this.#open.hurried = true
+    this.#flushing ??= this.#turn().then(() => this.#flush())
   }
 
-  /** Not at once: what failed a moment ago would fail again. */
-  #flushLater(): void {
+  #flushIn(delayMs: number): void {
     if (this.#closing) return
-    this.#cancelRetry ??= this.#options.runtime.clock.timer(RETRY_MS, () => {
-      this.#cancelRetry = undefined
-      if (this.#open.changes.size > 0) this.#flushSoon()
+    this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
+      this.#cancelTimer = undefined
+      if (this.#open.changes.size > 0) this.#hurry()
     })
   }
 
   async #flush(): Promise<void> {
-    while (this.#open.changes.size > 0) {
+    while (this.#open.hurried) {
+      this.#cancelTimer?.()
+      this.#cancelTimer = undefined
       const batch = this.#open
       this.#open = newBatch(batch.number + 1)
       this.#flying = batch
@@ -220,6 +243,7 @@ export class JournalLine implements Line {
     }
     // In the same turn as the last look at the open batch, so that no step falls between.
     this.#flushing = undefined
+    if (this.#open.changes.size > 0) this.#flushIn(UNHURRIED_MS)
   }
 
   /** The rest of this turn, so that the requests that are read together share a batch. */
@@ -250,7 +274,8 @@ export class JournalLine implements Line {
       const version = this.#overlay.decided(key)
       if (version?.visible === true) this.#change(key, version.value)
     }
-    if (this.#open.changes.size > 0) this.#flushLater()
+    // Not at once: what failed a moment ago would fail again.
+    if (this.#open.changes.size > 0) this.#flushIn(RETRY_MS)
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
     batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
@@ -285,6 +310,7 @@ export class JournalLine implements Line {
 
   /** Everything decided so far is durable, or has failed. */
   async #settle(): Promise<void> {
+    if (this.#open.changes.size > 0) this.#hurry()
     while (this.#flushing !== undefined) await this.#flushing
   }
 }
@@ -308,6 +334,8 @@ function newBatch(number: number): Batch {
     resolve,
     reject,
     bytes: 0,
+    hidden: false,
+    hurried: false,
   }
 }
 

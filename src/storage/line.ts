@@ -29,11 +29,15 @@ export interface Line {
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void
   /** A part of the step that changes the items, and with them: as they are put. */
   addCount(space: SpaceId, items: number, bytes: number, put?: Put): void
-  /** Undefined if all changes of the step that was just decided are durable already. */
+  /** Undefined if all changes of the step that was just decided are durable already. Somebody waits for it. */
   settled(): Promise<void> | undefined
-  /** Undefined if what `decided` says of this key is durable already. */
+  /** The same, but nobody waits for it: the changes go along with those of the next step that somebody waits for. */
+  settling(): Promise<void> | undefined
+  /** Now somebody waits for it. */
+  hurry(settling: Promise<void>): void
+  /** Undefined if what `decided` says of this key is durable already. Otherwise somebody waits for it. */
   settledAt(key: KeyBytes): Promise<void> | undefined
-  /** Undefined if all that `decided` says is durable already. */
+  /** Undefined if readers see all that `decided` says. Nobody waits for it yet. */
   settledAll(): Promise<void> | undefined
 
   /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
@@ -89,6 +93,12 @@ export class MemoryLine implements Line {
     return undefined
   }
 
+  settling(): undefined {
+    return undefined
+  }
+
+  hurry(): void {}
+
   settledAt(): undefined {
     return undefined
   }
@@ -131,6 +141,13 @@ export function removals(
   done: boolean,
 ): (readonly [KeyBytes, undefined])[] {
   return [...keys, ...(done ? [countKey(space)] : [])].map((key) => [key, undefined] as const)
+}
+
+/** When readers see all that `decided` says: somebody waits for it. */
+export function settledAll(line: Line): Promise<void> | undefined {
+  const settled = line.settledAll()
+  if (settled !== undefined) line.hurry(settled)
+  return settled
 }
 
 /** When both are settled. */

@@ -105,7 +105,7 @@ export class LocalNode implements StorageNode {
     const marks = new ReadMarks(start.timestamp)
     const snapshots = new Snapshots(runtime.clock, units)
     this.#snapshots = snapshots
-    this.#locks = new UnitLocks(() => clock.now(), units?.unitLocksMax)
+    this.#locks = new UnitLocks(runtime.clock, units?.unitLocksMax)
     this.#floors = new SpaceFloors()
     this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots })
     this.#pendings = new PendingItems(line)
@@ -287,7 +287,14 @@ export class LocalNode implements StorageNode {
     return next
   }
 
-  sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+  async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+    // What was prepared before the table was dropped may be committed after a restart, when the space is forgotten: it
+    // would come back for good. It must be decided first; the sweep then waits until that is durable.
+    const unrest = this.#transactions.unrest(space)
+    if (unrest !== undefined) {
+      await unrest
+      return false
+    }
     return this.#line.sweep(space, entriesMax)
   }
 

@@ -33,6 +33,7 @@ export type Step<Answer> =
 const WAIT_MS = 50
 /** A committed update waits this long for what is pending before it; recovery decides that much sooner. */
 const DECISION_WAIT_MS = 30_000
+const CHANGE_WAIT_MS = 200
 const STALLED_MS = 2000
 
 export class Patience {
@@ -88,6 +89,12 @@ export class Patience {
   decided(items: readonly KeyBytes[]): Promise<boolean> {
     this.#tellOf(items)
     return this.#waits.until(items, DECISION_WAIT_MS)
+  }
+
+  /** After a change of one of these items, or a while. */
+  async change(items: readonly KeyBytes[]): Promise<void> {
+    this.#tellOf(items)
+    await this.#waits.until(items, CHANGE_WAIT_MS)
   }
 
   /** Something changed about what is pending on this item. */

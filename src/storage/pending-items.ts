@@ -2,7 +2,7 @@
 //
 // The truth is in the line, as one record an item. The same is kept here in memory, for as many items as transactions that
 // are under way have: a write to any other item costs one look at a map.
-import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import type { Line, Put } from './line.js'
 import {
@@ -12,7 +12,7 @@ import {
   encodeEntry,
   encodePending,
 } from './pending-bytes.js'
-import { pendingBounds, pendingItem, pendingKey } from './spaces.js'
+import { inSpace, pendingBounds, pendingItem, pendingKey } from './spaces.js'
 
 export type { PendingItem } from './pending-bytes.js'
 
@@ -74,6 +74,12 @@ export class PendingItems {
     })
     this.#line[put](pendingKey(item), encodePending(next, entries))
     this.#remember(item, { item: next, entries })
+  }
+
+  /** Those of one table. */
+  inSpace(space: SpaceId): readonly KeyBytes[] {
+    const prefix = inSpace(space, '' as KeyBytes)
+    return [...this.#held.keys()].filter((item) => item.startsWith(prefix))
   }
 
   items(): Iterable<KeyBytes> {

@@ -1,7 +1,12 @@
 // Validates what queries and scans of a unit of work have read: for each item of the table that changed since, or may
 // still change, the image at the snapshot is compared with the image at the commit timestamp.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
-import { decidePredicate, type ItemPredicateVerdict, type Predicate } from '../rules/visibility.js'
+import {
+  decidePredicate,
+  type ItemPredicateVerdict,
+  type Predicate,
+  type PredicatePlace,
+} from '../rules/visibility.js'
 import { loadItem, type LoadedItem, type TransactionState } from './contended.js'
 import { entryKey } from './entries.js'
 import { boundsOf, itemKeyAt } from './spaces.js'
@@ -18,10 +23,10 @@ export interface PredicateOutcome {
 export function decidePredicates(
   state: TransactionState,
   checks: readonly PredicateCheck[],
-  timestamp: Timestamp,
+  place: Omit<PredicatePlace, 'since'>,
 ): PredicateOutcome {
   const waitFor: KeyBytes[] = []
-  const verdicts = checks.map((check) => decideCheck(state, check, timestamp, waitFor))
+  const verdicts = checks.map((check) => decideCheck(state, check, place, waitFor))
   return { verdicts, waitFor }
 }
 
@@ -41,14 +46,16 @@ export const isFinal = ({ verdict }: PredicateVerdict): boolean =>
 function decideCheck(
   state: TransactionState,
   check: PredicateCheck,
-  timestamp: Timestamp,
+  place: Omit<PredicatePlace, 'since'>,
   waitFor: KeyBytes[],
 ): PredicateVerdict {
   if (!state.snapshots.isOpen(check.since)) return { verdict: 'snapshot-too-old' }
+  // A coordinator whose clock is behind that of the one that opened the snapshot.
+  if (place.timestamp <= check.since) return { verdict: 'too-old', above: check.since }
   let worst: PredicateVerdict = { verdict: 'holds' }
   for (const item of candidates(state, check)) {
     const past = state.snapshots.history.of(item.address)
-    const at = { since: check.since, timestamp }
+    const at = { ...place, since: check.since }
     const verdict = decidePredicate({ ...item, past }, predicateOn(check, item), at)
     if (verdict.verdict === 'changed') return changedVerdict(check, item, verdict)
     if (verdict.verdict === 'pending') waitFor.push(item.address)

@@ -53,8 +53,10 @@ export class TransactionFinish {
 
   async finished({ tx }: FinishRequest): Promise<void> {
     // While one step becomes durable another may follow, when what the transaction waited for is decided.
-    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx))
+    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx)) {
+      this.#options.line.hurry(step)
       await step
+    }
     // A crash since then has brought the intent back, and what was done with it is gone.
     if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
   }
@@ -81,7 +83,8 @@ export class TransactionFinish {
       ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
     ])
     if (unfenced !== true) ended.add(tx)
-    const durable = line.settled()
+    // Who sees it already need not wait for it.
+    const durable = settled ? line.settling() : line.settled()
     if (durable !== undefined) for (const each of finished) this.#unsettled.add(each, durable, put)
     if (!settled) await durable
     patience.dispel(addresses)

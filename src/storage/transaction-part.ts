@@ -7,7 +7,7 @@
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
 //
 // Who has to wait for what is pending does so in patience.ts.
-import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { StepAction, StepPlace, StepVerdict } from '../rules/beside.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
@@ -19,7 +19,7 @@ import { Ceiling } from './ceiling.js'
 import { loadItem, settledAt, type LoadedItem, type TransactionState } from './contended.js'
 import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
-import { both } from './line.js'
+import { both, settledAll } from './line.js'
 import { Patience, type PatienceOptions, type Step } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
@@ -44,6 +44,7 @@ import type {
 } from './transactions.js'
 import {
   ACCEPTED,
+  GONE,
   RESTAMPED,
   TOKEN_OUTCOMES,
   actionVerdict,
@@ -97,6 +98,12 @@ export class TransactionPart implements TransactionNode {
     return this.#patience.anyDoubt()
   }
 
+  /** Undefined if nothing is pending on items of that space; otherwise settles when that may have changed. */
+  unrest(space: SpaceId): Promise<void> | undefined {
+    const items = this.#options.pendings.inSpace(space)
+    return items.length === 0 ? undefined : this.#patience.change(items)
+  }
+
   async prepare(request: PrepareRequest): Promise<PrepareReply> {
     const answer = await this.#patience.patiently(() =>
       request.predicates === undefined
@@ -109,13 +116,14 @@ export class TransactionPart implements TransactionNode {
   /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
   #prepareUnit(request: PrepareRequest, checks: readonly PredicateCheck[]): Step<PrepareAnswer> {
     const { clock, line } = this.#options
-    const { timestamp, actions } = request
+    const { tx, timestamp, actions } = request
     clock.witness(timestamp)
-    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, timestamp)
+    const place = { timestamp, tx }
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, place)
     const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
     if (refused || waitFor.length > 0) {
       const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
-      return refused ? { answer, settled: line.settledAll() } : { answer, waitFor }
+      return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
     }
     const step = this.#prepare(request)
     const answer = { ...step.answer, predicateVerdicts }
@@ -124,16 +132,20 @@ export class TransactionPart implements TransactionNode {
       raiseFloors(this.#options, checks, timestamp)
     return {
       answer,
-      settled: both(both(step.settled, line.settledAll()), this.#ceiling.above(timestamp)),
+      settled: both(both(step.settled, settledAll(line)), this.#ceiling.above(timestamp)),
     }
   }
 
   #prepare({ tx, timestamp, actions, imagesWanted, unit }: PrepareRequest): Step<PrepareAnswer> {
-    const { clock, line, pendings, rules } = this.#options
+    const { clock, line, pendings, rules, steps } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
     if (ended !== undefined)
       return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
+    if (actions.some(({ table }) => steps.isDropped(table.space))) {
+      const verdicts = actions.map(({ table }) => (steps.isDropped(table.space) ? GONE : ACCEPTED))
+      return { answer: { verdicts }, settled: undefined }
+    }
     const items = actions.map((action) => this.#loadAction(action))
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
     const verdicts = items.map((item) => this.#functions.decidePrepare(item, item.action, at, rules))
@@ -246,13 +258,15 @@ export class TransactionPart implements TransactionNode {
     timestamp: Timestamp,
   ): Step<TransactAnswer> | undefined {
     if (predicates === undefined) return undefined
-    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, timestamp)
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, {
+      timestamp,
+    })
     if (predicateVerdicts.every(({ verdict }) => verdict === 'holds')) return undefined
     const verdicts = actions.map(() => ACCEPTED)
     const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
     return waitFor.length > 0 && !predicateVerdicts.some(isFinal)
       ? { answer, waitFor }
-      : { answer, settled: this.#options.line.settledAll() }
+      : { answer, settled: settledAll(this.#options.line) }
   }
 
   /** The commit of a unit gives its locks back. */

@@ -5,6 +5,7 @@
 //
 // Who waits is always younger than whom it waits for, so nobody waits in a circle.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
+import type { Clock } from '../runtime/runtime.js'
 import type { UnitIdentity } from './units.js'
 
 const LOCKS_MAX = 100_000
@@ -16,11 +17,12 @@ interface Lock {
 
 export class UnitLocks {
   readonly #locks = new Map<KeyBytes, Lock>()
-  readonly #now: () => Timestamp
+  readonly #clock: Clock
   readonly #locksMax: number
 
-  constructor(now: () => Timestamp, locksMax: number = LOCKS_MAX) {
-    this.#now = now
+  /** A deadline is a time, not a place in the serial order, which may be ahead of it. */
+  constructor(clock: Clock, locksMax: number = LOCKS_MAX) {
+    this.#clock = clock
     this.#locksMax = locksMax
   }
 
@@ -56,13 +58,13 @@ export class UnitLocks {
 
   #live(item: KeyBytes): Lock | undefined {
     const lock = this.#locks.get(item)
-    if (lock === undefined || lock.until > this.#now()) return lock
+    if (lock === undefined || lock.until > this.#clock.nowMicros()) return lock
     this.#locks.delete(item)
     return undefined
   }
 
   #forgetExpired(): void {
-    const now = this.#now()
+    const now = this.#clock.nowMicros()
     for (const [item, { until }] of this.#locks) if (until <= now) this.#locks.delete(item)
   }
 }

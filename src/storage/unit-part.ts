@@ -97,7 +97,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
       // Also where it was written later: a blind write from below would change what was read.
       marks.raise(item.address, at)
       const isCurrent = item.version === undefined || item.version <= at
-      settled = both(settled, isCurrent ? line.settledAt(item.address) : snapshots.settled(at))
+      settled = both(settled, isCurrent ? line.settledAt(item.address) : this.#settled(at))
     }
     return { answer, settled }
   }
@@ -120,7 +120,14 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     }
     floors.raise(space, at)
     const page = pageAt(this.#options, request, at)
-    return { answer: { verdict: 'read', page }, settled: snapshots.settled(at) }
+    return { answer: { verdict: 'read', page }, settled: this.#settled(at) }
+  }
+
+  #settled(at: Timestamp): Promise<void> | undefined {
+    const { snapshots, line } = this.#options
+    const settled = snapshots.settled(at)
+    if (settled !== undefined) line.hurry(settled)
+    return settled
   }
 
   lockItems(request: LockRequest): Promise<LockReply> {

@@ -57,6 +57,8 @@ export const TOKEN_OUTCOMES = {
   'in-progress': 'token-in-progress',
 } as const
 
+/** Its table is no more: nothing may become pending in a space that is being emptied. */
+export const GONE: ActionVerdict = { verdict: 'invalid', message: 'Requested resource not found' }
 export const ACCEPTED = { verdict: 'accepted' } as const
 /** Verdicts that another timestamp would change, or that go with one that it would. */
 export const RESTAMPED: ReadonlySet<PrepareVerdict['verdict']> = new Set(['accepted', 'wait', 'too-old'])

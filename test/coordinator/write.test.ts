@@ -139,10 +139,28 @@ test('a decision that is never heard of is an unknown outcome', async () => {
   const writing = coordinator.write({ actions: [put(a, NEW), put(b, NEW)], token })
   await cluster.pass(500)
   assert.equal((await writing).outcome, 'unknown')
+  // The ledger had heard of it, though: whoever comes with the same token carries it out.
+  assert.equal(await cluster.get(a), undefined)
+  const again = await coordinator.write({ actions: [put(a, NEW), put(b, NEW)], token })
+  assert.equal(again.outcome, 'repeated')
+  assert.deepEqual((await cluster.get(a))?.['v'], NEW['v'])
+  assert.deepEqual((await cluster.get(b))?.['v'], NEW['v'])
   assert.equal(
-    (await coordinator.write({ actions: [put(a, NEW), put(b, NEW)], token })).outcome,
-    'token-in-progress',
+    (await coordinator.write({ actions: [put(a, NEW)], token: { ...token, payloadHash: 'other' } })).outcome,
+    'token-mismatch',
   )
+})
+
+test('a request with the token of a transaction that is decided and cannot be carried out is told to wait', async () => {
+  const cluster = await openCluster()
+  cluster.on(1, 'commit', lost, lost, lost, lost, lost, lost)
+  const token = { text: 'token', payloadHash: 'h' }
+  const coordinator = cluster.coordinator(timed)
+  for (const outcome of ['unknown', 'token-in-progress']) {
+    const writing = coordinator.write({ actions: [put(a, NEW), put(b, NEW)], token })
+    await cluster.pass(500)
+    assert.equal((await writing).outcome, outcome)
+  }
 })
 
 test('a node that does not take the commit makes the outcome unknown, since not everybody would see it', async () => {

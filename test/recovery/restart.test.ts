@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ledgerSlot, timestamp, txId } from '../../src/model/brand.js'
+import { type KeyBytes, ledgerSlot, type SpaceId, timestamp, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
-import { openCatalog } from '../../src/router/catalog.js'
+import { openCatalog, type TableCatalog } from '../../src/router/catalog.js'
+import type { ManualClock } from '../../src/runtime/manual-clock.js'
 import { open } from '../../src/store.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
+import type { StorageNode } from '../../src/storage/storage-node.js'
 import { testFolder } from '../suites/folder.js'
 import { testRuntime } from '../suites/test-runtime.js'
 
@@ -36,6 +38,89 @@ for (const decided of [true, false]) {
     })
     assert.ok(left)
   })
+}
+
+test('§3.5 a transaction that was decided on a table which was then deleted leaves nothing, however often the store stops', async () => {
+  const path = testFolder()
+  {
+    await using store = await open({ path, nodes: NODES })
+    await store.call('CreateTable', {
+      TableName: 'Accounts',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      BillingMode: 'PAY_PER_REQUEST',
+    })
+  }
+  await leaveInFlight(path, true)
+  const space = await withCatalog(path, async (catalog, nodes, clock) => {
+    const { shape } = catalog.table('Accounts')
+    await catalog.change((draft) => draft.remove(draft.record('Accounts')))
+    await assertNotSwept(shape.space, nodes, clock)
+    const late = {
+      table: shape,
+      key: itemKey(shape.key, { id: { S: 'late' } }),
+      keyAttributes: {},
+      mutation: { kind: 'delete' },
+    } as const
+    const tx = txId(ledgerSlot('1'.repeat(32)), 'n')
+    const prepared = await nodes[0]?.prepare({
+      tx,
+      timestamp: timestamp(clock.nowMicros() + 1),
+      actions: [late],
+    })
+    assert.equal(prepared?.verdicts[0]?.verdict, 'invalid')
+    return shape.space
+  })
+  await withCatalog(path, async (catalog, nodes, clock) => {
+    await assertNotSwept(space, nodes, clock)
+    assert.deepEqual(catalog.droppedSpaces(), [space])
+  })
+  {
+    await using store = await open({ path })
+    await store.idle()
+  }
+  await withCatalog(path, async (catalog, nodes) => {
+    assert.deepEqual(catalog.droppedSpaces(), [])
+    for (const node of nodes) {
+      const request = { space, from: '' as KeyBytes, reverse: false, entriesMax: 10, bytesMax: Infinity }
+      assert.deepEqual((await node.range(request)).entries, [])
+    }
+  })
+})
+
+/** As long as a transaction may still write to it, a space cannot be forgotten. */
+async function assertNotSwept(
+  space: SpaceId,
+  nodes: readonly StorageNode[],
+  clock: ManualClock,
+): Promise<void> {
+  for (const node of nodes) {
+    const swept = node.sweep(space, 1000)
+    clock.advance(1000)
+    assert.equal(await swept, false)
+  }
+}
+
+async function withCatalog<T>(
+  path: string,
+  act: (
+    catalog: TableCatalog,
+    nodes: Awaited<ReturnType<typeof openLocalNodes>>,
+    clock: ManualClock,
+  ) => Promise<T>,
+): Promise<T> {
+  const runtime = testRuntime(1)
+  const nodes = await openLocalNodes({ runtime, path })
+  const catalog = await openCatalog({ runtime, nodes })
+  try {
+    return await act(catalog, nodes, runtime.clock)
+  } finally {
+    const closed = catalog.close()
+    // A sweep that waits for a transaction looks again after a while.
+    runtime.clock.advance(1000)
+    await closed
+    await Promise.all(nodes.map((node) => node.close()))
+  }
 }
 
 async function leaveInFlight(path: string, decided: boolean): Promise<readonly string[]> {

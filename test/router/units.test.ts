@@ -374,3 +374,14 @@ for (const nodes of [1, 4]) {
     assert.match(refusal, /^AccessDeniedException/)
   })
 }
+
+test('units: a ReadTimestamp from the future is refused, and moves no clock', async () => {
+  await using store = await openAccounts(1)
+  const Unit = { Id: 'u1', Isolation: 'snapshot', ReadTimestamp: Number.MAX_SAFE_INTEGER - 1 }
+  const request = { Unit, TransactItems: [Put(account('a', 'anyone', 1))] }
+  assert.match(
+    await store.refusal('UnitCommit', request),
+    /^ValidationException: The ReadTimestamp is not one/,
+  )
+  assert.equal((await new TestUnit(store, 'u2', 'snapshot').scan()).length, 3)
+})

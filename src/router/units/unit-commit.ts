@@ -61,7 +61,7 @@ export const unitCommit: Operation = {
   },
 
   async run(context, input, scope) {
-    const unit = unitOf(input)
+    const unit = unitOf(context, input)
     refuseExpired(context, unit)
     const parsed = parseActions(listOf(input, 'TransactItems'), scope, limits.requestBytesMax)
     const token = tokenOf(input, [

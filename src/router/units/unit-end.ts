@@ -17,7 +17,7 @@ export const unitEnd: Operation = {
   },
 
   async run(context, input, scope) {
-    const unit = unitOf(input)
+    const unit = unitOf(context, input)
     releaseOf(context, input)
     const locks = bindReads(context, (input['Locks'] as readonly Input[] | null | undefined) ?? [], scope)
     await context.coordinator.snapshots.unlock(

@@ -52,7 +52,7 @@ export const unitGetItems: Operation = {
   },
 
   async run(context, input, scope) {
-    const unit = unitOf(input)
+    const unit = unitOf(context, input)
     const gets = bindGets(context, input['Gets'] as readonly Input[], scope)
     releaseOf(context, input)
     // Before the snapshot is taken: what is locked is then read as it stays.

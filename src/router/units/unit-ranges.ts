@@ -28,7 +28,7 @@ function atSnapshot(name: string, plain: Operation, run: Run): Operation {
     shape: { ...plain.shape, members: { ...plain.shape.members, ...unitMembers } },
     async run(context, input, scope) {
       releaseOf(context, input)
-      const place = await readPlace(context, unitOf(input))
+      const place = await readPlace(context, unitOf(context, input))
       try {
         return await run(context, input, scope, readerAt(context, place))
       } finally {

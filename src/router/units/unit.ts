@@ -56,10 +56,14 @@ export interface Unit {
   readonly timeoutMs: number
 }
 
-export function unitOf(input: Input): Unit {
+export function unitOf({ coordinator }: RouterContext, input: Input): Unit {
   const unit = input['Unit'] as Input
   const attemptBegan = timestampOf(unit['AttemptBegan'])
   const readTimestamp = timestampOf(unit['ReadTimestamp'])
+  // Whatever comes after a unit is stamped above its snapshot: nobody may make up one far ahead.
+  if (readTimestamp !== undefined && readTimestamp > coordinator.now()) {
+    throw validationError('The ReadTimestamp is not one that this store has given')
+  }
   return {
     id: unit['Id'] as string,
     isolation: unit['Isolation'] as Isolation,

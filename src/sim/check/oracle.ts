@@ -201,7 +201,8 @@ const isAdd = (mutation: WriteEntry['actions'][number]['mutation']): boolean =>
  */
 function placeAmongEquals(entry: Placed): number {
   if (entry.kind !== 'write') return 2
-  return entry.actions.every((action) => isBlind(entry, action)) ? 1 : 0
+  const sees = (entry.ranges ?? []).length > 0
+  return !sees && entry.actions.every((action) => isBlind(entry, action)) ? 1 : 0
 }
 
 function explainLook({ id, key, image }: LookEntry, versions: readonly Version[], lowest: number): string {

@@ -7,15 +7,13 @@ import { type Judged, names, type Workload } from './workload.js'
 
 const ACCOUNTS = names('account-', 8)
 const OPENING = 20
+const OPENING_TRIES_MAX = 100
 
 export class BankWorkload implements Workload {
   readonly #reads: BankRead[] = []
 
   async setUp(client: SimClient): Promise<void> {
-    for (const account of ACCOUNTS) {
-      const id = client.nextId()
-      await client.write(id, put(account, id, { b: number(OPENING) }), false)
-    }
+    for (const account of ACCOUNTS) await open(client, account)
   }
 
   async act(client: SimClient): Promise<void> {
@@ -47,6 +45,16 @@ export class BankWorkload implements Workload {
     )
     return { anomalies: judgeBank([...this.#reads, last], ACCOUNTS.length * OPENING) }
   }
+}
+
+/** Again and again: a node on a slow disk may still be starting. */
+async function open(client: SimClient, account: string): Promise<void> {
+  for (let attempt = 0; attempt < OPENING_TRIES_MAX; attempt++) {
+    const id = client.nextId()
+    const { status } = await client.write(id, put(account, id, { b: number(OPENING) }), false)
+    if (status === 'committed') return
+  }
+  throw new Error(`${account} could not be opened`)
 }
 
 function readOf(id: string, images: readonly Image[]): BankRead {

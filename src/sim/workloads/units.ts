@@ -9,7 +9,10 @@ import { type Judged, names, type Workload } from './workload.js'
 /** Few, and in five partitions, so that units meet. */
 const KEYS = names('unit-', 20)
 const PARTITIONS = 5
+/** Where locks are taken, and many write. */
+const LOCKED = KEYS.slice(0, 3)
 const PAUSE_MICROS = { min: 50, max: 30_000 }
+const LOCK_PAUSE_MICROS_MAX = 200_000
 const STEPS_MAX = 3
 
 export class UnitsWorkload implements Workload {
@@ -53,16 +56,16 @@ const keysOf = (random: Random, keysMax: number): readonly string[] =>
 function singleWrite(client: SimClient): [id: string, request: Request, answersImage: boolean] {
   const { random } = client
   const id = client.nextId()
-  return [id, writeOn(random.pick(KEYS), id, random), random.chance(0.3)]
+  return [id, writeOn(random.pick(random.chance(0.5) ? LOCKED : KEYS), id, random), random.chance(0.3)]
 }
 
 /** Read and changed under an explicit lock, without validation. */
 async function underLock(client: SimClient): Promise<void> {
   const { random } = client
   const unit = client.unit('read-committed')
-  const name = random.pick(KEYS)
+  const name = random.pick(LOCKED)
   if ((await unit.lock(name)) && (await unit.open()) && (await unit.get([name])) !== undefined) {
-    if (random.chance(0.5)) await client.sleep(random.skewed(PAUSE_MICROS.min, PAUSE_MICROS.max))
+    await client.sleep(random.between(PAUSE_MICROS.min, LOCK_PAUSE_MICROS_MAX))
     await unit.commit([writeOn(name, unit.id, random)])
   }
   await unit.close()

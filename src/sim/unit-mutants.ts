@@ -1,0 +1,107 @@
+// Mutants of what units of work rest upon: validation, visibility, collection and locks. See mutants.ts.
+import type { Mutant } from './mutants.js'
+
+const units = { workload: 'units', rules: 'all' } as const
+
+export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
+  // Validation.
+  'version-not-expected': {
+    module: 'rules/expectation.js',
+    find: 'return item.version === expected.written ? undefined',
+    replace: 'return true ? undefined',
+    ...units,
+  },
+  'second-committer-wins': {
+    module: 'rules/expectation.js',
+    find: 'return isUnwritten(item, expected.timestamp) ? undefined',
+    replace: 'return true ? undefined',
+    ...units,
+  },
+  'pending-changes-ignored': {
+    module: 'rules/expectation.js',
+    find: 'if (expected === undefined || item.pending.length === 0)',
+    replace: 'if (true)',
+    ...units,
+  },
+  'predicate-never-changes': {
+    module: 'rules/visibility.js',
+    find: 'if (!seen.includes(true))',
+    replace: 'if (true)',
+    ...units,
+  },
+  'predicate-sees-new-image-only': {
+    module: 'rules/visibility.js',
+    find: 'const matched = matches(predicate, before);',
+    replace: 'const matched = false;',
+    ...units,
+  },
+  'predicate-ignores-pending': {
+    module: 'storage/predicates.js',
+    find: 'for (const item of pendingIn(state, table.space)) {',
+    replace: 'for (const item of []) {',
+    ...units,
+  },
+  'predicate-leaves-no-floor': {
+    module: 'storage/predicates.js',
+    find: 'floors.raise(table.space, timestamp);',
+    replace: ';',
+    ...units,
+  },
+  // Visibility.
+  'range-leaves-no-floor': {
+    module: 'storage/unit-part.js',
+    find: 'floors.raise(space, at);',
+    replace: ';',
+    ...units,
+  },
+  'snapshot-read-leaves-no-mark': {
+    module: 'storage/unit-part.js',
+    find: 'marks.raise(item.address, at);',
+    replace: ';',
+    ...units,
+  },
+  'snapshot-passes-prepared': {
+    module: 'rules/visibility.js',
+    find: "return pending === undefined ? VALUE : { verdict: 'pending', tx: pending.tx };",
+    replace: 'return VALUE;',
+    ...units,
+  },
+  'snapshot-sees-the-present': {
+    module: 'rules/visibility.js',
+    find: 'if (each.until > timestamp)',
+    replace: 'if (false)',
+    ...units,
+  },
+  'snapshot-opened-in-the-past': {
+    module: 'storage/unit-part.js',
+    find: 'if (wanted !== undefined && wanted < steps.highest)',
+    replace: 'if (false)',
+    ...units,
+  },
+  // Collection.
+  'image-dropped-with-newest-snapshot': {
+    module: 'storage/snapshots.js',
+    find: 'if (older !== undefined && older.timestamp >= image.since)',
+    replace: 'if (false)',
+    ...units,
+  },
+  'closed-snapshot-still-read': {
+    module: 'storage/snapshots.js',
+    find: 'isOpen(timestamp) {',
+    replace: 'isOpen(timestamp) { return true;',
+    ...units,
+  },
+  // Locks.
+  'lock-not-verified': {
+    module: 'rules/expectation.js',
+    find: 'if (locked === true && (unit === undefined || item.lockedBy !== unit))',
+    replace: 'if (false)',
+    ...units,
+  },
+  'writers-ignore-locks': {
+    module: 'rules/expectation.js',
+    find: 'return lockedBy === undefined || lockedBy === unit || !writes(action) ? undefined : lockedBy;',
+    replace: 'return undefined;',
+    ...units,
+  },
+}
