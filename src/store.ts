@@ -199,7 +199,9 @@ class LocalStore implements Store {
     return fromWire(JSON.parse(textOf(reply.body))) as StoreOutput<Name>
   }
 
-  transactor<Tables extends TableMap<Tables> = AnyTables>(options: TransactorOptions = {}): Transactor<Tables> {
+  transactor<Tables extends TableMap<Tables> = AnyTables>(
+    options: TransactorOptions = {},
+  ): Transactor<Tables> {
     this.#assertOpen()
     return endpointTransactor(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
   }
@@ -207,6 +209,7 @@ class LocalStore implements Store {
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
   #endpoint(): Endpoint {
     return {
+      losesNoAnswers: true,
       call: (operation, input) => this.call(operation, input),
       extension: async (operation, input) => {
         this.#assertOpen()

@@ -29,6 +29,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       load: () => import('./sweep.js'),
     },
   ],
+  ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
   ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
 ])
 

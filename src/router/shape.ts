@@ -5,6 +5,7 @@
 //
 // Attribute values are `any` here: model/parse-value.ts checks them where they are used.
 import { DynamoError, validationError } from '../model/errors.js'
+import { fitsOf } from './shape-fits.js'
 
 interface Required {
   readonly required?: true
@@ -85,6 +86,11 @@ export function checkShape(
   shape: StructShape,
   input: unknown,
 ): asserts input is Readonly<Record<string, unknown>> {
+  if (!fitsOf(shape)(input)) explainShape(shape, input)
+}
+
+/** What is wrong with it, in DynamoDB's words and order; nothing need be. */
+export function explainShape(shape: StructShape, input: unknown): void {
   checkTypes(shape, input)
   const members = input as Readonly<Record<string, unknown>>
   const violations: string[] = []

@@ -9,11 +9,11 @@
 // All attempts of a unit have one id, which is the token of their commits: whatever is lost on the way, one of them takes
 // effect, once.
 import type { Runtime } from '../runtime/runtime.js'
-import { Conflict, UnitExpired } from './errors.js'
+import { Deadline } from './deadline.js'
+import { Conflict, OutcomeUnknown, UnitExpired } from './errors.js'
 import { unitLimits } from './limits.js'
 import { EarlierCommitted, isRetriable, Overloaded } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, Protocol } from './protocol.js'
-import { OutcomeUnknown } from './errors.js'
 import type { CommitProtocol, TransactOptions } from './transactor.js'
 import { Unit } from './unit.js'
 import { fraction, type Pace, sleep } from './waiting.js'
@@ -46,7 +46,7 @@ export async function commitEventually<Result>(
   parts: AttemptParts,
   settings: AttemptSettings,
   id: string,
-  lambda: (unit: Unit) => Promise<Result> | Result,
+  lambda: (unit: Unit) => PromiseLike<Result> | Result,
 ): Promise<Committed<Result>> {
   const { runtime, pace } = parts
   const doubtful: Finished<Result>[] = []
@@ -94,7 +94,7 @@ export interface RunningAttempt {
   readonly unit: Unit
   readonly port: Attempt
   readonly start: AttemptStart
-  run<Result>(lambda: (unit: Unit) => Promise<Result> | Result): Promise<AttemptEnd<Result>>
+  run<Result>(lambda: (unit: Unit) => PromiseLike<Result> | Result): Promise<AttemptEnd<Result>>
   /** The rest of it, after the lambda; throws what stands in the way. */
   commit(): Promise<CommitReport>
   /** Gives up. */
@@ -107,25 +107,12 @@ export function startAttempt(
   { id, attempt, carried }: { readonly id: string; readonly attempt: number; readonly carried?: unknown },
 ): RunningAttempt {
   const { isolation, timeoutMs, signal } = settings
-  const controller = new AbortController()
-  const giveUp = (): void => controller.abort(signal?.reason)
-  if (signal?.aborted === true) giveUp()
-  signal?.addEventListener('abort', giveUp, { once: true })
-  const cancelTimer = runtime.clock.timer(timeoutMs, () => controller.abort(expired(timeoutMs)))
-  const start: AttemptStart = { id, attempt, isolation, timeoutMs, signal: controller.signal, carried }
+  const deadline = new Deadline(runtime.clock, { timeoutMs, signal, expired: () => expired(timeoutMs) })
+  const start: AttemptStart = { id, attempt, isolation, timeoutMs, deadline, carried }
   const port = protocol.attempt(start)
   const { ordersLikeSeriatim } = protocol
   const { unitBytesMax } = settings
-  const unit = new Unit({
-    start,
-    port,
-    ordersLikeSeriatim,
-    ...(unitBytesMax !== undefined && { unitBytesMax }),
-  })
-  const stopClock = (): void => {
-    cancelTimer()
-    signal?.removeEventListener('abort', giveUp)
-  }
+  const unit = new Unit({ start, port, ordersLikeSeriatim, unitBytesMax })
 
   const running: RunningAttempt = {
     unit,
@@ -134,7 +121,7 @@ export function startAttempt(
     async run(lambda) {
       let finished: Finished<Awaited<ReturnType<typeof lambda>>> | undefined
       try {
-        const result = await beforeAbort(controller.signal, () => lambda(unit))
+        const result = await deadline.before(() => lambda(unit))
         if (unit.aborted !== undefined) throw unit.aborted
         finished = { result, callbacks: unit.callbacks }
         return { type: 'committed', report: await running.commit(), ...finished }
@@ -148,28 +135,28 @@ export function startAttempt(
     },
     async commit() {
       unit.end('its commit has begun; a lambda awaits everything that it does before it returns')
-      controller.signal.throwIfAborted()
+      deadline.throwIfOver()
       if (unit.isReadOnly && !port.commitsReads) {
         running.end('it is committed')
         return { protocol: 'read-only' }
       }
       const work = await unit.work()
-      controller.signal.throwIfAborted()
+      deadline.throwIfOver()
       // From here on only the endpoint knows how it ends.
-      stopClock()
+      deadline.stop()
       return port.commit(work)
     },
     end(why) {
-      stopClock()
+      deadline.stop()
       unit.end(why)
-      port.end(unit.observed())
+      port.end(unit.locks)
     },
   }
   return running
 
   /** Why the lambda has failed: the attempt's own reason comes before what the lambda made of it. */
   async function reasonOf(error: unknown): Promise<unknown> {
-    if (controller.signal.aborted) return controller.signal.reason
+    if (deadline.isOver) return deadline.reason
     if (unit.hindered !== undefined) return unit.hindered
     try {
       await port.validate?.(unit.observed())
@@ -187,24 +174,6 @@ export const backoffOf =
 
 const expired = (timeoutMs: number): UnitExpired =>
   new UnitExpired(`This unit of work took longer than its ${timeoutMs} ms. Nothing was written.`)
-
-/** The lambda's answer, or the reason of the signal if that comes first. */
-async function beforeAbort<Result>(
-  signal: AbortSignal,
-  run: () => Promise<Result> | Result,
-): Promise<Result> {
-  signal.throwIfAborted()
-  let stop = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([run(), aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
-}
 
 /** The attempt that was committed, if only one can be meant. */
 function theOne<Result>(

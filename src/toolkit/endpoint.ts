@@ -23,6 +23,8 @@ export interface Endpoint {
    * not Seriatim refuses it with an error named UnknownOperationException.
    */
   extension(operation: string, input: object, options?: CallOptions): Promise<unknown>
+  /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
+  readonly losesNoAnswers?: true
 }
 
 type Sdk = typeof import('@aws-sdk/client-dynamodb')

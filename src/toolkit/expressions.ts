@@ -35,22 +35,26 @@ export function updateExpression(update: Update<Readonly<Record<string, unknown>
     values[operand] = marshallAt(name, value)
     return `${placeholder}${between}${operand}`
   }
+  const { set, add, remove } = update
   const sections: string[] = []
   const section = (word: string, parts: readonly string[]): void => {
     if (parts.length > 0) sections.push(`${word} ${parts.join(', ')}`)
   }
-  section(
-    'SET',
-    Object.entries(update.set ?? {}).map((pair) => pairOf(pair, ' = ')),
-  )
-  section(
-    'ADD',
-    Object.entries(update.add ?? {}).map((pair) => pairOf(pair, ' ')),
-  )
-  section('REMOVE', (update.remove ?? []).map(nameOf))
+  if (set !== undefined)
+    section(
+      'SET',
+      Object.entries(set).map((pair) => pairOf(pair, ' = ')),
+    )
+  if (add !== undefined)
+    section(
+      'ADD',
+      Object.entries(add).map((pair) => pairOf(pair, ' ')),
+    )
+  if (remove !== undefined) section('REMOVE', remove.map(nameOf))
   if (sections.length === 0)
     throw new TypeError('an update needs something to set, add or remove, or an expression')
-  return { text: sections.join(' '), names, ...(count > (update.remove?.length ?? 0) && { values }) }
+  const text = sections.join(' ')
+  return count > (remove?.length ?? 0) ? { text, names, values } : { text, names }
 }
 
 export function boundCondition({ text, names, values }: Expression): BoundCondition {
@@ -64,12 +68,12 @@ export function boundUpdate({ text, names, values }: Expression): BoundUpdate {
 /** One action's expressions: the conditions hold all together. */
 export function combined(
   update: Expression | undefined,
-  conditions: readonly Expression[],
+  ...optional: readonly (Expression | undefined)[]
 ): ActionExpressions {
+  const conditions = optional.filter((one) => one !== undefined)
   const [first] = conditions
-  if (update === undefined && first === undefined) return {}
-  if (update === undefined && conditions.length === 1) return named({ condition: first!.text }, first!)
-  if (update !== undefined && first === undefined) return named({ update: update.text }, update)
+  if (first === undefined) return update === undefined ? {} : alone(update, 'update')
+  if (update === undefined && conditions.length === 1) return alone(first, 'condition')
 
   const names: Record<string, string> = {}
   const values: MutableItem = {}
@@ -136,8 +140,13 @@ function marshallAt(name: string, value: unknown): AttributeValue {
   }
 }
 
-function named(expressions: ActionExpressions, { names, values }: Expression): ActionExpressions {
-  return { ...expressions, ...(names !== undefined && { names }), ...(values !== undefined && { values }) }
+/** As it was written. */
+function alone({ text, names, values }: Expression, as: 'update' | 'condition'): ActionExpressions {
+  const expressions: { -readonly [Member in keyof ActionExpressions]: ActionExpressions[Member] } = {}
+  expressions[as] = text
+  if (names !== undefined) expressions.names = names
+  if (values !== undefined) expressions.values = values
+  return expressions
 }
 
 /** An OR outside of parentheses, which binds weaker than the AND that conditions are joined by. */

@@ -87,15 +87,13 @@ type State =
   | { readonly type: 'image'; readonly item: Item | undefined }
   | { readonly type: 'changed'; readonly actions: readonly PlacedAction[] }
 
-function single(address: ItemAddress, step: Step): Action {
-  const conditions = step.condition === undefined ? [] : [step.condition]
+function single({ table, key }: ItemAddress, step: Step): Action {
+  const { kind } = step
   const pinned = step.pinned ?? false
-  if (step.kind === 'update')
-    return { ...address, kind: 'update', expressions: combined(step.update, conditions), pinned }
-  const expressions = combined(undefined, conditions)
-  return step.kind === 'put'
-    ? { ...address, kind: 'put', item: step.item, expressions, pinned }
-    : { ...address, kind: step.kind, expressions, pinned }
+  const expressions = combined(kind === 'update' ? step.update : undefined, step.condition)
+  return kind === 'put'
+    ? { table, key, kind, item: step.item, expressions, pinned }
+    : { table, key, kind, expressions, pinned }
 }
 
 function conditionVerdict(
@@ -139,15 +137,15 @@ function actionOf(state: State, address: ItemAddress, conditions: readonly Expre
   const common = { ...address, pinned: false }
   switch (state.type) {
     case 'untouched':
-      return { ...common, kind: 'check', expressions: combined(undefined, conditions) }
+      return { ...common, kind: 'check', expressions: combined(undefined, ...conditions) }
     case 'image': {
-      const expressions = combined(undefined, conditions)
+      const expressions = combined(undefined, ...conditions)
       return state.item === undefined
         ? { ...common, kind: 'delete', expressions }
         : { ...common, kind: 'put', item: state.item, expressions }
     }
     case 'changed':
-      return { ...common, kind: 'update', expressions: combined(printedUpdate(state.actions), conditions) }
+      return { ...common, kind: 'update', expressions: combined(printedUpdate(state.actions), ...conditions) }
   }
 }
 
@@ -189,14 +187,14 @@ function pinnedAction(
   const common = { ...address, pinned: true }
   if (image === undefined) {
     const kind = before === undefined ? 'check' : 'delete'
-    return { ...common, kind, expressions: combined(undefined, [pins]) }
+    return { ...common, kind, expressions: combined(undefined, pins) }
   }
   if (before === undefined || replaced)
-    return { ...common, kind: 'put', item: image, expressions: combined(undefined, [pins]) }
+    return { ...common, kind: 'put', item: image, expressions: combined(undefined, pins) }
   const change = difference(before, image)
   return change === undefined
-    ? { ...common, kind: 'check', expressions: combined(undefined, [pins]) }
-    : { ...common, kind: 'update', expressions: combined(change, [pins]) }
+    ? { ...common, kind: 'check', expressions: combined(undefined, pins) }
+    : { ...common, kind: 'update', expressions: combined(change, pins) }
 }
 
 /** Holds if the item is there, or not, as before, and the attributes that were looked at are the same. */

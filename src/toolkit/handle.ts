@@ -24,7 +24,7 @@ class Handle implements UnitHandle {
   constructor(parts: HandleParts) {
     this.#parts = parts
     // Whoever forgets his handle gives his turn back when its time is over.
-    parts.running.start.signal.addEventListener('abort', () => this.#end('its time is over'), { once: true })
+    parts.running.start.deadline.onOver(() => this.#end('its time is over'))
   }
 
   get id(): string {

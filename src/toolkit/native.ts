@@ -41,6 +41,8 @@ class Shared {
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
   #released: number[] = []
   readonly #ending = new Set<Promise<unknown>>()
+  /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
+  readonly #committed = new Set<string>()
 
   constructor(endpoint: Endpoint, runtime: Runtime) {
     this.endpoint = endpoint
@@ -63,6 +65,15 @@ class Shared {
     return released
   }
 
+  committed(id: string): void {
+    this.#committed.add(id)
+    if (this.#committed.size <= COMMITTED_MAX) return
+    for (const oldest of this.#committed) {
+      this.#committed.delete(oldest)
+      return
+    }
+  }
+
   /** Sent and not waited for: whoever gives up has no use for the answer. */
   background(sending: Promise<unknown>): void {
     const settled: Promise<void> = sending.then(
@@ -78,7 +89,9 @@ class Shared {
   }
 
   async outcome(id: string): Promise<Outcome> {
-    const answer = (await this.endpoint.extension('UnitOutcome', { Id: id })) as { Outcome?: string }
+    if (this.#committed.has(id)) return 'committed'
+    const input = { ClientRequestToken: id }
+    const answer = (await this.endpoint.extension('UnitOutcome', input)) as { Outcome?: string }
     return OUTCOMES.get(answer.Outcome ?? '') ?? 'unknown'
   }
 }
@@ -89,6 +102,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['PENDING', 'pending'],
 ])
 const RELEASED_MAX = 1000
+const COMMITTED_MAX = 1000
 const GETS_MAX = 100
 
 interface Answer {
@@ -144,46 +158,44 @@ class NativeAttempt implements Attempt {
       const first = await this.get(addresses.slice(0, GETS_MAX), { lock })
       return [...first, ...(await this.get(addresses.slice(GETS_MAX), { lock }))]
     }
-    const Gets = addresses.map(({ table, key }) => ({
-      TableName: table,
-      Key: key,
-      ...(lock && { Lock: true }),
-    }))
+    const Gets = addresses.map((address) => {
+      const get = addressInput(address)
+      if (lock) get['Lock'] = true
+      return get
+    })
     const { Responses } = (await this.#read('UnitGetItems', { Gets })) as GetAnswer
-    return Responses.map(({ Item, Version }) => ({
-      ...(Item !== undefined && { item: Item }),
-      ...(Version !== undefined && { version: Version }),
-    }))
+    return Responses.map(({ Item, Version }) =>
+      Item === undefined || Version === undefined ? {} : { item: Item, version: Version },
+    )
   }
 
   async page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page> {
     const operation = range.keyCondition === undefined ? 'UnitScan' : 'UnitQuery'
-    const answer = (await this.#read(operation, {
-      ...rangeInput(range),
-      ...(start !== undefined && { ExclusiveStartKey: start }),
-      ...(limit !== undefined && { Limit: limit }),
-    })) as PageAnswer
+    const input = rangeInput(range)
+    if (start !== undefined) input['ExclusiveStartKey'] = start
+    if (limit !== undefined) input['Limit'] = limit
+    const answer = (await this.#read(operation, input)) as PageAnswer
     const { Items = [], LastEvaluatedKey } = answer
     return { items: Items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
   }
 
   async commit(work: UnitWork): Promise<CommitReport> {
     const { id, isolation } = this.#start
-    const validated = isolation === 'serializable'
-    const input = {
-      Unit: this.#unit(),
-      ClientRequestToken: id,
-      ...(validated && work.reads.length > 0 && { Reads: work.reads.map(readInput) }),
-      ...(validated && work.ranges.length > 0 && { Predicates: work.ranges.map(predicateInput) }),
-      TransactItems: work.actions.map(actionInput),
-      ...(work.locks.length > 0 && { Locks: work.locks.map(addressInput) }),
+    const input: Wire = { Unit: this.#unit() }
+    if (this.#shared.endpoint.losesNoAnswers !== true) input['ClientRequestToken'] = id
+    if (isolation === 'serializable') {
+      if (work.reads.length > 0) input['Reads'] = work.reads.map(readInput)
+      if (work.ranges.length > 0) input['Predicates'] = work.ranges.map(predicateInput)
     }
+    input['TransactItems'] = work.actions.map(actionInput)
+    if (work.locks.length > 0) input['Locks'] = work.locks.map(addressInput)
     await this.#send(input, work)
     this.#isOver = true
+    this.#shared.committed(id)
     return { protocol: 'seriatim' }
   }
 
-  end({ locks }: UnitWork): void {
+  end(locks: readonly ItemAddress[]): void {
     if (this.#isOver) return
     this.#isOver = true
     if (locks.length > 0) {
@@ -200,7 +212,8 @@ class NativeAttempt implements Attempt {
     for (let sends = 1; ; sends++) {
       this.usage.requests++
       try {
-        await this.#answerInTime(endpoint.extension('UnitCommit', input))
+        const answer = endpoint.extension('UnitCommit', input)
+        await (endpoint.losesNoAnswers === true ? answer : this.#answerInTime(answer))
         return
       } catch (error) {
         if (isAnswered(error)) {
@@ -212,9 +225,9 @@ class NativeAttempt implements Attempt {
           throw refusal
         }
         this.#isDoubtful = true
-        if (sends >= unitLimits.commitSendsMax)
+        if (sends >= (endpoint.losesNoAnswers === true ? 1 : unitLimits.commitSendsMax))
           throw new OutcomeUnknown(
-            `The commit of this unit was sent ${sends} times and never answered; outcome('${this.#start.id}') may tell later.`,
+            `What became of this commit could not be told, after ${sends} sends; outcome('${this.#start.id}') may tell later.`,
             this.#start.id,
             { cause: error },
           )
@@ -237,7 +250,7 @@ class NativeAttempt implements Attempt {
   }
 
   /** The first read opens the snapshot; others wait for it, so that there is one. */
-  async #read(operation: string, input: object): Promise<Answer> {
+  async #read(operation: string, input: Wire): Promise<Answer> {
     if (!isRepeatable(this.#start.isolation)) return this.#call(operation, input)
     while (this.#readTimestamp === undefined && this.#opening !== undefined)
       await this.#opening.catch(() => undefined)
@@ -251,80 +264,79 @@ class NativeAttempt implements Attempt {
     }
   }
 
-  async #call(operation: string, input: object): Promise<Answer> {
+  async #call(operation: string, input: Wire): Promise<Answer> {
     const { endpoint } = this.#shared
-    const { signal } = this.#start
+    const { deadline } = this.#start
     const released = this.#shared.takeReleased()
     this.usage.requests++
     try {
-      const request = { Unit: this.#unit(), ...input, ...(released !== undefined && { Released: released }) }
-      const answer = (await endpoint.extension(operation, request, { signal })) as Answer
+      const request: Wire = input
+      request['Unit'] = this.#unit()
+      if (released !== undefined) request['Released'] = released
+      const options = endpoint.losesNoAnswers === true ? undefined : { signal: deadline.signal }
+      const answer = (await endpoint.extension(operation, request, options)) as Answer
       if (isRepeatable(this.#start.isolation)) this.#readTimestamp ??= answer.ReadTimestamp
       this.#attemptBegan ??= answer.Clock
       this.#began ??= answer.Clock
       return answer
     } catch (error) {
-      if (signal.aborted) throw signal.reason
+      deadline.throwIfOver()
       throw readRefusal(error)
     }
   }
 
-  #unit(): object {
+  #unit(): Wire {
     const { id, isolation, timeoutMs } = this.#start
-    return {
-      Id: id,
-      Isolation: isolation,
-      TimeoutMs: timeoutMs,
-      ...(this.#readTimestamp !== undefined && { ReadTimestamp: this.#readTimestamp }),
-      ...(this.#began !== undefined && { Began: this.#began }),
-      ...(this.#attemptBegan !== undefined && { AttemptBegan: this.#attemptBegan }),
-    }
+    const unit: Wire = { Id: id, Isolation: isolation, TimeoutMs: timeoutMs }
+    if (this.#readTimestamp !== undefined) unit['ReadTimestamp'] = this.#readTimestamp
+    if (this.#began !== undefined) unit['Began'] = this.#began
+    if (this.#attemptBegan !== undefined) unit['AttemptBegan'] = this.#attemptBegan
+    return unit
   }
 }
 
-const addressInput = ({ table, key }: ItemAddress): object => ({ TableName: table, Key: key })
+type Wire = Record<string, unknown>
 
-const readInput = (read: UnitWork['reads'][number]): object => ({
-  TableName: read.table,
-  Key: read.key,
-  ...(read.version !== undefined && { Version: read.version }),
-})
+const addressInput = ({ table, key }: ItemAddress): Wire => ({ TableName: table, Key: key })
 
-const rangeInput = ({
-  table,
-  index,
-  keyCondition,
-  filter,
-  names,
-  values,
-  reverse,
-}: RangeRequest): object => ({
-  TableName: table,
-  ...(index !== undefined && { IndexName: index }),
-  ...(keyCondition !== undefined && { KeyConditionExpression: keyCondition }),
-  ...(filter !== undefined && { FilterExpression: filter }),
-  ...(names !== undefined && { ExpressionAttributeNames: names }),
-  ...(values !== undefined && { ExpressionAttributeValues: values }),
-  ...(keyCondition !== undefined && { ScanIndexForward: !reverse }),
-})
+function readInput({ table, key, version }: UnitWork['reads'][number]): Wire {
+  return version === undefined
+    ? { TableName: table, Key: key }
+    : { TableName: table, Key: key, Version: version }
+}
 
-const predicateInput = (range: RangeEntry): object => ({
-  ...rangeInput(range),
-  ...(range.end !== undefined && { LastEvaluatedKey: range.end }),
-})
+function rangeInput({ table, index, keyCondition, filter, names, values, reverse }: RangeRequest): Wire {
+  const input: Wire = { TableName: table }
+  if (index !== undefined) input['IndexName'] = index
+  if (keyCondition !== undefined) input['KeyConditionExpression'] = keyCondition
+  if (filter !== undefined) input['FilterExpression'] = filter
+  if (names !== undefined) input['ExpressionAttributeNames'] = names
+  if (values !== undefined) input['ExpressionAttributeValues'] = values
+  if (keyCondition !== undefined) input['ScanIndexForward'] = !reverse
+  return input
+}
 
-const KINDS = { put: 'Put', update: 'Update', delete: 'Delete', check: 'ConditionCheck' } as const
+function predicateInput(range: RangeEntry): Wire {
+  const input = rangeInput(range)
+  if (range.end !== undefined) input['LastEvaluatedKey'] = range.end
+  return input
+}
 
-function actionInput({ kind, table, key, item, expressions }: Action): object {
+function actionInput({ kind, table, key, item, expressions }: Action): Wire {
   const { update, condition, names, values } = expressions
-  return {
-    [KINDS[kind]]: {
-      TableName: table,
-      ...(kind === 'put' ? { Item: item } : { Key: key }),
-      ...(update !== undefined && { UpdateExpression: update }),
-      ...(condition !== undefined && { ConditionExpression: condition }),
-      ...(names !== undefined && { ExpressionAttributeNames: names }),
-      ...(values !== undefined && { ExpressionAttributeValues: values }),
-    },
+  const input: Wire = kind === 'put' ? { TableName: table, Item: item } : { TableName: table, Key: key }
+  if (update !== undefined) input['UpdateExpression'] = update
+  if (condition !== undefined) input['ConditionExpression'] = condition
+  if (names !== undefined) input['ExpressionAttributeNames'] = names
+  if (values !== undefined) input['ExpressionAttributeValues'] = values
+  switch (kind) {
+    case 'put':
+      return { Put: input }
+    case 'update':
+      return { Update: input }
+    case 'delete':
+      return { Delete: input }
+    case 'check':
+      return { ConditionCheck: input }
   }
 }

@@ -7,6 +7,7 @@
 // Items and keys are in the wire's form here (see values.ts).
 import type { TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
+import type { Deadline } from './deadline.js'
 import { Conflict, SnapshotTooOld } from './errors.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
 
@@ -97,8 +98,8 @@ export interface AttemptStart {
   readonly attempt: number
   readonly isolation: IsolationLevel
   readonly timeoutMs: number
-  /** Aborted when the attempt's time is over or its caller gives up; not looked at once the commit has been sent. */
-  readonly signal: AbortSignal
+  /** Over when the attempt's time is, or when its caller gives up; not looked at once the commit has been sent. */
+  readonly deadline: Deadline
   /** What an earlier attempt left for this one, as `Attempt.carry` gave it. */
   readonly carried?: unknown
 }
@@ -128,7 +129,7 @@ export interface Attempt {
    */
   validate?(work: UnitWork): Promise<void>
   /** The attempt is over without a commit, or after a refused one: gives back what it holds. Never throws. */
-  end(work: UnitWork): void
+  end(locks: readonly ItemAddress[]): void
   /** Resolves when what `end` began is done: everything that the attempt held is given back. */
   rolledBack?(): Promise<void>
   /** What the next attempt should know. */

@@ -163,7 +163,7 @@ export interface SweepReport {
 export interface Transactor<Tables extends TableMap<Tables> = AnyTables> {
   /** Resolves to what the lambda returned, once everything it wrote is committed. */
   transact<Result>(
-    lambda: (tx: UnitOfWork<Tables>) => Promise<Result> | Result,
+    lambda: (tx: UnitOfWork<Tables>) => PromiseLike<Result> | Result,
     options?: TransactOptions,
   ): Promise<Result>
   /** Creates or verifies the tables that this way of committing needs. */

@@ -49,7 +49,7 @@ class UnitTransactor implements Transactor {
   }
 
   async transact<Result>(
-    lambda: (tx: UnitOfWork) => Promise<Result> | Result,
+    lambda: (tx: UnitOfWork) => PromiseLike<Result> | Result,
     options: TransactOptions = {},
   ): Promise<Result> {
     const settings = this.#settings(options)

@@ -16,7 +16,7 @@ import { unitLimits } from './limits.js'
 import { OwnRows, rangeView } from './own-rows.js'
 import { isRepeatable, isRetriable } from './protocol.js'
 import type { Action, Attempt, AttemptStart, ItemAddress, RangeRequest, ReadItem } from './protocol.js'
-import type { RangeEntry, TableLayout, UnitWork } from './protocol.js'
+import type { RangeEntry, ReadEntry, TableLayout, UnitWork } from './protocol.js'
 import { RangeRead, UnitRows, type Batches } from './rows.js'
 import { addressOf, conditionOf, described, idOf, positionsOf, putKey, stepBytes, stepOf } from './steps.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitOfWork, Update } from './transactor.js'
@@ -24,11 +24,13 @@ import { marshallItem, unmarshallItem } from './values.js'
 
 type Plain = Record<string, unknown>
 
+const NONE: readonly never[] = []
+
 export interface UnitOptions {
   readonly start: AttemptStart
   readonly port: Attempt
   readonly ordersLikeSeriatim: boolean
-  readonly unitBytesMax?: number
+  readonly unitBytesMax?: number | undefined
 }
 
 /** All that the unit knows of one item. */
@@ -206,20 +208,24 @@ export class Unit implements UnitOfWork {
 
   /** What was read and locked so far; it can be told at any time. */
   observed(): UnitWork {
-    const reads = [...this.#entries.values()].flatMap(({ address, read }) =>
-      read === undefined ? [] : [{ ...address, ...read }],
-    )
-    const ranges = this.#ranges.flatMap((range) => {
-      const layout = this.#port.layout(range.request.table)
-      if (layout instanceof Promise) return [range.request]
-      return range.entry((row) => pick(row, positionsOf(layout, range.request))) ?? []
-    })
-    return {
-      reads,
-      ranges: [...this.#adoptedRanges, ...ranges],
-      actions: [],
-      locks: [...this.#locks.values()],
+    const reads: ReadEntry[] = []
+    for (const { address, read } of this.#entries.values()) {
+      if (read !== undefined) reads.push({ table: address.table, key: address.key, ...read })
     }
+    const ranges = [...this.#adoptedRanges]
+    for (const range of this.#ranges) {
+      const layout = this.#port.layout(range.request.table)
+      const entry =
+        layout instanceof Promise
+          ? range.request
+          : range.entry((row) => pick(row, positionsOf(layout, range.request)))
+      if (entry !== undefined) ranges.push(entry)
+    }
+    return { reads, ranges, actions: [], locks: this.locks }
+  }
+
+  get locks(): readonly ItemAddress[] {
+    return this.#locks.size === 0 ? NONE : [...this.#locks.values()]
   }
 
   /** Goes on with what another unit has read and is about to write. */
@@ -442,6 +448,6 @@ export class Unit implements UnitOfWork {
   /** Throws a sentence that helps, once the unit has ended. */
   assertOpen(): void {
     if (this.#ended !== undefined) throw new Error(`This unit of work has ended: ${this.#ended}.`)
-    if (this.#start.signal.aborted) throw this.#start.signal.reason
+    this.#start.deadline.throwIfOver()
   }
 }

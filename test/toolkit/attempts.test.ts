@@ -13,7 +13,7 @@ import {
   UnitExpired,
 } from '../../src/toolkit/errors.js'
 import { EarlierCommitted, Overloaded } from '../../src/toolkit/protocol.js'
-import type { AttemptStart, Protocol, UnitWork } from '../../src/toolkit/protocol.js'
+import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/protocol.js'
 import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/transactor.js'
 import { unitTransactor } from '../../src/toolkit/unit-transactor.js'
 import { Pace, Turns } from '../../src/toolkit/waiting.js'
@@ -40,7 +40,7 @@ interface World {
   readonly clock: ManualClock
   readonly starts: AttemptStart[]
   /** Ends of attempts that were given up. */
-  readonly ended: UnitWork[]
+  readonly ended: (readonly ItemAddress[])[]
   /** What was waited for, in order. */
   readonly waits: number[]
 }
@@ -64,7 +64,7 @@ function world(script: Script, options: TransactorOptions = {}, more: { isDoubtf
     defer: (callback) => queueMicrotask(callback),
   }
   const starts: AttemptStart[] = []
-  const ended: UnitWork[] = []
+  const ended: (readonly ItemAddress[])[] = []
   let commits = 0
   const protocol: Protocol = {
     ordersLikeSeriatim: true,
@@ -81,7 +81,7 @@ function world(script: Script, options: TransactorOptions = {}, more: { isDoubtf
           const error = script(++commits)
           return error === undefined ? real.commit(work) : Promise.reject(error)
         },
-        end: (work) => void ended.push(work),
+        end: (locks) => void ended.push(locks),
         carry: () => `attempt ${start.attempt}`,
         ...(more.isDoubtful !== undefined && { isDoubtful: more.isDoubtful }),
       }

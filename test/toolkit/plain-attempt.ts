@@ -1,6 +1,8 @@
 // A way to commit for tests of units alone: plain reads, and one TransactWriteItems. It isolates nothing.
 import type { Store } from '../../src/store.js'
 import type { StoreInput } from '../../src/store-operations.js'
+import { manualClock } from '../../src/runtime/manual-clock.js'
+import { Deadline } from '../../src/toolkit/deadline.js'
 import { ConditionFailed } from '../../src/toolkit/errors.js'
 import { Layouts } from '../../src/toolkit/layout.js'
 import type { Action, Attempt, AttemptStart, UnitWork } from '../../src/toolkit/protocol.js'
@@ -85,7 +87,11 @@ export const attemptStart = (more: Partial<AttemptStart> = {}): AttemptStart => 
   attempt: 1,
   isolation: 'serializable',
   timeoutMs: 30_000,
-  signal: new AbortController().signal,
+  deadline: new Deadline(manualClock(0), {
+    timeoutMs: 30_000,
+    signal: undefined,
+    expired: () => new Error('over'),
+  }),
   ...more,
 })
 

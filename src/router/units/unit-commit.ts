@@ -128,10 +128,8 @@ function combine(
     const read = readsByItem.get(name)
     readsByItem.delete(name)
     const expected = read?.action.expected ?? firstCommitterWins(action, since)
-    return {
-      tableName: table.name,
-      action: { ...action, ...(expected && { expected }), ...(locked.delete(name) && { locked: true }) },
-    }
+    const required = expected === undefined ? action : { ...action, expected }
+    return { tableName: table.name, action: locked.delete(name) ? { ...required, locked: true } : required }
   })
   for (const [name, { action, tableName }] of readsByItem) {
     actions.push({ tableName, action: locked.delete(name) ? { ...action, locked: true } : action })
