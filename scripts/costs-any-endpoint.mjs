@@ -7,9 +7,9 @@ import { dynalitePlace, seriatim } from '../dist/test/intents/endpoints.js'
 const PAGE = 'docs/any-endpoint.md'
 const [START, END] = ['<!-- costs: begin -->', '<!-- costs: end -->']
 const rows = []
-for (const [where, open] of [
-  ['with transactions', seriatim],
-  ['without', dynalitePlace],
+for (const { where, open } of [
+  { where: 'with transactions', open: seriatim },
+  { where: 'without', open: dynalitePlace },
 ]) {
   const place = await open()
   await prepareCosts(place.endpoint)

@@ -6,6 +6,7 @@ import type { IntentsOptions } from '../../toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../toolkit/intents/intents-protocol.js'
 import type { Patience } from '../../toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../toolkit/intents/records.js'
+import { Deadline } from '../../toolkit/deadline.js'
 import { type AttemptStart, Overloaded } from '../../toolkit/protocol.js'
 import type { Anomaly } from '../check/anomaly.js'
 import { Tally } from '../faults.js'
@@ -310,13 +311,16 @@ const explain = (error: unknown): string =>
 /** Of all units: committed by two processes at once. */
 const SHARED = 0.04
 
-const NEVER = new AbortController().signal
+const NEVER = new Deadline(
+  { nowMicros: () => 0, timer: () => () => undefined },
+  { timeoutMs: 0, signal: undefined, expired: () => undefined },
+)
 
 const startOf = (id: string, attempt: number, carried: unknown): AttemptStart => ({
   id,
   attempt,
   isolation: 'serializable',
   timeoutMs: 30_000,
-  signal: NEVER,
+  deadline: NEVER,
   carried,
 })
