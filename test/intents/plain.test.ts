@@ -1,12 +1,15 @@
 // What plain readers and writers see of transactions on any endpoint, and what they may do.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { open } from '../../src/store.js'
+import { RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import { settled, unlocked, unversioned } from '../../src/toolkit/index.js'
 import type { Transactor } from '../../src/toolkit/transactor.js'
 import { plainGet } from '../suites/transactor.js'
-import { dynalitePlace, intentsTransactor, type Place } from './endpoints.js'
+import { dynalitePlace, foreign, intentsTransactor, type Place } from './endpoints.js'
 import { faultyEndpoint } from './faulty-endpoint.js'
 
 const TABLE = 'Things'
@@ -96,6 +99,34 @@ describe('plain clients beside transactions, on dynalite', () => {
       await t.idle()
     }
     assert.equal((await plainGet(place.endpoint, TABLE, { id: 'shared' }))?.['n'], 23)
+  })
+
+  test('seriatim sweep finds what a dead process left', async () => {
+    await using store = await open({ memory: true })
+    const server = await store.listen({ port: 0 })
+    const endpoint = foreign({ call: (operation, input) => store.call(operation, input) })
+    await intentsTransactor(endpoint).setup()
+    // A header that nobody works on, and that wants no patience.
+    await store.call('PutItem', {
+      TableName: RECORDS,
+      Item: { id: { S: 'dead' }, part: { S: 'header' }, state: { S: 'pending' }, patienceMs: { N: '1' } },
+    })
+    const child = spawn(process.execPath, [
+      MAIN,
+      'sweep',
+      '--endpoint',
+      server.url,
+      '--for',
+      '1',
+      '--every',
+      '1',
+    ])
+    let said = ''
+    child.stdout.on('data', (text: Buffer) => (said += text.toString()))
+    const [code] = (await once(child, 'close')) as [number]
+    assert.equal(code, 0)
+    assert.equal(said, '0 finished, 1 rolled back, 0 without a record undone, 0 old records deleted\n')
+    assert.equal(await intentsTransactor(endpoint).outcome('dead'), 'cancelled')
   })
 
   test('seriatim sweep says what it needs', () => {

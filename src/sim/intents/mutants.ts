@@ -104,12 +104,6 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     replace: '',
     workload: 'slots',
   },
-  'delete-forgets-inserter': {
-    module: `${folder}/settle.js`,
-    find: 'if (inserter !== undefined && inserter !== intent.id)',
-    replace: 'if (false)',
-    workload: 'slots',
-  },
   'own-write-not-recognised': {
     module: `${folder}/single.js`,
     find: 'if (stored?.version !== undefined && writerOf(stored.version) === me.id)',
