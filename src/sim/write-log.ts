@@ -90,7 +90,6 @@ export class WriteLog {
     return {
       decided: line.decided,
       durable: line.durable,
-      watches: line.watches,
       put: noted('put'),
       putVisible: noted('putVisible'),
       // Whoever asks when a step is settled has come to its end.
