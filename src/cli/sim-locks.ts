@@ -1,12 +1,12 @@
 // seriatim sim-locks: runs simulated contenders for locks and judges them.
 import { register } from 'node:module'
-import { LOCK_MUTANTS } from '../sim/locks/mutants.js'
+import { LOCK_MUTANTS, SHOWS_FROM_SEED } from '../sim/locks/mutants.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { World } from './world.js'
 
 export const help = `seriatim sim-locks [--seed S] [--runs N] [--mutant NAME]
 
-  --seed S       of the first run; each further run has the next one (1)
+  --seed S       of the first run; each further run has the next one (1; with a mutant, where it shows soon)
   --runs N       how many runs of up to 50 contenders (1000)
   --mutant NAME  a lock client that is wrong on purpose, to see it found; 'list' names them
 
@@ -15,7 +15,7 @@ stopped and killed and whose clocks are wrong, and judges who was let in. Ends w
 to see it again.`
 
 const OPTIONS = {
-  seed: { type: 'string', default: '1' },
+  seed: { type: 'string' },
   runs: { type: 'string', default: '1000' },
   mutant: { type: 'string' },
 } as const
@@ -24,9 +24,10 @@ const ANOMALIES_SHOWN = 5
 
 export async function run(args: readonly string[], world: World): Promise<number> {
   const { values } = readArguments(args, OPTIONS)
-  const seed = readInteger('seed', values.seed, 0, 999_999_999)
   const runs = readInteger('runs', values.runs, 1, 10_000_000)
   const { mutant } = values
+  const from = values.seed ?? String((mutant && SHOWS_FROM_SEED[mutant]) ?? 1)
+  const seed = readInteger('seed', from, 0, 999_999_999)
   if (mutant === 'list') {
     for (const name of Object.keys(LOCK_MUTANTS)) world.print(name)
     return 0
