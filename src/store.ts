@@ -16,10 +16,11 @@ import { deleteItem } from './router/operations/delete-item.js'
 import { getItem } from './router/operations/get-item.js'
 import { putItem } from './router/operations/put-item.js'
 import { updateItem } from './router/operations/update-item.js'
+import { Waits, waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
 import { unitOperations } from './router/units/unit-operations.js'
-import { allRules } from './rules/switches.js'
+import { allRules, noRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import { clientRuntime } from './runtime/client-runtime.js'
@@ -31,7 +32,7 @@ import { Metrics } from './server/metrics.js'
 import { openLocalNodes } from './storage/open-local-node.js'
 import type { StorageNode } from './storage/storage-node.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
-import type { Endpoint } from './toolkit/endpoint.js'
+import type { ExtendedEndpoint } from './toolkit/endpoint.js'
 import { endpointTransactor } from './toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from './toolkit/transactor.js'
 import { fromWire, toWire } from './wire-values.js'
@@ -39,6 +40,11 @@ import { fromWire, toWire } from './wire-values.js'
 export type OpenOptions = StorePlace & {
   /** Storage nodes in this process; for an existing folder only the number it was made with. */
   readonly nodes?: number
+  /**
+   * `none`: transactions by the protocol of the paper's section 3 alone, to compare with; all of section 4 unless told
+   * otherwise. Both are serializable.
+   */
+  readonly rules?: 'all' | 'none'
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
@@ -97,8 +103,10 @@ export async function open(options: OpenOptions): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
+  const rules = options.rules === 'none' ? noRules : allRules
   const nodes = await openLocalNodes({
     runtime,
+    rules,
     ...place,
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
@@ -115,7 +123,7 @@ export async function open(options: OpenOptions): Promise<Store> {
       nodes,
       nodeOf: (hash) => nodeNumber(hash, nodes.length),
       ledgerNodeOf,
-      rules: allRules,
+      rules,
     })
     const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
     return new LocalStore({ runtime, clients, nodes, catalog, coordinator, recovery, onError })
@@ -150,6 +158,7 @@ class LocalStore implements Store {
   readonly #coordinator: Coordinator
   readonly #recovery: Recovery
   readonly #router: Router
+  readonly #waits = new Waits()
   readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
@@ -178,7 +187,9 @@ class LocalStore implements Store {
         ...transactionOperations,
         ...unitOperations,
         ...tableOperations,
+        waitForItem(this.#waits),
       ],
+      endWaits: () => this.#waits.endAll(),
       onInternalError: onError,
     })
   }
@@ -207,7 +218,7 @@ class LocalStore implements Store {
   }
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
-  #endpoint(): Endpoint {
+  #endpoint(): ExtendedEndpoint {
     return {
       losesNoAnswers: true,
       call: (operation, input) => this.call(operation, input),
@@ -246,6 +257,7 @@ class LocalStore implements Store {
   }
 
   async #close(): Promise<void> {
+    this.#waits.endAll()
     await Promise.all([...this.#servers].map((server) => server.stop()))
     await this.#catalog.close()
     await this.#coordinator.idle()

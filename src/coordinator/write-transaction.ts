@@ -18,7 +18,16 @@ import type {
 } from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt, tellParticipants } from './finish.js'
-import { type Group, groupsOf, inOrder, newAttempt, participantOf, randomSlot, tokenSlot } from './groups.js'
+import {
+  type Group,
+  groupsOf,
+  inOrder,
+  newAttempt,
+  participantOf,
+  passingAttempt,
+  randomSlot,
+  tokenSlot,
+} from './groups.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
 
@@ -32,34 +41,29 @@ export async function writeTransaction(
     transaction.predicates,
   )
   const [only] = groups
+  const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites
+  if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy)
+    return oneRound(parts, only, passingAttempt(parts.runtime), transaction)
   const slot = token === undefined ? slotAt(parts, only) : tokenSlot(token.text)
-  if (only !== undefined && groups.length === 1 && parts.rules.oneRoundWrites) {
+  if (only !== undefined && isOneRound) {
     // The token must be claimed in the same step as the effect, so the node must have its slot, too.
     if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
-      return oneRound(parts, only, slot, transaction)
+      return oneRound(parts, only, newAttempt(parts.runtime, slot), transaction)
     }
   }
   return twoPhases(parts, groups, slot, transaction)
 }
 
-const SLOT_DRAWS_MAX = 200
-
 /** Without a token any slot will do: one at a node that has items of the transaction shares their syncs. */
-function slotAt(parts: Parts, group: Group<Action> | undefined): LedgerSlot {
-  let slot = randomSlot(parts.runtime)
-  for (let draw = 0; draw < SLOT_DRAWS_MAX && parts.ledgerNodeOf(slot) !== group?.node; draw++) {
-    slot = randomSlot(parts.runtime)
-  }
-  return slot
-}
+const slotAt = ({ runtime, ledgerNodeOf }: Parts, group: Group<Action> | undefined): LedgerSlot =>
+  randomSlot(runtime, (slot) => ledgerNodeOf(slot) === group?.node)
 
 async function oneRound(
   parts: Parts,
   { node, parts: actions }: Group<Action>,
-  slot: LedgerSlot,
+  tx: TxId,
   { token, imagesWanted, predicates, unit }: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
-  const tx = newAttempt(parts.runtime, slot)
   const request = {
     tx,
     actions,

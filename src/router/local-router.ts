@@ -1,20 +1,24 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
-import type { RequestScope, Operation, RouterContext } from './context.js'
+import type { Input, RequestScope, Operation, RouterContext } from './context.js'
 import type { Principal, Router, RouterReply, RouterRequest } from './router.js'
+import { fitsShape } from './shape-fits.js'
 import { checkShape } from './shape.js'
 
 export interface RouterOptions {
   readonly context: RouterContext
   readonly operations: readonly Operation[]
+  /** Ends what operations wait for; see `Router.endWaits`. */
+  readonly endWaits?: () => void
   /** Told of every error that is not an answer to the caller but a defect or a broken disk. */
   readonly onInternalError?: (error: unknown, operation: string) => void
 }
 
-export function openRouter({ context, operations, onInternalError }: RouterOptions): Router {
+export function openRouter({ context, operations, endWaits, onInternalError }: RouterOptions): Router {
   const byName = new Map(operations.map((operation) => [operation.name, operation]))
   return {
     operations: [...byName.keys()],
+    ...(endWaits && { endWaits }),
     targetPrefixes: new Map(
       operations.flatMap(({ name, targetPrefix }) =>
         targetPrefix === undefined ? [] : [[name, targetPrefix] as const],
@@ -25,8 +29,9 @@ export function openRouter({ context, operations, onInternalError }: RouterOptio
       const operation = byName.get(name)
       if (operation === undefined) return { ok: false, error: unknownOperation(name) }
       try {
-        checkShape(operation.shape, input)
-        return { ok: true, body: await operation.run(context, input, scopeOf(principal, operation)) }
+        if (!fitsShape(operation.shape, input)) checkShape(operation.shape, input)
+        const scope = scopeOf(principal, operation)
+        return { ok: true, body: await operation.run(context, input as Input, scope) }
       } catch (error) {
         if (error instanceof DynamoError) return { ok: false, error }
         onInternalError?.(error, name)

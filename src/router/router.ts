@@ -30,6 +30,8 @@ export type RouterReply =
 export interface Router {
   /** Answers every request; never throws and never rejects. */
   handle(request: RouterRequest): Promise<RouterReply>
+  /** Answers what waits for something to happen: a server is about to stop. */
+  endWaits?(): void
   /** Names of the operations that exist, for metrics. */
   readonly operations: readonly string[]
   /** What stands before the name in the target of a request, for operations that are not DynamoDB's. */

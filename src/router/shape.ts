@@ -5,7 +5,6 @@
 //
 // Attribute values are `any` here: model/parse-value.ts checks them where they are used.
 import { DynamoError, validationError } from '../model/errors.js'
-import { fitsOf } from './shape-fits.js'
 
 interface Required {
   readonly required?: true
@@ -86,11 +85,6 @@ export function checkShape(
   shape: StructShape,
   input: unknown,
 ): asserts input is Readonly<Record<string, unknown>> {
-  if (!fitsOf(shape)(input)) explainShape(shape, input)
-}
-
-/** What is wrong with it, in DynamoDB's words and order; nothing need be. */
-export function explainShape(shape: StructShape, input: unknown): void {
   checkTypes(shape, input)
   const members = input as Readonly<Record<string, unknown>>
   const violations: string[] = []
@@ -312,7 +306,7 @@ function checkMapKeys(
 
 const patterns = new Map<string, RegExp>()
 /** Patterns come from declarations, so the number of them is bounded. */
-function patternOf(source: string): RegExp {
+export function patternOf(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) patterns.set(source, (pattern = new RegExp(`^${source}$`)))
   return pattern

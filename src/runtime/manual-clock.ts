@@ -18,11 +18,13 @@ export interface ManualClock extends Clock {
  */
 export function manualClock(startMs: number): ManualClock {
   let nowMs = startMs
+  let jumpedMs = 0
   let sequence = 0
   const timers: { dueMs: number; sequence: number; callback: () => void }[] = []
 
   return {
     nowMicros: () => Math.floor(nowMs * 1000),
+    monotonicMicros: () => Math.floor((nowMs - jumpedMs) * 1000),
     timer: (delayMs, callback) => {
       const timer = { dueMs: nowMs + Math.max(0, delayMs), sequence: sequence++, callback }
       timers.push(timer)
@@ -45,6 +47,7 @@ export function manualClock(startMs: number): ManualClock {
     },
     jump: (ms) => {
       nowMs += ms
+      jumpedMs += ms
       for (const timer of timers) timer.dueMs += ms
     },
   }

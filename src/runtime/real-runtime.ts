@@ -19,6 +19,11 @@ export function realRuntime(): Runtime {
         const timeout = setTimeout(callback, delayMs).unref()
         return () => clearTimeout(timeout)
       },
+      monotonicMicros: () => Math.floor(performance.now() * 1000),
+      awaitedTimer: (delayMs, callback) => {
+        const timeout = setTimeout(callback, delayMs)
+        return () => clearTimeout(timeout)
+      },
     },
     randomBytes: randomPool(),
     defer: (callback) => {

@@ -6,6 +6,10 @@ export interface Clock {
   nowMicros(): number
   /** Calls back once after that many milliseconds of this clock; the result cancels it. */
   timer(delayMs: number, callback: () => void): () => void
+  /** Microseconds since some moment: never set, never going back; may stand still while the machine sleeps. */
+  monotonicMicros?(): number
+  /** A timer for which somebody waits: it keeps the process alive. Where absent, `timer` will do. */
+  awaitedTimer?(delayMs: number, callback: () => void): () => void
 }
 
 export interface Runtime {

@@ -104,6 +104,7 @@ export class WriteLog {
       hurry: (settling) => line.hurry(settling),
       settledAt: (key) => line.settledAt(key),
       settledAll: () => line.settledAll(),
+      watches: line.watches,
       admission: () => line.admission(),
       count: (space) => line.count(space),
       addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),

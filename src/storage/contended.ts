@@ -49,7 +49,7 @@ export function loadItem(state: TransactionState, address: KeyBytes, key: ItemKe
     state: stored,
     pendingItem,
     pending,
-    item: () => stored.item(),
+    item: stored.item,
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
     read: Math.max(marks.of(address), floors.of(address)) as Timestamp,

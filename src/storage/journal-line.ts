@@ -22,6 +22,7 @@ import { Overlay } from './overlay.js'
 import { countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import { type View, viewOf } from './view.js'
+import { Watches } from './watches.js'
 
 interface Batch {
   readonly number: number
@@ -60,6 +61,7 @@ const UNHURRIED_MS = 10
 const RETRY_MS = 1000
 
 export class JournalLine implements Line {
+  readonly watches = new Watches()
   readonly decided: View
   readonly durable: View
   readonly #options: JournalLineOptions
@@ -114,6 +116,7 @@ export class JournalLine implements Line {
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.putVisible(key, value, this.#open.number)
+    if (this.watches.size > 0) this.watches.changed(key)
     this.#change(key, value)
     if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
   }
@@ -230,6 +233,7 @@ export class JournalLine implements Line {
         const end = await this.#options.journal.append({ timestamp, lsn, changes: [...batch.changes] })
         this.#flying = undefined
         this.#overlay.promote(batch.number)
+        if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
         batch.resolve()
         this.#applier.add({ ...batch, timestamp, lsn, end })
       } catch (error) {

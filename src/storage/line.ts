@@ -8,6 +8,7 @@ import { Counts } from './counts.js'
 import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import type { View } from './view.js'
+import { Watches } from './watches.js'
 
 /** Whether readers see a change once it is durable, or at once. */
 export type Put = 'put' | 'putVisible'
@@ -40,6 +41,9 @@ export interface Line {
   /** Undefined if readers see all that `decided` says. Nobody waits for it yet. */
   settledAll(): Promise<void> | undefined
 
+  /** Told of every change when readers begin to see it. */
+  readonly watches: Watches
+
   /** Calls back after steps that were decided have been taken back, because their batch could not be written. */
   onRollback(callback: () => void): void
 
@@ -50,6 +54,7 @@ export interface Line {
 
 /** Without a journal what is decided is durable, and goes straight to the index. */
 export class MemoryLine implements Line {
+  readonly watches = new Watches()
   readonly #index: OrderedIndex
   readonly #counts = new Counts()
 
@@ -75,6 +80,7 @@ export class MemoryLine implements Line {
   put(key: KeyBytes, value: Uint8Array | undefined): void {
     // A memory index has changed when `apply` returns; there is nothing to wait for.
     void this.#index.apply([[key, value]], 0)
+    if (this.watches.size > 0) this.watches.changed(key)
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {

@@ -150,22 +150,19 @@ export class LocalNode implements StorageNode {
     return this.#transactions.finished(request)
   }
 
-  async transact(request: TransactRequest): Promise<TransactReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.transact(request)
+  transact(request: TransactRequest): Promise<TransactReply> {
+    const transact = (): Promise<TransactReply> => this.#transactions.transact(request)
+    return this.#transactions.anyDoubt()?.then(transact) ?? transact()
   }
 
-  async readAt(request: ReadAtRequest): Promise<ReadAtReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.readAt(request)
+  readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    const read = (): Promise<ReadAtReply> => this.#transactions.readAt(request)
+    return this.#transactions.anyDoubt()?.then(read) ?? read()
   }
 
-  async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.readLatest(request)
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    const read = (): Promise<ReadLatestReply> => this.#transactions.readLatest(request)
+    return this.#transactions.anyDoubt()?.then(read) ?? read()
   }
 
   stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]> {
@@ -262,6 +259,10 @@ export class LocalNode implements StorageNode {
       bytes += record.itemBytes
     }
     return { entries, more: false }
+  }
+
+  watch(space: SpaceId, key: ItemKey, callback: () => void): () => void {
+    return this.#line.watches.add(inSpace(space, key.bytes), callback)
   }
 
   async writeMeta(entries: readonly MetaEntry[]): Promise<void> {

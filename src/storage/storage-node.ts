@@ -80,6 +80,8 @@ export interface StorageNode extends TransactionNode, UnitNode {
    */
   write(request: WriteRequest): Promise<WriteOutcome>
   range(request: RangeRequest): Promise<RangePage>
+  /** Calls back whenever readers begin to see a change of this item; the result ends it. Not every node can. */
+  watch?(space: SpaceId, key: ItemKey, callback: () => void): () => void
 
   /** This node's part of the transaction ledger. */
   readonly ledger: Ledger

@@ -1,3 +1,4 @@
+// The toolkit: for clients of any DynamoDB endpoint, Amazon's included.
 export { transactor } from './open-transactor.js'
 export type {
   AnyTables,
@@ -33,3 +34,9 @@ export {
 export type { ConflictDetail } from './errors.js'
 export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values.js'
 export { ownAttributes, settled, unlocked, unversioned } from './intents/plain.js'
+export type { Endpoint } from './endpoint.js'
+export type { LockPlace, LockReport } from './locks/administration.js'
+export type { LockEvent } from './locks/events.js'
+export { fenced, fencedUnit, stillHeld, stillHeldUnit, type FencedExpressions } from './locks/fence.js'
+export type { Lock, LockRow } from './locks/lock.js'
+export { locks, type AcquireOptions, type Locks, type LocksOptions } from './locks/locks.js'

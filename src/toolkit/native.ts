@@ -8,7 +8,7 @@
 // May import: model, expression, runtime, and the other files of the toolkit.
 import type { Runtime } from '../runtime/runtime.js'
 import type { Item } from '../model/value.js'
-import type { Endpoint } from './endpoint.js'
+import type { ExtendedEndpoint } from './endpoint.js'
 import { OutcomeUnknown } from './errors.js'
 import { Layouts } from './layout.js'
 import { unitLimits } from './limits.js'
@@ -21,7 +21,7 @@ import { backoffOf } from './attempts.js'
 import { sleep } from './waiting.js'
 
 /** Seriatim's own protocol, through an endpoint that is Seriatim. */
-export function nativeProtocol(endpoint: Endpoint, runtime: Runtime): Protocol {
+export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime): Protocol {
   const shared = new Shared(endpoint, runtime)
   return {
     ordersLikeSeriatim: true,
@@ -35,7 +35,7 @@ export function nativeProtocol(endpoint: Endpoint, runtime: Runtime): Protocol {
 
 /** What all units of one transactor share. */
 class Shared {
-  readonly endpoint: Endpoint
+  readonly endpoint: ExtendedEndpoint
   readonly runtime: Runtime
   readonly layouts: Layouts
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
@@ -44,7 +44,7 @@ class Shared {
   /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
   readonly #committed = new Set<string>()
 
-  constructor(endpoint: Endpoint, runtime: Runtime) {
+  constructor(endpoint: ExtendedEndpoint, runtime: Runtime) {
     this.endpoint = endpoint
     this.runtime = runtime
     this.layouts = new Layouts(async (TableName) => {

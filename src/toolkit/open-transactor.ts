@@ -2,7 +2,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { clientEndpoint, type Endpoint } from './endpoint.js'
+import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from './endpoint.js'
 import { intentsProtocol } from './intents/intents-protocol.js'
 import { nativeProtocol } from './native.js'
 import type { Protocol } from './protocol.js'
@@ -30,7 +30,7 @@ export function transactor<Tables extends TableMap<Tables> = AnyTables>(
 
 /** The same on an endpoint without an SDK client: a store in this process, or one in a test. */
 export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
-  endpoint: Endpoint,
+  endpoint: ExtendedEndpoint,
   options: TransactorOptions,
   runtime: Runtime,
 ): Transactor<Tables> {
@@ -47,7 +47,7 @@ export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
 }
 
 /** Asked once for a transactor, with a request that does nothing. */
-async function isSeriatim(endpoint: Endpoint): Promise<boolean> {
+async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
   try {
     await endpoint.extension('UnitEnd', { Unit: { Id: 'probe', Isolation: 'read-committed' } })
     return true

@@ -1,0 +1,132 @@
+// Wrong lock clients, each wrong in one way: a simulation that does not find them proves nothing about the right one.
+// A mutant is a change of text in compiled modules, made while they are loaded (sim/mutant-loader.ts).
+
+export interface Edit {
+  /** The module, under the source folder. */
+  readonly module: string
+  readonly find: string
+  readonly replace: string
+}
+
+const rows = 'toolkit/locks/rows.js'
+const rules = 'toolkit/locks/rules.js'
+const acquire = 'toolkit/locks/acquire.js'
+const lease = 'toolkit/locks/lease.js'
+const observations = 'toolkit/locks/observations.js'
+
+const LATE = "if (isLate(me, view.lock))\n        return { step: 'draw-again', why: 'late' };"
+const ALONE =
+  "ConditionExpression: `${first ? 'attribute_not_exists(entries)' : 'entries = :entries'} AND (attribute_not_exists(granted) OR granted < :ticket)`,"
+
+export const LOCK_MUTANTS: Readonly<Record<string, readonly Edit[]>> = {
+  // Whoever is first in the queue is inside: a ticket that is enqueued late enters beside the holder.
+  'late-enqueue': [
+    { module: rules, find: LATE, replace: '' },
+    {
+      module: rows,
+      find: ALONE,
+      replace:
+        "ConditionExpression: `(attribute_not_exists(nothing)${first ? '' : ' OR entries = :entries'})`,",
+    },
+  ],
+  'entry-compares-ticket-only': [
+    {
+      module: rows,
+      find: ALONE,
+      replace:
+        "ConditionExpression: `(attribute_not_exists(nothing)${first ? '' : ' OR entries = :entries'}) AND (attribute_not_exists(granted) OR granted < :ticket)`,",
+    },
+  ],
+  'lock-row-of-the-same-query': [
+    {
+      module: rules,
+      find: 'if (known === undefined || !sameForEntry(me, known, view.lock))',
+      replace: 'known = view.lock;\n    if (false)',
+    },
+  ],
+  'late-is-ignored': [{ module: rules, find: LATE, replace: '' }],
+  'waiters-do-not-count': [
+    {
+      module: rules,
+      find: 'row.ticket < me.ticket && excludes(row, me)',
+      replace: 'row.ticket <= view.lock.granted && row.ticket < me.ticket && excludes(row, me)',
+    },
+  ],
+  'shared-ignores-exclusive-entry': [
+    { module: rows, find: "'alone = :alone'", replace: "'alone >= :alone'" },
+  ],
+  'shared-entry-unseen': [
+    {
+      module: rows,
+      find: 'expiresAt = :expiresAt ADD entries :one`',
+      replace: 'expiresAt = :expiresAt, one = :one`',
+    },
+  ],
+  'beat-goes-back': [
+    { module: rows, find: "'#owner = :owner AND beat < :beat'", replace: "'#owner = :owner'" },
+  ],
+  'lease-from-the-answer': [
+    { module: lease, find: 'this.#confirm(name, sent);', replace: 'this.#confirm(name, clock.now());' },
+  ],
+  'no-margin': [{ module: rules, find: 'LEASE_MARGIN = 0.05', replace: 'LEASE_MARGIN = 0' }],
+  'monotonic-clock-only': [
+    {
+      module: 'toolkit/locks/lock-clock.js',
+      find: 'return Math.max(this.monotonicMs() - moment.monotonicMs, this.wallMs() - moment.wallMs);',
+      replace: 'return this.monotonicMs() - moment.monotonicMs;',
+    },
+  ],
+  'wall-clocks-trusted': [{ module: observations, find: 'leaseMs + this.#skewMs', replace: 'leaseMs' }],
+  'removal-not-compared': [
+    {
+      module: rows,
+      find: "'#owner = :owner AND beat = :beat'",
+      replace: "'#owner = :owner AND (beat = :beat OR beat <> :beat)'",
+    },
+  ],
+  'suspicion-survives-a-heartbeat': [{ module: rows, find: ' REMOVE suspectedMs, suspectedAt', replace: '' }],
+  'suspicion-of-any-beat': [
+    {
+      module: rows,
+      find: '#owner = :owner AND beat = :beat AND (attribute_not_exists',
+      replace: '#owner = :owner AND (beat = :beat OR beat <> :beat) AND (attribute_not_exists',
+    },
+  ],
+  'gives-up-silently': [
+    { module: acquire, find: 'await this.#suspect().catch(() => undefined);', replace: '' },
+  ],
+  'dead-at-the-head-stay': [
+    {
+      module: acquire,
+      find: 'await this.#removeDead(name, deadAtHead.slice(0, REMOVED_ON_LEAVING_MAX));',
+      replace: 'void deadAtHead;',
+    },
+    {
+      module: acquire,
+      find: 'rows.filter(isLiving).slice(0, SUSPECTED_MAX)',
+      replace: 'rows.slice(0, SUSPECTED_MAX)',
+    },
+  ],
+  'entered-though-lost': [
+    {
+      module: acquire,
+      find: "return lease.lost === undefined ? 'inside' : 'gone';",
+      replace: "return 'inside';",
+    },
+  ],
+  'place-given-up-first': [
+    {
+      module: acquire,
+      find: 'const before = this.#lease;',
+      replace:
+        'if (this.#lease !== undefined) await this.#leave(this.#lease);\n        const before = undefined;',
+    },
+  ],
+  'keeps-what-it-entered': [
+    {
+      module: acquire,
+      find: 'if (before !== undefined)\n                await this.#leave(before);',
+      replace: 'void before;',
+    },
+  ],
+}

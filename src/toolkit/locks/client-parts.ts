@@ -1,0 +1,16 @@
+// What the parts of one lock client share.
+import type { CallParts } from './calls.js'
+import type { LockEvent } from './events.js'
+import type { Ticket } from './lease.js'
+import type { Observations } from './observations.js'
+import type { Waiting } from './waiting.js'
+
+type WithoutCommon<Event> = Event extends unknown ? Omit<Event, 'names' | 'namespace' | 'ticket'> : never
+
+export interface ClientParts extends CallParts {
+  readonly table: string
+  readonly observations: Observations
+  readonly waiting: Waiting
+  newOwner(): string
+  emit(ticket: Ticket, event: WithoutCommon<LockEvent>): void
+}

@@ -1,0 +1,87 @@
+// How a waiter waits: woken where the endpoint can, polling elsewhere.
+import type { CallParts } from './calls.js'
+import { goneRequest, type LockName, type QueueRow } from './rows.js'
+
+export interface WaitingOptions {
+  readonly table: string
+  /** Between two looks of the waiter that is next; longer behind. */
+  readonly pollMs: number
+  readonly pollMaxMs: number
+}
+
+/** A wait takes a connection: those of one client must leave enough for heartbeats and releases. */
+const WAKES_IN_FLIGHT_MAX = 8
+/** What the wire allows (docs/wire.md), and what proxies between usually bear. */
+const WAKE_TIMEOUT_MS_MAX = 20_000
+
+export class Waiting {
+  readonly #parts: CallParts
+  readonly #options: WaitingOptions
+  #wakesInFlight = 0
+  #canWake = true
+
+  constructor(parts: CallParts, options: WaitingOptions) {
+    this.#parts = parts
+    this.#options = options
+    this.#canWake = parts.endpoint.extension !== undefined
+  }
+
+  /** Resolves when it is worth looking again: the row is gone, time has passed, or the signal aborts. */
+  async until(
+    name: LockName,
+    behind: QueueRow,
+    position: number,
+    maxMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX) {
+      const woken = await this.#wake(name, behind, Math.min(maxMs, WAKE_TIMEOUT_MS_MAX), signal)
+      if (woken) return
+    }
+    await this.#parts.clock.sleep(Math.min(maxMs, this.#pollMs(position)), signal)
+  }
+
+  /** True if the row is gone or the time is over; false if the endpoint did not wait. */
+  async #wake(
+    name: LockName,
+    behind: QueueRow,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { endpoint, clock } = this.#parts
+    const request = goneRequest(this.#options.table, name, behind.ticket, Math.max(1, Math.floor(timeoutMs)))
+    const startMs = clock.monotonicMs()
+    this.#wakesInFlight++
+    try {
+      const asked = endpoint.extension!('WaitForItem', request, signal && { signal })
+      const answer = (await this.#inTime(asked, timeoutMs)) as { readonly Met?: boolean } | undefined
+      return answer?.Met === true || clock.monotonicMs() - startMs >= timeoutMs / 2
+    } catch (error) {
+      // Nobody waits there: poll from now on. Other trouble passes.
+      const { name: kind } = error as { readonly name?: string }
+      if (kind === 'UnknownOperationException' || kind === 'AccessDeniedException') this.#canWake = false
+      return false
+    } finally {
+      this.#wakesInFlight--
+    }
+  }
+
+  /** An answer that was lost on its way must not be waited for. */
+  async #inTime(asked: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+    const over = new AbortController()
+    asked.catch(() => undefined)
+    try {
+      return await Promise.race([
+        asked,
+        this.#parts.clock.sleep(timeoutMs + this.#options.pollMaxMs, over.signal),
+      ])
+    } finally {
+      over.abort()
+    }
+  }
+
+  #pollMs(position: number): number {
+    const { pollMs, pollMaxMs } = this.#options
+    return Math.min(pollMaxMs, pollMs * position) * (0.5 + this.#parts.random())
+  }
+}
