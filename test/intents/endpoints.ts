@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { clientRuntime } from '../../src/runtime/client-runtime.js'
 import { open } from '../../src/store.js'
-import { clientEndpoint, type Endpoint } from '../../src/toolkit/endpoint.js'
+import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from '../../src/toolkit/endpoint.js'
 import { type IntentsOptions, intentsProtocol } from '../../src/toolkit/intents/intents-protocol.js'
 import type { Transactor, TransactorOptions } from '../../src/toolkit/transactor.js'
 import { unitTransactor } from '../../src/toolkit/unit-transactor.js'
@@ -12,7 +12,7 @@ import { findDynamoDbLocal } from '../differential/peers.js'
 import { dynalite } from '../suites/dynalite.js'
 
 export interface Place {
-  readonly endpoint: Endpoint
+  readonly endpoint: ExtendedEndpoint
   close(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export async function dynamoDbLocal(): Promise<Place> {
   }
 }
 
-export function foreign(endpoint: Pick<Endpoint, 'call'>): Endpoint {
+export function foreign(endpoint: Pick<Endpoint, 'call'>): ExtendedEndpoint {
   return {
     call: (operation, input, options) => endpoint.call(operation, input, options),
     extension: () => {

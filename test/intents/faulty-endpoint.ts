@@ -34,7 +34,6 @@ export function faultyEndpoint(endpoint: Endpoint, fault: EndpointFault, k: numb
     async arrive() {
       for (const send of delayed.splice(0)) await send().catch(() => undefined)
     },
-    extension: (operation, input, options) => endpoint.extension(operation, input, options),
     async call(operation, input, options) {
       sent++
       const send = () => endpoint.call(operation, input, options)
