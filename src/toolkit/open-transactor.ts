@@ -2,7 +2,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { clientEndpoint, type ExtendedEndpoint } from './endpoint.js'
+import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from './endpoint.js'
 import { intentsProtocol } from './intents/intents-protocol.js'
 import { nativeProtocol } from './native.js'
 import type { Protocol } from './protocol.js'
@@ -58,7 +58,7 @@ async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
 }
 
 /** Conditional writes and, where the endpoint has it, TransactWriteItems. */
-function foreignProtocol(endpoint: ExtendedEndpoint, options: TransactorOptions, runtime: Runtime): Protocol {
+function foreignProtocol(endpoint: Endpoint, options: TransactorOptions, runtime: Runtime): Protocol {
   const { protocol = 'auto', record } = options
   return intentsProtocol(endpoint, runtime, {
     protocol: protocol === 'seriatim' ? 'auto' : protocol,

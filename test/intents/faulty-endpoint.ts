@@ -1,5 +1,5 @@
 // An endpoint that goes wrong at one request, on purpose.
-import type { ExtendedEndpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint.js'
 
 export const FAULTS = [
   'fails',
@@ -11,7 +11,7 @@ export const FAULTS = [
 ] as const
 export type EndpointFault = (typeof FAULTS)[number]
 
-export interface FaultyEndpoint extends ExtendedEndpoint {
+export interface FaultyEndpoint extends Endpoint {
   /** Requests so far. */
   readonly sent: number
   /** Lets what was delayed arrive. */
@@ -23,7 +23,7 @@ export interface FaultyEndpoint extends ExtendedEndpoint {
  * carried out again at once, and once more when `arrive` is called; one that is delayed is carried out only then, and
  * its sender has given it up by that time. Who is cut off at k sends nothing any more.
  */
-export function faultyEndpoint(endpoint: ExtendedEndpoint, fault: EndpointFault, k: number): FaultyEndpoint {
+export function faultyEndpoint(endpoint: Endpoint, fault: EndpointFault, k: number): FaultyEndpoint {
   let sent = 0
   const delayed: (() => Promise<unknown>)[] = []
   const lost = (): Error => new Error('socket hang up')
@@ -34,7 +34,6 @@ export function faultyEndpoint(endpoint: ExtendedEndpoint, fault: EndpointFault,
     async arrive() {
       for (const send of delayed.splice(0)) await send().catch(() => undefined)
     },
-    extension: (operation, input, options) => endpoint.extension(operation, input, options),
     async call(operation, input, options) {
       sent++
       const send = () => endpoint.call(operation, input, options)

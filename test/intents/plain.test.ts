@@ -36,7 +36,6 @@ describe('plain clients beside transactions, on dynalite', () => {
     const counting = faultyEndpoint(place.endpoint, 'fails', Infinity)
     let decision = Infinity
     const endpoint = {
-      extension: counting.extension.bind(counting),
       call: ((operation: never, input: never) => {
         const { UpdateExpression: update } = input as { UpdateExpression?: string }
         if (update?.startsWith('SET #state') === true) decision = 0
