@@ -87,7 +87,7 @@ function shownPlace(place: LockPlace, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - place.sinceMs) / 1000))
   const parts = [
     `${place.ticket}`,
-    `${place.shared ? 'shared' : 'exclusive'}`,
+    place.shared ? 'shared' : 'exclusive',
     `since ${new Date(place.sinceMs).toISOString()} (${seconds} s)`,
     `lease ${place.leaseMs / 1000} s`,
   ]

@@ -26,6 +26,13 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     { summary: 'list who holds and who waits for locks; break one', load: () => import('./locks.js') },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  [
+    'sweep',
+    {
+      summary: 'finish or roll back what transactions on any endpoint left behind',
+      load: () => import('./sweep.js'),
+    },
+  ],
   ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
   [
     'sim-locks',

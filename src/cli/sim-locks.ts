@@ -44,7 +44,7 @@ export async function run(args: readonly string[], world: World): Promise<number
     const with_ = mutant === undefined ? '' : ` --mutant ${mutant}`
     world.printError(`  again: seriatim sim-locks --seed ${broken} --runs 1${with_}`)
   }
-  for (const [name, count] of [...simulation.counts].toSorted())
+  for (const [name, count] of [...simulation.counts].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     world.print(`${String(count).padStart(9)}  ${name}`)
   const cpuSeconds = (user + system) / 1e6
   world.print(

@@ -59,9 +59,9 @@ const SLOT_DRAWS_MAX = 200
 export function randomSlot(runtime: Runtime, isWanted: (slot: LedgerSlot) => boolean): LedgerSlot {
   // A slot's first digits say where it lives; the others make it unique.
   const rest = hex(runtime, 12)
-  let slot = ledgerSlot(hex(runtime, 4) + rest)
-  for (let draw = 0; draw < SLOT_DRAWS_MAX && !isWanted(slot); draw++)
-    slot = ledgerSlot(hex(runtime, 4) + rest)
+  const draw = (): LedgerSlot => (hex(runtime, 4) + rest) as LedgerSlot
+  let slot = draw()
+  for (let draws = 1; draws < SLOT_DRAWS_MAX && !isWanted(slot); draws++) slot = draw()
   return slot
 }
 
@@ -74,5 +74,7 @@ export function passingAttempt(runtime: Runtime): TxId {
 /** One more attempt in a slot: unique for ever. */
 export const newAttempt = (runtime: Runtime, slot: LedgerSlot): TxId => txId(slot, hex(runtime, 8))
 
-const hex = (runtime: Runtime, bytes: number): string =>
-  Buffer.from(runtime.randomBytes(bytes)).toString('hex')
+function hex(runtime: Runtime, count: number): string {
+  const { buffer, byteOffset } = runtime.randomBytes(count)
+  return Buffer.from(buffer, byteOffset, count).toString('hex')
+}

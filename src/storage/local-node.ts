@@ -357,7 +357,7 @@ export class LocalNode implements StorageNode {
         const timestamp = this.#clock.nextTimestamp()
         const { key } = request
         const blind = !observes(request) && request.answersImage !== true
-        const next = this.#steps.apply({
+        const written = this.#steps.apply({
           table,
           key,
           state,
@@ -366,6 +366,7 @@ export class LocalNode implements StorageNode {
           blind,
           put: 'put',
         })
+        const next = written && decodeRecord(written)
         const nothing = next === undefined && record === undefined
         return {
           outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },

@@ -9,7 +9,7 @@
 // Who has to wait for what is pending does so in patience.ts.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { StepAction, StepPlace, StepVerdict } from '../rules/beside.js'
-import type { ItemRecord, WriteRequest } from '../rules/item.js'
+import type { WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
 import type { PrepareVerdict } from '../rules/prepare.js'
 import type { NextImage } from '../rules/single-write.js'
@@ -23,6 +23,7 @@ import { both, settledAll } from './line.js'
 import { Patience, type PatienceOptions, type Step } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
+import { decodeRecord } from './record.js'
 import { inSpace } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import { TransactionFinish } from './transaction-finish.js'
@@ -316,7 +317,8 @@ export class TransactionPart implements TransactionNode {
           : { answer, settled: undefined }
       }
       case 'done': {
-        const next = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
+        const written = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
+        const next = written && decodeRecord(written)
         const traceless = record === undefined && next === undefined
         return {
           answer: {
@@ -353,7 +355,7 @@ export class TransactionPart implements TransactionNode {
     { item, action, answersImage }: Loaded,
     next: NextImage | undefined,
     { timestamp, by }: { readonly timestamp: Timestamp; readonly by?: TxId },
-  ): ItemRecord | undefined {
+  ): Uint8Array | undefined {
     const { steps, pendings, marks } = this.#options
     const blind = !observes(action) && !answersImage
     if (!blind) marks.raise(item.address, timestamp)
@@ -361,14 +363,14 @@ export class TransactionPart implements TransactionNode {
     const { state, key } = item
     const { table } = action
     const writer = by !== undefined && { by }
-    const record = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', ...writer })
+    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', ...writer })
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
       // What is pending below it is nothing any more, and nobody need wait for it.
       this.#patience.changed(item.address)
     }
-    return record
+    return written
   }
 
   // eslint-disable-next-line typescript/require-await -- an exception must reject

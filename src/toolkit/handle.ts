@@ -83,9 +83,11 @@ class Handle implements UnitHandle {
     }
   }
 
-  rollback(): Promise<void> {
+  async rollback(): Promise<void> {
+    const { port } = this.#parts.running
+    const isOver = this.#isOver
     this.#end('it was rolled back')
-    return Promise.resolve()
+    if (!isOver) await port.rolledBack?.()
   }
 
   async detach(): Promise<string> {

@@ -3,6 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { clientEndpoint, type ExtendedEndpoint } from './endpoint.js'
+import { intentsProtocol } from './intents/intents-protocol.js'
 import { nativeProtocol } from './native.js'
 import type { Protocol } from './protocol.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from './transactor.js'
@@ -56,11 +57,11 @@ async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
   }
 }
 
-/** The one place where ways to commit on endpoints that are not Seriatim are found. */
-function foreignProtocol(
-  _endpoint: ExtendedEndpoint,
-  _options: TransactorOptions,
-  _runtime: Runtime,
-): Protocol {
-  throw new Error('This endpoint is not Seriatim, and units of work need one that is.')
+/** Conditional writes and, where the endpoint has it, TransactWriteItems. */
+function foreignProtocol(endpoint: ExtendedEndpoint, options: TransactorOptions, runtime: Runtime): Protocol {
+  const { protocol = 'auto', record } = options
+  return intentsProtocol(endpoint, runtime, {
+    protocol: protocol === 'seriatim' ? 'auto' : protocol,
+    ...(record !== undefined && { record }),
+  })
 }

@@ -130,6 +130,8 @@ export interface Attempt {
   validate?(work: UnitWork): Promise<void>
   /** The attempt is over without a commit, or after a refused one: gives back what it holds. Never throws. */
   end(locks: readonly ItemAddress[]): void
+  /** Resolves when what `end` began is done: everything that the attempt held is given back. */
+  rolledBack?(): Promise<void>
   /** What the next attempt should know. */
   carry?(): unknown
   /**

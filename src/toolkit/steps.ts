@@ -15,7 +15,11 @@ export function idOf({ table, key }: ItemAddress): string {
   const names = Object.keys(key)
   if (names.length > 1) names.sort()
   let id = table
-  for (const name of names) id += `\n${name}\n${JSON.stringify(attribute(key, name))}`
+  for (const name of names) {
+    const value = attribute(key, name)!
+    // A length in front of the text keeps whatever stands in it from being taken for something else.
+    id += 'S' in value ? `\n${name}\nS${value.S.length} ${value.S}` : `\n${name}\n${JSON.stringify(value)}`
+  }
   return id
 }
 

@@ -210,7 +210,11 @@ export class Unit implements UnitOfWork {
   observed(): UnitWork {
     const reads: ReadEntry[] = []
     for (const { address, read } of this.#entries.values()) {
-      if (read !== undefined) reads.push({ table: address.table, key: address.key, ...read })
+      if (read === undefined) continue
+      const { table, key } = address
+      const { item, version } = read
+      if (item === undefined) reads.push(version === undefined ? { table, key } : { table, key, version })
+      else reads.push(version === undefined ? { table, key, item } : { table, key, item, version })
     }
     const ranges = [...this.#adoptedRanges]
     for (const range of this.#ranges) {

@@ -17,6 +17,7 @@ export interface Answer {
 
 export interface Peer extends AsyncDisposable {
   readonly name: string
+  readonly url: string
   send(request: Request): Promise<Answer>
 }
 
@@ -92,6 +93,7 @@ function peer(name: string, url: string, stop: () => Promise<void>): Peer {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return {
     name,
+    url,
     send: ({ operation, body }) => post(url, agent, operation, body),
     [Symbol.asyncDispose]: async () => {
       agent.destroy()

@@ -94,7 +94,10 @@ export async function plainGet(
     Key: toSdkItem(marshallItem(key)),
     ConsistentRead: true,
   })
-  return Item === undefined ? undefined : unmarshallItem(fromSdkItem(Item))
+  if (Item === undefined) return undefined
+  // Where there are no transactions below, items say who wrote them.
+  const { seriatimVersion: _writer, ...item } = unmarshallItem(fromSdkItem(Item))
+  return item
 }
 
 export function testTransactor(

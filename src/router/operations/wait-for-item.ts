@@ -45,7 +45,7 @@ export class Waits {
       const changed = (): void => {
         look().then(
           (met) => met && end(),
-          (error: unknown) => settle(() => reject(error as Error)),
+          (error: unknown) => settle(() => reject(error)),
         )
       }
       const cancel = clock.timer(timeoutMs, end)

@@ -11,7 +11,7 @@ export interface ClockFaults {
 }
 
 /** Of a stop to be a sleep of the machine. */
-const SLEEP_CHANCE = 0.3
+const SLEEP_CHANCE = 0.5
 const EPOCH_MICROS = 1_900_000_000_000_000
 
 export class SimProcess {
@@ -21,6 +21,7 @@ export class SimProcess {
   readonly #scheduler: Scheduler
   readonly #clock: ClockFaults
   readonly #rate: number
+  readonly #canSleep: boolean
   #offsetMicros: number
   #state: 'running' | 'stopped' | 'dead' = 'running'
   /** What would have happened while it was stopped. */
@@ -36,6 +37,7 @@ export class SimProcess {
     this.#scheduler = scheduler
     this.#clock = clock
     this.#rate = 1 + (this.random.fraction() * 2 - 1) * clock.rateMax
+    this.#canSleep = this.random.chance(0.5)
     this.#offsetMicros = this.#skew()
     const timer = (delayMs: number, callback: () => void): (() => void) => {
       let cancelled = false
@@ -84,7 +86,7 @@ export class SimProcess {
     if (this.#state !== 'running') return
     this.#state = 'stopped'
     this.#stops++
-    const asleep = this.random.chance(SLEEP_CHANCE)
+    const asleep = this.#canSleep && this.random.chance(SLEEP_CHANCE)
     this.#scheduler.after(forMicros, 'continue', () => {
       if (asleep) this.#asleepMicros += forMicros
       this.#continue()
@@ -105,8 +107,12 @@ export class SimProcess {
     this.#pending = []
   }
 
+  /**
+   * Somebody sets the wall clock. Not where machines sleep: with the monotonic clock standing still and the wall clock set
+   * back within one lease nothing on that machine could tell, and only the fence protects.
+   */
   jumpClock(): void {
-    this.#offsetMicros = this.#skew()
+    if (!this.#canSleep) this.#offsetMicros = this.#skew()
   }
 
   /** Timers and answers that came meanwhile are met in any order. */
