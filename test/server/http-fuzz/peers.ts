@@ -167,7 +167,9 @@ export function agree(one: Understanding, other: Understanding): boolean {
 }
 
 function withoutLastWord({ answers }: Understanding): readonly string[] {
-  return answers.at(-1)?.includes('#BadRequest"') === true ? answers.slice(0, -1) : answers
+  return /#(BadRequest|RequestHeaderFieldsTooLarge)"/.test(answers.at(-1) ?? '')
+    ? answers.slice(0, -1)
+    : answers
 }
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>
