@@ -20,6 +20,10 @@ export interface RunResult {
 export const CONTENDERS_MAX = 50
 /** Of those who come again and again. */
 const FLEET_MAX = 24
+/** Runs in which a few race for a lock that is often free, on a network whose delays differ much: everything overlaps. */
+const RACING_CHANCE = 0.25
+const RACING_MAX = 6
+const RACING_ROUNDS = 8
 const HOUR_MICROS = 3_600_000_000
 /** Within the margin of leases (rules.ts). */
 const RATE_MAX = 0.045
@@ -96,11 +100,12 @@ interface Plan {
 }
 
 function planOf(random: Random): Plan {
-  const fleet = random.fraction()
+  const racing = random.chance(RACING_CHANCE)
+  const fleet = racing ? 1 : random.fraction()
   const patience: Plan['patience'] =
     fleet < 0.1 ? ['impatient'] : fleet < 0.18 ? ['tries'] : ['waits', 'waits', 'waits', 'gives-up']
-  const contenders = random.skewed(2, fleet < 0.18 ? FLEET_MAX : CONTENDERS_MAX)
-  const quiet = random.chance(0.1)
+  const contenders = random.skewed(2, racing ? RACING_MAX : fleet < 0.18 ? FLEET_MAX : CONTENDERS_MAX)
+  const quiet = racing || random.chance(0.05)
   const leaseMs = random.pick([2_000, 5_000, 10_000])
   const some = (chance: number, values: readonly number[]): number =>
     !quiet && random.chance(chance) ? random.pick(values) : 0
@@ -113,22 +118,22 @@ function planOf(random: Random): Plan {
     stopMicrosMax: leaseMs * 1000 * random.pick([1.5, 4]),
     kill: some(0.4, [0.001, 0.005, 0.02]),
     tornQueries: random.chance(0.5),
-    delayMicrosMax: random.pick([5_000, 20_000, 100_000]),
+    delayMicrosMax: racing ? 100_000 : random.pick([5_000, 20_000, 100_000]),
   }
   return {
     contenders,
     habits: {
-      rounds: random.between(1, contenders > 15 ? 1 : 3),
-      names: ['a', 'b', 'c'].slice(0, random.between(1, 3)),
+      rounds: racing ? RACING_ROUNDS : random.between(1, contenders > 15 ? 1 : 3),
+      names: ['a', 'b', 'c'].slice(0, racing ? 1 : random.between(1, 3)),
       namesMax: random.pick([1, 1, 2, 3]),
       sharedChance: random.pick([0, 0, 0.3, 0.7]),
-      holdMsMax: random.pick([0, leaseMs / 20, leaseMs / 4, leaseMs * 2]),
+      holdMsMax: racing ? leaseMs / 20 : random.pick([0, leaseMs / 20, leaseMs / 4, leaseMs * 2]),
       pauseMsMax: random.pick([leaseMs / 5, leaseMs]),
       manualChance: random.pick([0, 0, 0.3]),
     },
     patience,
     leasesMs: [leaseMs, leaseMs, leaseMs / 2],
-    arrivalMicros: random.pick([1_000, 200_000, leaseMs * 1000]),
+    arrivalMicros: racing ? 1_000 : random.pick([1_000, 200_000, leaseMs * 1000]),
     troubleMicros: quiet ? 0 : leaseMs * 1000 * random.between(1, 12),
     faults,
     wake: random.pick(['wakes', 'polls']),
