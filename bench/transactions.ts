@@ -10,10 +10,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import { fillItemTable } from '../src/bench/fill.js'
+import { startTarget } from '../src/bench/targets/target.js'
+import { keyText } from '../src/bench/workloads.js'
 import { itemKey } from '../src/model/key-bytes.js'
-import { benchKey, type LoadResult } from './http-load.js'
-import { startTarget } from './targets.js'
-import { fill } from './workloads.js'
+import type { LoadResult } from './http-load.js'
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +32,7 @@ const schema = { partition: { name: 'id', type: 'S' } } as const
 const TableName = 'Users'
 const folder = mkdtempSync(join(tmpdir(), 'seriatim-bench-'))
 
-const keyOf = (number: number): { readonly id: { readonly S: string } } => ({ id: { S: benchKey(number) } })
+const keyOf = (number: number): { readonly id: { readonly S: string } } => ({ id: { S: keyText(number) } })
 const itemOf = (number: number): object => ({ ...keyOf(number), data: { S: DATA } })
 const nodeOf = (number: number): number => Math.floor((itemKey(schema, keyOf(number)).hash / 2 ** 32) * NODES)
 const draw = (): number => Math.floor(Math.random() * ITEMS)
@@ -80,10 +81,11 @@ for (const [nodes, items, allowed] of [
   ])
   if ('missing' in target) throw new Error(target.missing)
   try {
-    await fill(target.port)
+    await fillItemTable(target.endpoint, { table: TableName, items: ITEMS, itemBytes: 900, indexes: 0 })
+    const port = Number(new URL(target.endpoint).port)
     for (const clients of [1, 16]) {
       for (const which of [0, 1] as const) {
-        await compare(target.port, nodes, clients, single[which], transactional(items)[which], allowed[which])
+        await compare(port, nodes, clients, single[which], transactional(items)[which], allowed[which])
       }
     }
   } finally {

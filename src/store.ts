@@ -1,8 +1,9 @@
 // One store in this process: nodes, catalogue and router put together, and the three ways in.
 //
-//   store.listen()  HTTP  ---\
-//   store.client()  AWS SDK --+--> router --> storage nodes
-//   store.call()    neither -/
+//   store.listen()      HTTP  ---\
+//   store.client()      AWS SDK --+--> router --> storage nodes
+//   store.call()        neither -/
+//   store.transactor()  neither /
 import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { inProcessClient } from './in-process-client.js'
 import { type Coordinator, openCoordinator } from './coordinator/coordinator.js'
@@ -19,9 +20,10 @@ import { Waits, waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
 import { unitOperations } from './router/units/unit-operations.js'
-import { allRules } from './rules/switches.js'
+import { allRules, noRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
+import { clientRuntime } from './runtime/client-runtime.js'
 import type { Clock, Runtime } from './runtime/runtime.js'
 import { Dispatcher } from './server/dispatch.js'
 import { listen, type ListenOptions, type RunningServer } from './server/http-server.js'
@@ -30,11 +32,19 @@ import { Metrics } from './server/metrics.js'
 import { openLocalNodes } from './storage/open-local-node.js'
 import type { StorageNode } from './storage/storage-node.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
+import type { ExtendedEndpoint } from './toolkit/endpoint.js'
+import { endpointTransactor } from './toolkit/open-transactor.js'
+import type { AnyTables, TableMap, Transactor, TransactorOptions } from './toolkit/transactor.js'
 import { fromWire, toWire } from './wire-values.js'
 
 export type OpenOptions = StorePlace & {
   /** Storage nodes in this process; for an existing folder only the number it was made with. */
   readonly nodes?: number
+  /**
+   * `none`: transactions by the protocol of the paper's section 3 alone, to compare with; all of section 4 unless told
+   * otherwise. Both are serializable.
+   */
+  readonly rules?: 'all' | 'none'
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
@@ -59,6 +69,19 @@ export interface Store extends AsyncDisposable {
    *   const { Item } = await store.call('GetItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
    */
   call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>>
+  /**
+   * Units of work on this store: read, decide, write, in a lambda that is committed whole, tried again, or refused.
+   *
+   * @example
+   *   const balance = await store.transactor().transact(async (tx) => {
+   *     const account = await tx.get('Accounts', { id: 'alice' })
+   *     tx.update('Accounts', { id: 'alice' }, { add: { balance: 10 } })
+   *     return account?.balance + 10
+   *   })
+   */
+  transactor<Tables extends TableMap<Tables> = AnyTables>(
+    options?: Omit<TransactorOptions, 'protocol' | 'record'>,
+  ): Transactor<Tables>
   /** Serves this store over HTTP. */
   listen(options?: ListenOptions): Promise<RunningServer>
   /** Drops all tables, and resolves when none is left: a fresh store for the next test. */
@@ -80,8 +103,10 @@ export async function open(options: OpenOptions): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
+  const rules = options.rules === 'none' ? noRules : allRules
   const nodes = await openLocalNodes({
     runtime,
+    rules,
     ...place,
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
@@ -98,9 +123,10 @@ export async function open(options: OpenOptions): Promise<Store> {
       nodes,
       nodeOf: (hash) => nodeNumber(hash, nodes.length),
       ledgerNodeOf,
-      rules: allRules,
+      rules,
     })
-    return new LocalStore({ runtime, nodes, catalog, coordinator, recovery, onError })
+    const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
+    return new LocalStore({ runtime, clients, nodes, catalog, coordinator, recovery, onError })
   } catch (error) {
     await Promise.all(nodes.map((node) => node.close()))
     throw error
@@ -117,6 +143,8 @@ const warn = (error: unknown): void =>
 
 interface StoreParts {
   readonly runtime: Runtime
+  /** For the toolkit on this store. */
+  readonly clients: Runtime
   readonly nodes: readonly StorageNode[]
   readonly catalog: TableCatalog
   readonly coordinator: Coordinator
@@ -131,11 +159,13 @@ class LocalStore implements Store {
   readonly #recovery: Recovery
   readonly #router: Router
   readonly #waits = new Waits()
+  readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
-  constructor({ runtime, nodes, catalog, coordinator, recovery, onError }: StoreParts) {
+  constructor({ runtime, clients, nodes, catalog, coordinator, recovery, onError }: StoreParts) {
+    this.#clients = clients
     this.#nodes = nodes
     this.#catalog = catalog
     this.#coordinator = coordinator
@@ -177,7 +207,28 @@ class LocalStore implements Store {
     this.#assertOpen()
     const reply = await this.#router.handle({ operation, input: toWire(input), principal: anyone })
     if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
-    return fromWire(JSON.parse(Buffer.from(reply.body).toString())) as StoreOutput<Name>
+    return fromWire(JSON.parse(textOf(reply.body))) as StoreOutput<Name>
+  }
+
+  transactor<Tables extends TableMap<Tables> = AnyTables>(
+    options: TransactorOptions = {},
+  ): Transactor<Tables> {
+    this.#assertOpen()
+    return endpointTransactor(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
+  }
+
+  /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
+  #endpoint(): ExtendedEndpoint {
+    return {
+      losesNoAnswers: true,
+      call: (operation, input) => this.call(operation, input),
+      extension: async (operation, input) => {
+        this.#assertOpen()
+        const reply = await this.#router.handle({ operation, input, principal: anyone })
+        if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
+        return JSON.parse(textOf(reply.body)) as unknown
+      },
+    }
   }
 
   async listen(options: ListenOptions = {}): Promise<RunningServer> {
@@ -222,6 +273,10 @@ class LocalStore implements Store {
     if (this.#closed !== undefined) throw new Error('This store is closed.')
   }
 }
+
+/** Without a copy of the bytes. */
+const textOf = (body: Uint8Array): string =>
+  Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
 
 const HASHES = 2 ** 32
 

@@ -17,6 +17,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   { path: 'index/lmdb-file.ts', reason: 'looks at them before LMDB maps them' },
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
   { path: 'cli/', reason: 'an edge: the process, its arguments and files' },
+  { path: 'bench/', reason: 'it measures the world: processes, sockets and clocks' },
   { path: 'wire-values.ts', reason: 'a Date is made of a number that an answer carries, not of the clock' },
 ]
 

@@ -1,6 +1,6 @@
 // Finds the command and turns what goes wrong into a sentence and an exit code: 0 done, 1 it could not, 2 wrong usage.
-import { readFile } from 'node:fs/promises'
 import { UsageError } from './arguments.js'
+import { version } from './version.js'
 import type { World } from './world.js'
 
 export interface Command {
@@ -27,10 +27,22 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
   [
+    'sweep',
+    {
+      summary: 'finish or roll back what transactions on any endpoint left behind',
+      load: () => import('./sweep.js'),
+    },
+  ],
+  ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
+  [
     'sim-locks',
     { summary: 'run simulated contenders for locks and judge them', load: () => import('./sim-locks.js') },
   ],
   ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
+  [
+    'bench',
+    { summary: 'measure this store and its peers on this machine', load: () => import('./bench.js') },
+  ],
 ])
 
 export async function run(args: readonly string[], world: World): Promise<number> {
@@ -73,9 +85,4 @@ function overview(): string {
     '',
     '`seriatim <command> --help` says more, `seriatim --version` the version.',
   ].join('\n')
-}
-
-async function version(): Promise<string> {
-  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

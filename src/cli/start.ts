@@ -13,6 +13,8 @@ export const help = `seriatim start [options]
   --path DIR     where the data is kept: ./data unless told otherwise
   --memory       keep the data in memory only; of --path and --memory the last one counts
   --nodes N      storage nodes in this process: 1
+  --rules all|none
+                 section 4 of the paper, or the protocol of section 3 alone, to compare with: all
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
@@ -31,6 +33,7 @@ const OPTIONS = {
   path: { type: 'string' },
   memory: { type: 'boolean' },
   nodes: { type: 'string' },
+  rules: { type: 'string', default: 'all' },
   auth: { type: 'string' },
   faults: { type: 'boolean' },
   'fault-plan': { type: 'string' },
@@ -43,6 +46,8 @@ export async function run(args: readonly string[], world: World): Promise<number
   const { host, faults } = values
   const port = readInteger('port', values.port, 0, 65_535)
   const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
+  const { rules } = values
+  if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules is all or none, not '${rules}'`)
   // `npm start` gives --path already; whoever adds --memory to it means that.
   const places = tokens.flatMap((token) =>
     token.kind === 'option' && isPlace(token.name) ? [token.name] : [],
@@ -59,7 +64,11 @@ export async function run(args: readonly string[], world: World): Promise<number
   const signals = countSignals(world)
   try {
     const where: OpenOptions = inMemory ? { memory: true } : { path: values.path ?? './data' }
-    const store = await world.openStore(nodes === undefined ? where : { ...where, nodes })
+    const store = await world.openStore({
+      ...where,
+      ...(nodes !== undefined && { nodes }),
+      ...(rules === 'none' && { rules }),
+    })
     try {
       if (signals.received) return 0
       const server = await store

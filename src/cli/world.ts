@@ -11,7 +11,7 @@ export interface ServedStore {
 /** Where the store is, and of how many nodes it is made. */
 export type OpenOptions = (
   { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
-) & { readonly nodes?: number }
+) & { readonly nodes?: number; readonly rules?: 'all' | 'none' }
 
 /** What was found in a folder of data. */
 export interface FolderReport {

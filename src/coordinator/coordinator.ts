@@ -25,6 +25,8 @@ import type { PredicateCheck, UnitNode } from '../storage/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
+import { nodeAt } from './finish.js'
+import { tokenSlot } from './groups.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
 import { openSnapshots, type Snapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'
@@ -115,6 +117,8 @@ export type ReadTransactionOutcome =
 export interface Coordinator {
   write(transaction: WriteTransaction): Promise<WriteTransactionOutcome>
   read(transaction: ReadTransaction): Promise<ReadTransactionOutcome>
+  /** What became of the transaction with this client token, as far as the ledger still knows. */
+  outcome(token: string): Promise<TokenOutcome>
   /** Reads of units of work. */
   readonly snapshots: Snapshots
   /**
@@ -127,6 +131,8 @@ export interface Coordinator {
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
+
+export type TokenOutcome = 'committed' | 'cancelled' | 'pending' | 'unknown'
 
 /** What the parts of a coordinator share. */
 export interface Parts {
@@ -171,9 +177,18 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     write: (transaction) => writeTransaction(parts, transaction),
     read: (transaction) =>
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
+    outcome: (token) => tokenOutcome(parts, token),
     snapshots: openSnapshots(parts),
     witness: (timestamp) => parts.clock.witness(timestamp),
     now: () => parts.clock.now(),
     idle: () => completion.idle(),
   }
+}
+
+async function tokenOutcome({ nodes, ledgerNodeOf, calls }: Parts, token: string): Promise<TokenOutcome> {
+  const slot = tokenSlot(token)
+  const record = await calls(() => nodeAt(nodes, ledgerNodeOf(slot)).ledger.read(slot))
+  if (record === undefined) return 'unknown'
+  if (record.decision === undefined) return 'pending'
+  return record.decision === 'commit' ? 'committed' : 'cancelled'
 }

@@ -17,12 +17,13 @@ export async function tellParticipants(
   { until = 'visible', unfenced }: Pick<CommitRequest, 'until' | 'unfenced'> = {},
 ): Promise<Timestamp> {
   const { tx, timestamp, decision, participants } = record
+  const unfencedOf = unfenced && { unfenced }
   const answers = await Promise.allSettled(
     participants.map(({ node, items }) =>
       calls(() => {
         const told = nodeAt(nodes, node)
         return decision === 'commit'
-          ? told.commit({ tx, items, timestamp, until, ...(unfenced && { unfenced }) })
+          ? told.commit({ tx, items, timestamp, until, ...unfencedOf })
           : told.cancel({ tx, items })
       }),
     ),

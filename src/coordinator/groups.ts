@@ -13,19 +13,21 @@ export interface Group<T> {
 }
 
 export function groupsOf<T>(parts: readonly T[], nodeOf: (part: T) => number): readonly Group<T>[] {
-  const byNode = new Map<number, { node: number; parts: T[]; positions: number[] }>()
-  for (const [position, part] of parts.entries()) {
+  const groups: { node: number; parts: T[]; positions: number[] }[] = []
+  for (let position = 0; position < parts.length; position++) {
+    const part = parts[position] as T
     const node = nodeOf(part)
-    let group = byNode.get(node)
-    if (group === undefined) byNode.set(node, (group = { node, parts: [], positions: [] }))
+    let group = groups.find((each) => each.node === node)
+    if (group === undefined) groups.push((group = { node, parts: [], positions: [] }))
     group.parts.push(part)
     group.positions.push(position)
   }
-  return [...byNode.values()]
+  return groups
 }
 
 /** The answers of the nodes in the order of the request. */
 export function inOrder<T, A>(groups: readonly Group<T>[], answers: readonly (readonly A[])[]): readonly A[] {
+  if (groups.length === 1) return answers[0] as readonly A[]
   const ordered: A[] = []
   for (const [at, group] of groups.entries()) {
     for (const [index, position] of group.positions.entries()) {
@@ -51,10 +53,28 @@ const itemOf = ({ table, key }: Located): ItemRef => ({ space: table.space, key 
 export const tokenSlot = (token: string): LedgerSlot =>
   ledgerSlot(createHash('sha256').update(token).digest('hex').slice(0, 32))
 
-export const randomSlot = (runtime: Runtime): LedgerSlot => ledgerSlot(hex(runtime, 16))
+const SLOT_DRAWS_MAX = 200
+
+/** A slot for a transaction without token, if possible one for which that holds. */
+export function randomSlot(runtime: Runtime, isWanted: (slot: LedgerSlot) => boolean): LedgerSlot {
+  // A slot's first digits say where it lives; the others make it unique.
+  const rest = hex(runtime, 12)
+  const draw = (): LedgerSlot => (hex(runtime, 4) + rest) as LedgerSlot
+  let slot = draw()
+  for (let draws = 1; draws < SLOT_DRAWS_MAX && !isWanted(slot); draws++) slot = draw()
+  return slot
+}
+
+/** A transaction that nobody will ever look for. */
+export function passingAttempt(runtime: Runtime): TxId {
+  const digits = hex(runtime, 24)
+  return txId(digits.slice(0, 32) as LedgerSlot, digits.slice(32))
+}
 
 /** One more attempt in a slot: unique for ever. */
 export const newAttempt = (runtime: Runtime, slot: LedgerSlot): TxId => txId(slot, hex(runtime, 8))
 
-const hex = (runtime: Runtime, bytes: number): string =>
-  Buffer.from(runtime.randomBytes(bytes)).toString('hex')
+function hex(runtime: Runtime, count: number): string {
+  const { buffer, byteOffset } = runtime.randomBytes(count)
+  return Buffer.from(buffer, byteOffset, count).toString('hex')
+}

@@ -2,7 +2,8 @@
 // behind but marks of when items were read, so whatever is in the way, the transaction is simply driven again.
 import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
-import type { LatestVerdict, ReadVerdict } from '../storage/transactions.js'
+import type { ItemRecord } from '../rules/item.js'
+import type { LatestVerdict, ReadAtReply, ReadVerdict } from '../storage/transactions.js'
 import type { Parts, ReadTransaction, ReadTransactionOutcome } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import { type Group, groupsOf, inOrder } from './groups.js'
@@ -18,12 +19,10 @@ export async function readOneRound(
   let at = now()
   for (let round = 0; round < parts.readRoundsMax; round++) {
     const { results, timestamp } = await readAt(parts, groups, at)
+    const records = recordsOf(results)
+    if (records !== undefined) return { outcome: 'read', timestamp, records }
     const pending = results.flatMap((result) => (result.verdict === 'pending' ? [result.at] : []))
     const above = results.flatMap((result) => (result.verdict === 'too-old' ? [result.above] : []))
-    if (pending.length === 0 && above.length === 0) {
-      const records = results.map((result) => (result.verdict === 'value' ? result.record : undefined))
-      return { outcome: 'read', timestamp, records }
-    }
     conflicts = results.map((result) => (result.verdict === 'pending' ? result.tx : undefined))
     raise(parts, Math.max(0, ...above))
     const before = Math.min(...pending) - 1
@@ -35,18 +34,28 @@ export async function readOneRound(
   return { outcome: 'conflict', conflicts: orAll(conflicts, items) }
 }
 
+/** What was read, if every item could be. */
+function recordsOf(results: readonly ReadVerdict[]): readonly (ItemRecord | undefined)[] | undefined {
+  const records: (ItemRecord | undefined)[] = []
+  for (const result of results) {
+    if (result.verdict !== 'value') return undefined
+    records.push(result.record)
+  }
+  return records
+}
+
 async function readAt(
   parts: Parts,
   groups: readonly Group<ItemRef>[],
   timestamp: Timestamp | undefined,
 ): Promise<{ readonly results: readonly ReadVerdict[]; readonly timestamp: Timestamp }> {
-  const replies = await Promise.all(
-    groups.map(({ node, parts: items }) =>
-      parts.calls(() =>
-        nodeAt(parts.nodes, node).readAt({ items, ...(timestamp !== undefined && { timestamp }) }),
-      ),
-    ),
-  )
+  const call = ({ node, parts: items }: Group<ItemRef>): Promise<ReadAtReply> =>
+    parts.calls(() =>
+      nodeAt(parts.nodes, node).readAt(timestamp === undefined ? { items } : { items, timestamp }),
+    )
+  const [only] = groups
+  const replies =
+    only !== undefined && groups.length === 1 ? [await call(only)] : await Promise.all(groups.map(call))
   for (const { clock } of replies) raise(parts, clock)
   return {
     results: inOrder(

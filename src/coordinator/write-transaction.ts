@@ -5,7 +5,7 @@
 // the second, and might be accepted with the old timestamp after the new one was refused. With an id of its own it meets
 // the fence that the cancel of the first attempt left at the node, or, where there is none any more, becomes a pending
 // entry of a transaction that the ledger knows to be cancelled.
-import type { BeginOutcome, LedgerRecord } from '../ledger/ledger.js'
+import type { BeginOutcome, LedgerRecord, Participant } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { WriteFailed } from '../storage/errors.js'
 import type {
@@ -18,7 +18,16 @@ import type {
 } from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt, tellParticipants } from './finish.js'
-import { type Group, groupsOf, inOrder, newAttempt, participantOf, randomSlot, tokenSlot } from './groups.js'
+import {
+  type Group,
+  groupsOf,
+  inOrder,
+  newAttempt,
+  participantOf,
+  passingAttempt,
+  randomSlot,
+  tokenSlot,
+} from './groups.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
 
@@ -32,34 +41,29 @@ export async function writeTransaction(
     transaction.predicates,
   )
   const [only] = groups
+  const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites
+  if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy)
+    return oneRound(parts, only, passingAttempt(parts.runtime), transaction)
   const slot = token === undefined ? slotAt(parts, only) : tokenSlot(token.text)
-  if (only !== undefined && groups.length === 1 && parts.rules.oneRoundWrites) {
+  if (only !== undefined && isOneRound) {
     // The token must be claimed in the same step as the effect, so the node must have its slot, too.
     if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
-      return oneRound(parts, only, slot, transaction)
+      return oneRound(parts, only, newAttempt(parts.runtime, slot), transaction)
     }
   }
   return twoPhases(parts, groups, slot, transaction)
 }
 
-const SLOT_DRAWS_MAX = 200
-
 /** Without a token any slot will do: one at a node that has items of the transaction shares their syncs. */
-function slotAt(parts: Parts, group: Group<Action> | undefined): LedgerSlot {
-  let slot = randomSlot(parts.runtime)
-  for (let draw = 0; draw < SLOT_DRAWS_MAX && parts.ledgerNodeOf(slot) !== group?.node; draw++) {
-    slot = randomSlot(parts.runtime)
-  }
-  return slot
-}
+const slotAt = ({ runtime, ledgerNodeOf }: Parts, group: Group<Action> | undefined): LedgerSlot =>
+  randomSlot(runtime, (slot) => ledgerNodeOf(slot) === group?.node)
 
 async function oneRound(
   parts: Parts,
   { node, parts: actions }: Group<Action>,
-  slot: LedgerSlot,
+  tx: TxId,
   { token, imagesWanted, predicates, unit }: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
-  const tx = newAttempt(parts.runtime, slot)
   const request = {
     tx,
     actions,
@@ -167,16 +171,16 @@ class TwoPhases {
   readonly #deadline: number
   readonly #timestamp: Timestamp
   readonly #ledger: Parts['nodes'][number]['ledger']
-  /** Nodes that hold something of it if it is accepted; the others were only asked about predicates. */
-  readonly #participants: readonly Group<Action>[]
+  /** What the nodes hold of it if it is accepted; nodes that were only asked about predicates hold nothing. */
+  readonly #participants: readonly Participant[]
   /** Nodes that may hold something of this attempt. */
   #holding: readonly Group<Action>[]
 
   constructor(parts: Parts, groups: readonly Group<Action>[], tx: TxId, deadline: number) {
     this.#parts = parts
     this.#groups = groups
-    this.#participants = groups.filter((group) => group.parts.length > 0)
-    this.#holding = this.#participants
+    this.#holding = groups.filter((group) => group.parts.length > 0)
+    this.#participants = this.#holding.map(participantOf)
     this.#tx = tx
     this.#deadline = deadline
     this.#timestamp = parts.clock.nextTimestamp()
@@ -221,16 +225,14 @@ class TwoPhases {
   #prepare(
     { token, imagesWanted, predicates, unit }: WriteTransaction,
     replaces: TxId | undefined,
-  ): Promise<
-    readonly [PromiseSettledResult<BeginOutcome>, readonly (PromiseSettledResult<PrepareReply> | undefined)[]]
-  > {
+  ): Promise<FirstWave> {
     const { calls, nodes } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
     const begun = calls(() =>
       this.#ledger.begin({
         tx,
         timestamp,
-        participants: this.#participants.map(participantOf),
+        participants: this.#participants,
         ...(token && { payloadHash: token.payloadHash }),
         ...(replaces && { replaces }),
       }),
@@ -247,7 +249,7 @@ class TwoPhases {
         }),
       ),
     )
-    return Promise.all([Promise.allSettled([begun]).then(([only]) => only), settledOrTooOld(prepared)])
+    return firstWave(begun, prepared)
   }
 
   /** Where nothing is lost or repeated, a node that refused has nothing to cancel. */
@@ -279,7 +281,7 @@ class TwoPhases {
       tx: this.#tx,
       decision: 'commit',
       timestamp: record.timestamp,
-      participants: this.#participants.map(participantOf),
+      participants: this.#participants,
     } as const
     try {
       raise(this.#parts, await tellParticipants(nodes, decided, calls, fenceOf(calls)))
@@ -346,25 +348,44 @@ class TwoPhases {
   }
 }
 
+type FirstWave = readonly [
+  begun: PromiseSettledResult<BeginOutcome>,
+  prepared: readonly (PromiseSettledResult<PrepareReply> | undefined)[],
+]
+
 /**
- * The answers of all nodes; but once the timestamp is known to be too old the rest is not waited for, since others may
- * be waiting for this attempt to end. A refusal that is final waits for the reasons of the other nodes.
+ * The answers of the ledger and of all nodes; but once the timestamp is known to be too old the other nodes are not waited
+ * for, since others may be waiting for this attempt to end. A refusal that is final waits for the reasons of the other
+ * nodes.
  */
-function settledOrTooOld(
+function firstWave(
+  beginning: Promise<BeginOutcome>,
   prepares: readonly Promise<PrepareReply>[],
-): Promise<readonly (PromiseSettledResult<PrepareReply> | undefined)[]> {
+): Promise<FirstWave> {
   return new Promise((resolve) => {
-    const results: (PromiseSettledResult<PrepareReply> | undefined)[] = prepares.map(() => undefined)
+    let begun: PromiseSettledResult<BeginOutcome> | undefined
+    const prepared: (PromiseSettledResult<PrepareReply> | undefined)[] = prepares.map(() => undefined)
     let left = prepares.length
-    const settle = (at: number, result: PromiseSettledResult<PrepareReply>, tooOld: boolean): void => {
-      results[at] = result
-      left--
-      if (left === 0 || tooOld) resolve([...results])
+    const look = (): void => {
+      if (left <= 0 && begun !== undefined) resolve([begun, [...prepared]])
+    }
+    const settleBegun = (result: PromiseSettledResult<BeginOutcome>): void => {
+      begun = result
+      look()
+    }
+    beginning.then(
+      (value) => settleBegun({ status: 'fulfilled', value }),
+      (reason: unknown) => settleBegun({ status: 'rejected', reason }),
+    )
+    const settle = (at: number, result: PromiseSettledResult<PrepareReply>): void => {
+      prepared[at] = result
+      left = result.status === 'fulfilled' && isTooOld(result.value) ? 0 : left - 1
+      look()
     }
     for (const [at, prepare] of prepares.entries()) {
       prepare.then(
-        (value) => settle(at, { status: 'fulfilled', value }, isTooOld(value)),
-        (reason: unknown) => settle(at, { status: 'rejected', reason }, false),
+        (value) => settle(at, { status: 'fulfilled', value }),
+        (reason: unknown) => settle(at, { status: 'rejected', reason }),
       )
     }
   })

@@ -46,8 +46,10 @@ export {
   updateOfAttributeUpdates,
 } from './legacy.js'
 export { checkExpressionParameters } from './parameters.js'
-export type { Path } from './paths.js'
+export { resolvePath, type Path } from './paths.js'
 export { project, projector } from './project.js'
+export { added } from './sets.js'
+export type { OperandNode, PathNode, SetValueNode, UpdateAction } from './tree.js'
 
 /**
  * The expressions of one request, or of one action of a transaction. Every method throws DynamoDB's

@@ -23,6 +23,7 @@ export function conditionOfExpected(
   expected: unknown,
   conditionalOperator: unknown,
 ): BoundCondition | undefined {
+  if (expected === undefined && conditionalOperator === undefined) return undefined
   const draft = new Draft()
   const terms = entriesOf(expected).map(([name, json]) => {
     const { operator, values } = expectationOf(name, json)

@@ -19,7 +19,11 @@ export function checkExpressionParameters(
   request: Readonly<Record<string, unknown>>,
   parameters: { readonly expressions: readonly string[]; readonly others: readonly string[] },
 ): void {
-  const given = (name: string): boolean => request[name] !== undefined && request[name] !== null
+  if (NAMES_AND_VALUES.every((name) => isAbsent(request[name]))) {
+    const anyOf = (names: readonly string[]): boolean => names.some((name) => !isAbsent(request[name]))
+    if (!anyOf(parameters.expressions) || !anyOf(parameters.others)) return
+  }
+  const given = (name: string): boolean => !isAbsent(request[name])
   const expressions = parameters.expressions.filter(given)
   // KeyConditions go with a FilterExpression or a ProjectionExpression, only not with a KeyConditionExpression.
   const others = parameters.others
@@ -39,3 +43,7 @@ export function checkExpressionParameters(
         `${withValues.join(' and ')} ${withValues.length > 1 ? 'are' : 'is'} null`,
     )
 }
+
+const NAMES_AND_VALUES = ['ExpressionAttributeNames', 'ExpressionAttributeValues']
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null

@@ -90,17 +90,17 @@ export class LocalLedger implements Ledger {
   }
 
   async begin(entry: LedgerEntry): Promise<BeginOutcome> {
-    await this.#line.admission()
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
     const standing = this.#begin(entry)
     if (standing === undefined) {
-      await this.#line.settled()
-      return { verdict: 'begun' }
+      const settled = this.#line.settled()
+      if (settled !== undefined) await settled
+      return BEGUN
     }
     await this.#line.settledAt(standing.key)
     const { record } = standing
-    return record.tx === entry.tx && record.state === 'preparing'
-      ? { verdict: 'begun' }
-      : { verdict: 'exists', record }
+    return record.tx === entry.tx && record.state === 'preparing' ? BEGUN : { verdict: 'exists', record }
   }
 
   async decide(
@@ -108,7 +108,8 @@ export class LocalLedger implements Ledger {
     decision: Decision,
     at: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
   ): Promise<LedgerRecord> {
-    await this.#line.admission()
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
     const standing = this.#find(tx)
     if (standing !== undefined && standing.record.state !== 'preparing') {
       await this.#line.settledAt(standing.key)
@@ -123,7 +124,8 @@ export class LocalLedger implements Ledger {
   }
 
   async complete(tx: TxId): Promise<void> {
-    await this.#line.admission()
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
     const standing = this.#find(tx)
     if (standing === undefined || standing.record.state === 'completed') return
     if (standing.record.state === 'preparing') {
@@ -170,7 +172,8 @@ export class LocalLedger implements Ledger {
       }
     }
     if (keys.length === 0) return true
-    await this.#line.admission()
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
     for (const key of keys) this.#line.put(key, undefined)
     await this.#line.settled()
     return keys.length < recordsMax
@@ -350,6 +353,7 @@ export class LocalLedger implements Ledger {
 }
 
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))
+const BEGUN: BeginOutcome = { verdict: 'begun' }
 const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
 /** Of one slot in one epoch: attempts at one request. More are not looked at. */
 const SLOT_RECORDS_MAX = 1000

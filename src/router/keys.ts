@@ -5,7 +5,14 @@ import { itemKey } from '../model/key-bytes.js'
 import { limits } from '../model/limits.js'
 import { parseItem } from '../model/parse-value.js'
 import type { ItemKey, KeyAttribute, KeySchema, TableShape } from '../model/table.js'
-import { attribute, typeOf, type AttributeValue, type Item } from '../model/value.js'
+import {
+  attribute,
+  typeOf,
+  type AttributeValue,
+  type Item,
+  setAttribute,
+  type MutableItem,
+} from '../model/value.js'
 
 export interface ParsedKey {
   readonly key: ItemKey
@@ -85,7 +92,9 @@ export function checkKeyValue(name: string, role: KeyRole, value: AttributeValue
 
 /** The key attributes of an item. */
 export function keyAttributesOf(schema: KeySchema, item: Item): Item {
-  const names =
-    schema.sort === undefined ? [schema.partition.name] : [schema.partition.name, schema.sort.name]
-  return Object.fromEntries(names.map((name) => [name, attribute(item, name) as AttributeValue]))
+  const key: MutableItem = {}
+  for (const part of [schema.partition, schema.sort]) {
+    if (part !== undefined) setAttribute(key, part.name, attribute(item, part.name) as AttributeValue)
+  }
+  return key
 }

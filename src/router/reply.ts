@@ -5,9 +5,21 @@ import type { ItemRecord } from '../storage/storage-node.js'
 /** The answer of an operation as an object, for answers that carry no items. */
 export const jsonReply = (answer: object): Uint8Array => Buffer.from(JSON.stringify(answer))
 
-/** Pieces of JSON text in order: strings are ours, bytes come from storage. */
+/** Pieces of JSON text in order: strings are ours, bytes come from storage. One buffer, and nothing copied twice. */
 export function joinReply(pieces: readonly (string | Uint8Array)[]): Uint8Array {
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+  let length = 0
+  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
+  const reply = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      at += reply.write(piece, at)
+    } else {
+      reply.set(piece, at)
+      at += piece.length
+    }
+  }
+  return reply
 }
 
 /** `,"name":value` for each member that is there. */

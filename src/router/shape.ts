@@ -306,7 +306,7 @@ function checkMapKeys(
 
 const patterns = new Map<string, RegExp>()
 /** Patterns come from declarations, so the number of them is bounded. */
-function patternOf(source: string): RegExp {
+export function patternOf(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) patterns.set(source, (pattern = new RegExp(`^${source}$`)))
   return pattern

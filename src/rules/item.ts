@@ -29,7 +29,7 @@ export interface ItemRecord {
 export interface ItemState {
   readonly record: ItemRecord | undefined
   /** The attributes, parsed on the first call; undefined if there is no item. */
-  item(): Item | undefined
+  readonly item: () => Item | undefined
 }
 
 export type Mutation =

@@ -93,7 +93,8 @@ export function decidePredicate(
   // Which of two at one timestamp comes first is not for this item alone to say.
   if (isTied(item, timestamp, tx)) return { verdict: 'too-old', above: timestamp }
   const first = item.past.find((each) => each.until > since)
-  const before = first === undefined ? item.item() : first.item()
+  // Whoever has read the range has waited for what was pending then; of others more than one image may be possible.
+  const before = first === undefined ? imagesBefore(item, (since + 1) as Timestamp) : [first.item()]
   const after = imagesAt(item, timestamp)
   // Between two writes that no snapshot saw apart it is not known what it was.
   if (after === 'unknown') return { verdict: 'too-old', above: item.written }
@@ -101,9 +102,12 @@ export function decidePredicate(
     (each) => writes(each.action) && each.timestamp > item.written && each.timestamp < timestamp,
   )
   const undecided = pending.find((each) => !each.decided)
-  if (after === 'too-many') return { verdict: 'pending', tx: (undecided as Pending).tx }
-  const matched = matches(predicate, before)
-  const seen = after.map((image) => (matched || matches(predicate, image)) && !isSame(before, image))
+  if (before === undefined || after === 'too-many')
+    return { verdict: 'pending', tx: (undecided as Pending).tx }
+  const seen = before.flatMap((old) => {
+    const matched = matches(predicate, old)
+    return after.map((image) => (matched || matches(predicate, image)) && !isSame(old, image))
+  })
   if (!seen.includes(true)) return HOLDS
   if (seen.includes(false) && undecided !== undefined) return { verdict: 'pending', tx: undecided.tx }
   if (first !== undefined) return { verdict: 'changed', change: changeOf(first) }

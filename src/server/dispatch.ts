@@ -7,7 +7,7 @@
 // model, and of the router only its interface.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoError } from '../model/errors.js'
-import { anyone, type Principal, type Router } from '../router/router.js'
+import { anyone, type Principal, type Router, type RouterReply } from '../router/router.js'
 import {
   AMZ_JSON,
   edgeAnswer,
@@ -33,14 +33,8 @@ import { parseBody } from './json-body.js'
 import type { ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
 import { OriginCheck } from './origin.js'
+import type { RequestHead, RequestHeaders } from './request-head.js'
 import { requestIds } from './request-id.js'
-
-/** What has arrived before the body. Header names are in lower case. */
-export interface RequestHead {
-  readonly method?: string | undefined
-  readonly url?: string | undefined
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-}
 
 /** One finished request, for a log. */
 export interface RequestInfo {
@@ -115,12 +109,11 @@ export class Dispatcher {
       if (!(route instanceof OperationMetrics)) return this.#finish(head, operation, start, route)
       operation = route
       const outcome = this.#operate(route.operation, head, body)
-      return outcome instanceof Promise
-        ? outcome.then(
-            (answer) => this.#finish(head, route, start, answer),
-            (error: unknown) => this.#finish(head, route, start, this.#broken(error)),
-          )
-        : this.#finish(head, route, start, outcome)
+      if (!(outcome instanceof Promise)) return this.#finish(head, route, start, outcome)
+      return outcome.then(
+        (result) => this.#finish(head, route, start, this.#answerOf(head, result)),
+        (error: unknown) => this.#finish(head, route, start, this.#broken(error)),
+      )
     } catch (error) {
       return this.#finish(head, operation, start, this.#broken(error))
     }
@@ -177,7 +170,11 @@ export class Dispatcher {
     return route ?? this.#error(unknownTarget(target), contentTypeOf(headers)!)
   }
 
-  #operate(operation: string, head: RequestHead, body: Buffer): Answer | Promise<Answer> {
+  #operate(
+    operation: string,
+    head: RequestHead,
+    body: Buffer,
+  ): Answer | Promise<Answer> | Promise<RouterReply> {
     const { headers } = head
     const { auth, limits, faults, faultPlan } = this.#options
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
@@ -202,17 +199,24 @@ export class Dispatcher {
     if (planned !== undefined) {
       return this.#operateWith(planned, operation, parsed.input, principal, contentType)
     }
-    return this.#ask(operation, parsed.input, principal, contentType)
+    return this.#router.handle({ operation, input: parsed.input, principal })
+  }
+
+  /** What the router says becomes an answer only here, which spares the common way a promise. */
+  #answerOf(head: RequestHead, result: Answer | RouterReply): Answer {
+    return 'ok' in result ? this.#replied(result, contentTypeOf(head.headers) ?? AMZ_JSON) : result
+  }
+
+  #replied(reply: RouterReply, contentType: string): Answer {
+    return reply.ok
+      ? operationAnswer(200, contentType, this.#requestId(), reply.body, undefined)
+      : this.#error(reply.error, contentType)
   }
 
   #ask(operation: string, input: object, principal: Principal, contentType: string): Promise<Answer> {
     return this.#router
       .handle({ operation, input, principal })
-      .then((reply) =>
-        reply.ok
-          ? operationAnswer(200, contentType, this.#requestId(), reply.body, undefined)
-          : this.#error(reply.error, contentType),
-      )
+      .then((reply) => this.#replied(reply, contentType))
   }
 
   async #operateWith(
@@ -279,7 +283,7 @@ export class Dispatcher {
   }
 }
 
-function contentTypeOf(headers: RequestHead['headers']): string | undefined {
+function contentTypeOf(headers: RequestHeaders): string | undefined {
   const value = headers['content-type']
   if (value === AMZ_JSON) return AMZ_JSON
   if (typeof value !== 'string') return undefined

@@ -1,23 +1,24 @@
 // The HTTP edge: DynamoDB's wire protocol on one port.
 //
-//   socket --> node:http --> connection.ts: bodies, order, limits --> dispatch.ts: request to answer --> router
+//   socket --> direct-connection.ts: plain requests, order, limits ---------\
+//                  \                                                         dispatch.ts: request to answer --> router
+//                   other forms --> node:http --> general-connection.ts ----/
 //
-// dispatch.ts knows nothing of node:http, so that a leaner HTTP layer can take the place of this file and connection.ts.
-// May import: model, and of the router only its interface.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+// dispatch.ts knows nothing of who reads and writes HTTP. May import: model, and of the router only its interface.
+import { createServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Router } from '../router/router.js'
-import type { Answer } from './answer.js'
 import type { Auth } from './auth.js'
-import { Connection, type ServerState } from './connection.js'
-import type { FaultPlan } from './fault-plan.js'
+import { DirectConnection, type DirectState } from './direct-connection.js'
 import { Dispatcher, type RequestInfo } from './dispatch.js'
-import { serverLimits, type ServerLimits } from './limits.js'
+import type { FaultPlan } from './fault-plan.js'
+import { GeneralServer } from './general-server.js'
+import { serverLimits, sweepIntervalMs, type ServerLimits } from './limits.js'
 import { Metrics } from './metrics.js'
 import { isLoopbackHost } from './origin.js'
 import { Outbox } from './outbox.js'
-import { keepAliveHeaders, rawBytes } from './write-answer.js'
+import { PlainRequestReader } from './plain-request.js'
+import type { ServedConnection, ServerState } from './server-state.js'
+import { ConnectionHeaders } from './write-answer.js'
 
 export interface ListenOptions {
   /** `127.0.0.1` by default. Anything but loopback needs `auth`. */
@@ -65,25 +66,27 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     dispatcher,
     limits,
     metrics,
-    keepAliveHeaders: keepAliveHeaders(limits.keepAliveTimeoutMs),
     outbox: new Outbox(),
     bodyBytesInFlight: 0,
     stopping: false,
   }
-  const connections = new Map<Duplex, Connection>()
-  const server = httpServer(state, connections)
+  const sockets = new Sockets(state, auth === undefined ? 'needed' : 'all')
+  const server = sockets.server
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 8000, host, () => {
       server.off('error', reject)
       resolve()
     })
+  }).catch((error: unknown) => {
+    sockets.release()
+    throw error
   })
   const { port } = server.address() as AddressInfo
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => {
     router.endWaits?.()
-    return (stopped ??= stopServer(server, state, connections))
+    return (stopped ??= sockets.stop())
   }
   return {
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
@@ -108,86 +111,77 @@ export function hostRefusal(
   return undefined
 }
 
-function httpServer(state: ServerState, connections: Map<Duplex, Connection>): Server {
-  const { limits, metrics, dispatcher } = state
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    connections.get(request.socket)?.begin(request, response)
+/** The port, and all connections on it. */
+class Sockets {
+  readonly server: Server
+  readonly #state: ServerState
+  readonly #general: GeneralServer
+  readonly #direct: DirectState
+  readonly #connections = new Map<Socket, ServedConnection>()
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor(state: ServerState, headers: 'needed' | 'all') {
+    const { limits, metrics } = state
+    this.#state = state
+    this.#general = new GeneralServer(state)
+    this.#direct = {
+      server: state,
+      reader: new PlainRequestReader(limits.headerBytesMax, headers),
+      connectionHeaders: new ConnectionHeaders(limits.keepAliveTimeoutMs),
+      passOn: (socket) => this.#passOn(socket),
+      sweptAtMs: performance.now(),
+    }
+    // A client that has sent its request and closed its side still gets the answer.
+    this.server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket))
+    this.server.maxConnections = limits.connectionsMax
+    this.server.on('drop', () => metrics.connectionsRefusedTotal++)
+    const intervalMs = sweepIntervalMs(limits)
+    this.#sweeper = setInterval(() => this.#sweep(intervalMs), intervalMs).unref()
   }
-  const server = createServer(
-    {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: limits.timeoutCheckMs,
-      noDelay: true,
-      // The dispatcher says more about a missing Host than node:http does.
-      requireHostHeader: false,
-    },
-    onRequest,
-  )
-  // The bytes of all headers are bounded; a bound on their number would drop the last ones without a word.
-  server.maxHeadersCount = 0
-  server.maxConnections = limits.connectionsMax
-  server.timeout = limits.socketIdleMs
-  // A client that has sent its request and closed its side still gets the answer.
-  Object.assign(server, { httpAllowHalfOpen: true })
-  server.on('checkContinue', onRequest)
-  server.on('connection', (socket: Socket) => {
-    const connection = new Connection(state, socket)
-    connections.set(socket, connection)
+
+  async stop(): Promise<void> {
+    this.#state.stopping = true
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(() => resolve())
+    })
+    for (const connection of this.#connections.values()) connection.stop()
+    const deadline = setTimeout(() => {
+      for (const socket of this.#connections.keys()) socket.destroy()
+    }, this.#state.limits.stopMs)
+    await closed
+    clearTimeout(deadline)
+    this.release()
+  }
+
+  /** Ends the timers. */
+  release(): void {
+    clearInterval(this.#sweeper)
+    this.#general.close()
+  }
+
+  #accept(socket: Socket): void {
+    const { metrics } = this.#state
+    this.#connections.set(socket, new DirectConnection(this.#direct, socket))
     metrics.connections++
     metrics.connectionsTotal++
     socket.once('close', () => {
-      connections.delete(socket)
+      this.#connections.get(socket)?.closed()
+      this.#connections.delete(socket)
       metrics.connections--
-      connection.closed()
     })
-  })
-  server.on('drop', () => metrics.connectionsRefusedTotal++)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    metrics.malformedTotal++
-    const answer = clientErrorAnswer(dispatcher, error.code)
-    if (answer === undefined || !socket.writable) socket.destroy()
-    else connections.get(socket)?.fail(answer)
-  })
-  server.on('connect', (_request, socket) => {
-    socket.on('error', () => socket.destroy())
-    socket.end(rawBytes(dispatcher.edge(405, 'MethodNotAllowed', 'This is not a proxy.')))
-  })
-  return server
-}
-
-/** What to say to bytes that are not a request; undefined if nobody is there to hear it. */
-function clientErrorAnswer(dispatcher: Dispatcher, code: string | undefined): Answer | undefined {
-  switch (code) {
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return undefined
-    case 'HPE_HEADER_OVERFLOW':
-      return dispatcher.edge(431, 'RequestHeaderFieldsTooLarge', 'The headers of the request are too large.')
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return dispatcher.edge(408, 'RequestTimeout', 'The request did not arrive in time.')
-    case undefined:
-    default:
-      return dispatcher.edge(400, 'BadRequest', 'This is not a request of HTTP/1.1.')
   }
-}
 
-async function stopServer(
-  server: Server,
-  state: ServerState,
-  connections: ReadonlyMap<Duplex, Connection>,
-): Promise<void> {
-  state.stopping = true
-  // The close of node:http would also destroy connections whose last answer is still on its way out.
-  const closed = new Promise<void>((resolve) => {
-    NetServer.prototype.close.call(server, () => resolve())
-  })
-  for (const connection of connections.values()) connection.stop()
-  const deadline = setTimeout(() => server.closeAllConnections(), state.limits.stopMs)
-  await closed
-  clearTimeout(deadline)
-  // Ends the timer of node:http that looks for slow requests; the port has been closed above.
-  server.close(() => {})
+  #passOn(socket: Socket): void {
+    const connection = this.#general.take(socket)
+    this.#connections.set(socket, connection)
+    // It may be that no request ever begins there.
+    if (this.#state.stopping) setImmediate(() => connection.stop())
+  }
+
+  #sweep(intervalMs: number): void {
+    this.#direct.sweptAtMs = performance.now()
+    for (const connection of this.#connections.values()) {
+      if (connection instanceof DirectConnection) connection.sweep(intervalMs)
+    }
+  }
 }

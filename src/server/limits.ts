@@ -46,3 +46,13 @@ export const serverLimits: ServerLimits = {
   lingerBytesMax: 16 * 1024 * 1024,
   stopMs: 10_000,
 }
+
+const SWEEP_MS_MAX = 1_000
+const SWEEP_MS_MIN = 5
+
+/** How often the deadlines of connections are looked at: a small part of the shortest of them. */
+export function sweepIntervalMs(limits: ServerLimits): number {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, socketIdleMs, timeoutCheckMs } = limits
+  const shortest = Math.min(headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, socketIdleMs)
+  return Math.max(SWEEP_MS_MIN, Math.min(SWEEP_MS_MAX, timeoutCheckMs, shortest / 8))
+}

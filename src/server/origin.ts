@@ -1,6 +1,7 @@
 // Without authentication the only protection is that the store is reached from this machine. A web page in a browser on
 // this machine is the way around that: by a form or a script (Origin, Sec-Fetch-Site), or by a name that it rebinds to
 // 127.0.0.1 (Host).
+import type { RequestHeaders } from './request-head.js'
 
 /** Hosts and origins seen and found good; bounded, because a client chooses the port in them. */
 const REMEMBERED_MAX = 64
@@ -22,7 +23,7 @@ export class OriginCheck {
     this.#names = new Set(names.map((name) => name.toLowerCase()))
   }
 
-  refusal(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
+  refusal(headers: RequestHeaders): string | undefined {
     const { host } = headers
     if (typeof host !== 'string' || (!this.#hosts.has(host) && !this.#accept(host))) {
       return `the Host header ${quoted(host)} is not a name of this machine's loopback (localhost, 127.0.0.1, [::1]); without --auth only those are answered, so that no web page reaches the store through a name of its own`

@@ -4,18 +4,22 @@
 // read in one turn are therefore all worked on first, and then answered one right after another: the client finds several
 // answers at once, and is woken once.
 
+/** Has something to send. */
+export interface Sender {
+  send(): void
+}
+
 export class Outbox {
-  #due: (() => void)[] = []
-
-  /** Calls back at the end of this turn. */
-  add(send: () => void): void {
-    this.#due.push(send)
-    if (this.#due.length === 1) setImmediate(() => this.#flush())
-  }
-
-  #flush(): void {
+  #due: Sender[] = []
+  readonly #flush = (): void => {
     const due = this.#due
     this.#due = []
-    for (const send of due) send()
+    for (const sender of due) sender.send()
+  }
+
+  /** Lets it send at the end of this turn. */
+  add(sender: Sender): void {
+    this.#due.push(sender)
+    if (this.#due.length === 1) setImmediate(this.#flush)
   }
 }

@@ -171,7 +171,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'finished-after-crash': {
     module: finishing,
-    find: 'if (this.#options.pendings.itemsOf(tx).length > 0)',
+    find: 'if (this.#options.pendings.hasItemsOf(tx))',
     replace: 'if (false)',
     ...bank,
   },

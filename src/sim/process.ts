@@ -69,7 +69,8 @@ export interface ProcessOptions {
   readonly onCrash?: (power: 'kept' | 'cut') => void
 }
 
-const EPOCH_MICROS = 1_900_000_000_000_000
+/** When worlds begin, on the clocks of their processes. */
+export const EPOCH_MICROS = 1_900_000_000_000_000
 const DOWN_MICROS = { min: 1_000, max: 1_500_000 }
 const STARTS_MAX = 20
 

@@ -31,7 +31,7 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'predicate-sees-new-image-only': {
     module: 'rules/visibility.js',
-    find: 'const matched = matches(predicate, before);',
+    find: 'const matched = matches(predicate, old);',
     replace: 'const matched = false;',
     ...units,
   },

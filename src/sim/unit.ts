@@ -16,6 +16,7 @@ import type { LockReply } from '../storage/units.js'
 import { type Clause, check, keyNamed, type Request } from './actions.js'
 import type { SimClient } from './client.js'
 import type { Image, RangeSeen } from './history.js'
+import { EPOCH_MICROS } from './process.js'
 import { nodeOf } from './processes.js'
 import { TABLE } from './table.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
@@ -71,9 +72,9 @@ export class SimUnit {
 
   async lock(name: string): Promise<boolean> {
     const reply = (await this.#client.snapshots('lock', {
-      unit: { id: this.id, began: this.#client.nowMicros },
+      unit: { id: this.id, began: EPOCH_MICROS + this.#client.nowMicros },
       items: [{ space: TABLE.space, key: keyNamed(name).key }],
-      until: this.#client.nowMicros + LOCKED_MICROS,
+      until: EPOCH_MICROS + this.#client.nowMicros + LOCKED_MICROS,
     })) as LockReply | undefined
     this.#client.tell('lock', reply?.verdict ?? 'lost')
     if (reply?.verdict !== 'locked') return false

@@ -90,7 +90,6 @@ export class WriteLog {
     return {
       decided: line.decided,
       durable: line.durable,
-      watches: line.watches,
       put: noted('put'),
       putVisible: noted('putVisible'),
       // Whoever asks when a step is settled has come to its end.
@@ -105,6 +104,7 @@ export class WriteLog {
       hurry: (settling) => line.hurry(settling),
       settledAt: (key) => line.settledAt(key),
       settledAll: () => line.settledAll(),
+      watches: line.watches,
       admission: () => line.admission(),
       count: (space) => line.count(space),
       addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),

@@ -119,7 +119,7 @@ export class Applier {
       const last = batches.at(-1)
       if (last === undefined) return
       const changes = new Map<KeyBytes, Uint8Array | undefined>()
-      for (const batch of batches) for (const [key, value] of batch.changes) changes.set(key, value)
+      for (const batch of batches) batch.changes.forEach((value, key) => changes.set(key, value))
       changes.set(CLOCK_KEY, encodeClock(last.timestamp, last.lsn))
       try {
         await this.#options.index.apply(changes, last.end)

@@ -43,36 +43,35 @@ export function loadItem(state: TransactionState, address: KeyBytes, key: ItemKe
   const { record } = stored
   const { tombstone, pending } = pendingItem
   const written: Timestamp = record?.timestamp ?? tombstone?.timestamp ?? partitions.maxDelete(key.hash)
-  const item: LoadedItem = {
+  const item: { -readonly [Member in keyof LoadedItem]: LoadedItem[Member] } = {
     address,
     key,
     state: stored,
     pendingItem,
     pending,
-    item: () => stored.item(),
+    item: stored.item,
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
     read: Math.max(marks.of(address), floors.of(address)) as Timestamp,
     version: record?.timestamp,
   }
-  return snapshots.size === 0 && locks.size === 0 ? item : { ...item, ...unitsOf(state, address) }
+  if (snapshots.size === 0 && locks.size === 0) return item
+  if (snapshots.size > 0) item.ordered = true
+  item.changedSince = (timestamp) => changedSince(snapshots, address, timestamp)
+  const lockedBy = locks.holder(address)
+  if (lockedBy !== undefined) item.lockedBy = lockedBy
+  return item
 }
 
-function unitsOf(
-  { snapshots, locks }: UnitState,
+function changedSince(
+  snapshots: Snapshots,
   address: KeyBytes,
-): Pick<LoadedItem, 'ordered' | 'changedSince' | 'lockedBy'> {
-  const lockedBy = locks.holder(address)
-  return {
-    ...(snapshots.size > 0 && { ordered: true }),
-    changedSince: (timestamp) => {
-      const last = snapshots.history.of(address).at(-1)
-      if (last !== undefined && last.until > timestamp)
-        return { at: last.until, ...(last.by !== undefined && { by: last.by }) }
-      return snapshots.isOpen(timestamp) ? 'unchanged' : 'unknown'
-    },
-    ...(lockedBy !== undefined && { lockedBy }),
-  }
+  timestamp: Timestamp,
+): ReturnType<NonNullable<LoadedItem['changedSince']>> {
+  const last = snapshots.history.of(address).at(-1)
+  if (last !== undefined && last.until > timestamp)
+    return { at: last.until, ...(last.by !== undefined && { by: last.by }) }
+  return snapshots.isOpen(timestamp) ? 'unchanged' : 'unknown'
 }
 
 export const loadRef = (state: TransactionState, { space, key }: ItemRef): LoadedItem =>

@@ -2,7 +2,7 @@
 // counters of its table.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { ItemKey, TableShape } from '../model/table.js'
-import type { ItemRecord, ItemState } from '../rules/item.js'
+import type { ItemState } from '../rules/item.js'
 import type { CommittedWrite } from '../rules/finish.js'
 import type { NextImage } from '../rules/single-write.js'
 import { entryKey, forEachEntry, hasEntries } from './entries.js'
@@ -10,7 +10,7 @@ import type { HybridClock } from './hybrid-clock.js'
 import type { Line, Put } from './line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
-import { decodeRecord, encodeRecord, itemState } from './record.js'
+import { encodeRecord, itemState } from './record.js'
 import type { Snapshots } from './snapshots.js'
 import { inSpace } from './spaces.js'
 
@@ -89,8 +89,8 @@ export class ItemSteps {
     return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
   }
 
-  /** The record as it now is; undefined if there is no item. */
-  apply(change: ItemChange): ItemRecord | undefined {
+  /** The record as it now is, in bytes; undefined if there is no item. */
+  apply(change: ItemChange): Uint8Array | undefined {
     const { table, key, state, next, timestamp, blind, put, json } = change
     if (this.isDropped(table.space)) return undefined
     if (timestamp > this.#highest) this.#highest = timestamp
@@ -110,10 +110,12 @@ export class ItemSteps {
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
-    this.#line.addCount(table.space, ...difference(record, next), put)
+    const items = (next === undefined ? 0 : 1) - (record === undefined ? 0 : 1)
+    const bytes = (next?.itemBytes ?? 0) - (record?.itemBytes ?? 0)
+    if (items !== 0 || bytes !== 0) this.#line.addCount(table.space, items, bytes, put)
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
     if (this.#snapshots.size > 0) this.#remember(address, change)
-    return written && decodeRecord(written)
+    return written
   }
 
   has(space: SpaceId, key: KeyBytes | undefined): boolean {
@@ -178,13 +180,4 @@ function entriesOf({ indexes }: TableShape, key: ItemKey, state: ItemState): rea
     const entry = entryKey(index, item, key)
     return entry === undefined ? [] : [inSpace(index.space, entry)]
   })
-}
-
-/** By how many items and bytes a write changes its table. */
-function difference(
-  old: ItemRecord | undefined,
-  next: NextImage | undefined,
-): [items: number, bytes: number] {
-  const items = (next === undefined ? 0 : 1) - (old === undefined ? 0 : 1)
-  return [items, (next?.itemBytes ?? 0) - (old?.itemBytes ?? 0)]
 }

@@ -150,22 +150,19 @@ export class LocalNode implements StorageNode {
     return this.#transactions.finished(request)
   }
 
-  async transact(request: TransactRequest): Promise<TransactReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.transact(request)
+  transact(request: TransactRequest): Promise<TransactReply> {
+    const transact = (): Promise<TransactReply> => this.#transactions.transact(request)
+    return this.#transactions.anyDoubt()?.then(transact) ?? transact()
   }
 
-  async readAt(request: ReadAtRequest): Promise<ReadAtReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.readAt(request)
+  readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    const read = (): Promise<ReadAtReply> => this.#transactions.readAt(request)
+    return this.#transactions.anyDoubt()?.then(read) ?? read()
   }
 
-  async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.readLatest(request)
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    const read = (): Promise<ReadLatestReply> => this.#transactions.readLatest(request)
+    return this.#transactions.anyDoubt()?.then(read) ?? read()
   }
 
   stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]> {
@@ -360,7 +357,7 @@ export class LocalNode implements StorageNode {
         const timestamp = this.#clock.nextTimestamp()
         const { key } = request
         const blind = !observes(request) && request.answersImage !== true
-        const next = this.#steps.apply({
+        const written = this.#steps.apply({
           table,
           key,
           state,
@@ -369,6 +366,7 @@ export class LocalNode implements StorageNode {
           blind,
           put: 'put',
         })
+        const next = written && decodeRecord(written)
         const nothing = next === undefined && record === undefined
         return {
           outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },

@@ -8,6 +8,7 @@ import { openJournal } from '../journal/journal.js'
 import { lsn, type KeyBytes } from '../model/brand.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
+import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
@@ -27,6 +28,8 @@ export interface LocalNodeTuning {
 
 export type LocalNodeOptions = {
   readonly runtime: Runtime
+  /** All of section 4 unless told otherwise. */
+  readonly rules?: TransactionRules
   readonly units?: UnitLimits
 } & (
   | { readonly memory: true }
@@ -80,8 +83,9 @@ export async function openLocalNodes(
   }
 }
 
-function openMemoryNode({ runtime, units }: LocalNodeOptions): StorageNode {
+function openMemoryNode({ runtime, rules, units }: LocalNodeOptions): StorageNode {
   return new LocalNode({
+    ...(rules && { rules }),
     line: new MemoryLine(memoryIndex()),
     clock: new HybridClock(runtime.clock),
     runtime,
@@ -96,18 +100,20 @@ interface JournalledNodeOptions {
   readonly path: string
   readonly files?: FileLayer
   readonly tuning?: LocalNodeTuning
+  readonly rules?: TransactionRules
   readonly units?: UnitLimits
 }
 
 async function openJournalledNode(
-  { runtime, path, files = realFiles(), tuning = {}, units }: JournalledNodeOptions,
+  { runtime, path, files = realFiles(), tuning = {}, rules, units }: JournalledNodeOptions,
   onClose: () => Promise<void>,
 ): Promise<StorageNode> {
   const index = lmdbIndex(join(path, 'index'))
   try {
     await syncFolders(path)
     const folder = join(path, 'journal')
-    return await openNodeOver({ runtime, index, files, folder, tuning, ...(units && { units }) }, onClose)
+    const given = { ...(rules && { rules }), ...(units && { units }) }
+    return await openNodeOver({ runtime, index, files, folder, tuning, ...given }, onClose)
   } catch (error) {
     await index.close()
     throw error

@@ -70,7 +70,7 @@ export class Patience {
   /** Takes a step again and again until it need not wait, or has waited long enough. */
   async patiently<Answer>(take: () => Step<Answer>): Promise<Answer> {
     const { line, runtime, waitMs = WAIT_MS } = this.#options
-    const start = runtime.clock.nowMicros()
+    let start: number | undefined
     for (;;) {
       const admission = line.admission()
       if (admission !== undefined) await admission
@@ -79,9 +79,10 @@ export class Patience {
         if (step.settled !== undefined) await step.settled
         return step.answer
       }
+      const now = runtime.clock.nowMicros()
+      start ??= now
       this.#tellOf(step.waitFor)
-      const leftMs = waitMs - (runtime.clock.nowMicros() - start) / 1000
-      if (!(await this.#waits.until(step.waitFor, leftMs))) return step.answer
+      if (!(await this.#waits.until(step.waitFor, waitMs - (now - start) / 1000))) return step.answer
     }
   }
 

@@ -44,6 +44,7 @@ const DECIDED = 4
 const ENTRY_HEADER_BYTES = 14
 const LENGTH_BYTES = 4
 
+/** All entries of the item as one record. */
 export function encodePending(
   { tombstone }: Pick<PendingItem, 'tombstone'>,
   entries: readonly PendingEntry[],

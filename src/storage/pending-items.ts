@@ -91,6 +91,10 @@ export class PendingItems {
     return [...(this.#byTransaction.get(tx) ?? [])]
   }
 
+  hasItemsOf(tx: TxId): boolean {
+    return this.#byTransaction.has(tx)
+  }
+
   /** Transactions with an action older than that. */
   stalled(olderThan: Timestamp, entriesMax: number): readonly TxId[] {
     const stalled = new Set<TxId>()

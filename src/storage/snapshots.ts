@@ -23,6 +23,7 @@ export interface SnapshotLimits {
 const SNAPSHOT_AGE_MS = 30_000
 const HISTORY_BYTES_MAX = 64 * 1024 * 1024
 const SNAPSHOTS_MAX = 100_000
+const STEP_BACK_MICROS_MAX = 10_000
 
 interface Snapshot {
   readonly timestamp: Timestamp
@@ -177,10 +178,10 @@ export class Snapshots {
     }
   }
 
-  /** A clock that was set back says nothing about age. */
+  /** A clock that was set back says nothing about age; within a millisecond it may always step back. */
   #isTooOld({ openedMicros }: Snapshot): boolean {
     const ageMicros = this.#clock.nowMicros() - openedMicros
-    return ageMicros >= this.#ageMs * 1000 || ageMicros < 0
+    return ageMicros >= this.#ageMs * 1000 || ageMicros < -STEP_BACK_MICROS_MAX
   }
 
   /** One timer, for the oldest. */

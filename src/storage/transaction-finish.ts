@@ -39,10 +39,12 @@ export class TransactionFinish {
     if (request.until === 'known') return { clock: this.#options.clock.timestamp }
     // An update may have to wait for what is pending before it; the answer means that readers see it.
     const { pendings, patience } = this.#options
-    for (let left = pendings.itemsOf(request.tx); left.length > 0; left = pendings.itemsOf(request.tx)) {
-      if (!(await patience.decided(left))) throw new Error('a transaction before this one is not decided')
+    while (pendings.hasItemsOf(request.tx)) {
+      if (!(await patience.decided(pendings.itemsOf(request.tx))))
+        throw new Error('a transaction before this one is not decided')
     }
-    await this.#unsettled.visible(request.tx)
+    const visible = this.#unsettled.visible(request.tx)
+    if (visible !== undefined) await visible
     return { clock: this.#options.clock.timestamp }
   }
 
@@ -58,7 +60,7 @@ export class TransactionFinish {
       await step
     }
     // A crash since then has brought the intent back, and what was done with it is gone.
-    if (this.#options.pendings.itemsOf(tx).length > 0) throw new Error('the transaction is not finished here')
+    if (this.#options.pendings.hasItemsOf(tx)) throw new Error('the transaction is not finished here')
   }
 
   async #finish(
@@ -68,20 +70,18 @@ export class TransactionFinish {
     const { line, pendings, ended, patience } = this.#options
     const admission = line.admission()
     if (admission !== undefined) await admission
-    const addresses = new Set([
-      ...items.map(({ space, key }) => inSpace(space, key.bytes)),
-      ...pendings.itemsOf(tx),
-    ])
+    const addresses = new Set(pendings.itemsOf(tx))
+    for (const { space, key } of items) addresses.add(inSpace(space, key.bytes))
     // Intent and decision are durable, so readers may see the write at once; but not if it builds on what is not.
-    const settled = [...addresses].every(
-      (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
-    )
+    let settled = true
+    for (const address of addresses)
+      if (line.settledAt(address) !== undefined || line.settledAt(pendingKey(address)) !== undefined)
+        settled = false
     const put = settled ? 'putVisible' : 'put'
     // With it go updates that were decided before and waited for this one.
-    const finished = new Set([
-      tx,
-      ...[...addresses].flatMap((address) => this.#finishItem(address, tx, decision, put)),
-    ])
+    const finished = new Set([tx])
+    for (const address of addresses)
+      for (const each of this.#finishItem(address, tx, decision, put)) finished.add(each)
     if (unfenced !== true) ended.add(tx)
     // Who sees it already need not wait for it.
     const durable = settled ? line.settling() : line.settled()

@@ -9,7 +9,7 @@
 // Who has to wait for what is pending does so in patience.ts.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { StepAction, StepPlace, StepVerdict } from '../rules/beside.js'
-import type { ItemRecord, WriteRequest } from '../rules/item.js'
+import type { WriteRequest } from '../rules/item.js'
 import { observes, writes, type Action } from '../rules/pending.js'
 import type { PrepareVerdict } from '../rules/prepare.js'
 import type { NextImage } from '../rules/single-write.js'
@@ -23,6 +23,7 @@ import { both, settledAll } from './line.js'
 import { Patience, type PatienceOptions, type Step } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
+import { decodeRecord } from './record.js'
 import { inSpace } from './spaces.js'
 import type { WriteOutcome } from './storage-node.js'
 import { TransactionFinish } from './transaction-finish.js'
@@ -63,7 +64,8 @@ export interface TransactionPartOptions extends TransactionState, PatienceOption
   readonly functions?: RuleFunctions
 }
 
-type Loaded = LoadedItem & { readonly action: Action }
+/** An action and the item it meets. */
+type Loaded = StepAction & { readonly item: LoadedItem }
 
 export class TransactionPart implements TransactionNode {
   readonly #options: TransactionPartOptions
@@ -146,9 +148,10 @@ export class TransactionPart implements TransactionNode {
       const verdicts = actions.map(({ table }) => (steps.isDropped(table.space) ? GONE : ACCEPTED))
       return { answer: { verdicts }, settled: undefined }
     }
-    const items = actions.map((action) => this.#loadAction(action))
+    const loaded = actions.map((action) => this.#loadAction(action))
+    const items = itemsOf(loaded)
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
-    const verdicts = items.map((item) => this.#functions.decidePrepare(item, item.action, at, rules))
+    const verdicts = loaded.map(({ item, action }) => this.#functions.decidePrepare(item, action, at, rules))
     const refused = verdicts.some(({ verdict }) => verdict !== 'accepted' && verdict !== 'wait')
     const answer = items.map((item, n) => actionVerdict(verdicts[n] as PrepareVerdict, item))
     if (!refused && verdicts.some(({ verdict }) => verdict === 'wait')) {
@@ -209,39 +212,37 @@ export class TransactionPart implements TransactionNode {
     const { tokens, line } = this.#options
     const known = this.#recognised(request)
     if (known !== undefined) return known
-    const items = actions.map((action) => this.#loadAction(action))
-    const steps = items.map((item) => ({ item, action: item.action, answersImage: false }))
+    const steps = actions.map((action) => this.#loadAction(action))
     const last = predicates.length > 0 && { last: true as const }
     const verdict = this.#decideStep(steps, { ...(unit !== undefined && { unit }), ...last })
     switch (verdict.verdict) {
       case 'refused': {
-        const verdicts = verdict.results.map((result, at) => stepVerdict(result, items[at] as Loaded))
-        return { answer: { outcome: 'refused', verdicts }, settled: settledAt(line, items) }
+        const verdicts = verdict.results.map((result, at) => stepVerdict(result, (steps[at] as Loaded).item))
+        return { answer: { outcome: 'refused', verdicts }, settled: settledAt(line, itemsOf(steps)) }
       }
       case 'wait':
       case 'conflict': {
         const verdicts = verdict.others.map((others, at) => conflictVerdict(others, verdict.holders[at]))
         const answer: TransactAnswer = { outcome: 'refused', verdicts }
         return verdict.verdict === 'wait'
-          ? { answer, waitFor: contendedOf(items) }
+          ? { answer, waitFor: contendedOf(itemsOf(steps)) }
           : { answer, settled: undefined }
       }
       case 'done': {
         const refused = this.#unitRefusal(request, verdict.timestamp)
         if (refused !== undefined) return refused
-        for (const [at, item] of items.entries())
-          this.#applyStep({ item, action: item.action, answersImage: false }, verdict.next[at], {
-            timestamp: verdict.timestamp,
-            by: tx,
-          })
+        const done = { timestamp: verdict.timestamp, by: tx }
+        for (let at = 0; at < steps.length; at++) this.#applyStep(steps[at] as Loaded, verdict.next[at], done)
         raiseFloors(this.#options, predicates, verdict.timestamp)
-        if (unit !== undefined) this.#unlock(items, unit)
+        if (unit !== undefined) this.#unlock(itemsOf(steps), unit)
         if (isRemembered(request)) tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
-        const images = imagesWanted && { verdicts: items.map(withImage) }
+        const images = imagesWanted && { verdicts: itemsOf(steps).map(withImage) }
         return {
           answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
           // What only looked has no record that would keep its place in the serial order.
-          settled: actions.some(writes) ? line.settled() : this.#settledRead(items, verdict.timestamp),
+          settled: actions.some(writes)
+            ? line.settled()
+            : this.#settledRead(itemsOf(steps), verdict.timestamp),
         }
       }
     }
@@ -295,9 +296,9 @@ export class TransactionPart implements TransactionNode {
   }
 
   #writeBeside(request: WriteRequest): Step<WriteOutcome> {
-    const item = this.#loadAction(request)
+    const step = { ...this.#loadAction(request), answersImage: request.answersImage === true }
+    const { item } = step
     const { record } = item.state
-    const step = { item, action: item.action, answersImage: request.answersImage === true }
     const verdict = this.#decideStep([step])
     switch (verdict.verdict) {
       case 'refused': {
@@ -316,7 +317,8 @@ export class TransactionPart implements TransactionNode {
           : { answer, settled: undefined }
       }
       case 'done': {
-        const next = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
+        const written = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
+        const next = written && decodeRecord(written)
         const traceless = record === undefined && next === undefined
         return {
           answer: {
@@ -350,10 +352,10 @@ export class TransactionPart implements TransactionNode {
   }
 
   #applyStep(
-    { item, action, answersImage }: StepAction & { readonly item: LoadedItem },
+    { item, action, answersImage }: Loaded,
     next: NextImage | undefined,
     { timestamp, by }: { readonly timestamp: Timestamp; readonly by?: TxId },
-  ): ItemRecord | undefined {
+  ): Uint8Array | undefined {
     const { steps, pendings, marks } = this.#options
     const blind = !observes(action) && !answersImage
     if (!blind) marks.raise(item.address, timestamp)
@@ -361,14 +363,14 @@ export class TransactionPart implements TransactionNode {
     const { state, key } = item
     const { table } = action
     const writer = by !== undefined && { by }
-    const record = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', ...writer })
+    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', ...writer })
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
       // What is pending below it is nothing any more, and nobody need wait for it.
       this.#patience.changed(item.address)
     }
-    return record
+    return written
   }
 
   // eslint-disable-next-line typescript/require-await -- an exception must reject
@@ -379,7 +381,8 @@ export class TransactionPart implements TransactionNode {
   #loadAction(given: Action): Loaded {
     const table = this.#options.steps.shapeOf(given.table)
     const action = table === given.table ? given : { ...given, table }
-    return { ...loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key), action }
+    const item = loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key)
+    return { item, action, answersImage: false }
   }
 }
 
@@ -392,6 +395,8 @@ type TransactAnswer = TransactReply extends infer Reply
   : never
 
 const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
+
+const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
 
 const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
   items.flatMap((item) => (item.pending.length > 0 || item.lockedBy !== undefined ? [item.address] : []))

@@ -1,7 +1,8 @@
 // The reads of transactions at one node: in one round at a timestamp (§4), or the latest value in each of two phases
 // (§3.4). Both leave marks of when items were read, below a durable ceiling.
+import type { KeyBytes } from '../model/brand.js'
 import type { Ceiling } from './ceiling.js'
-import { loadRef, settledAt, type TransactionState } from './contended.js'
+import { loadRef, settledAt, type LoadedItem, type TransactionState } from './contended.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { both } from './line.js'
 import type { Patience, Step } from './patience.js'
@@ -39,21 +40,18 @@ export class TransactionReads {
     const items = refs.map((ref) => loadRef(this.#options, ref))
     const now = clock.nextTimestamp()
     const timestamp = wanted ?? functions.commonReadTimestamp(items, now) ?? now
-    const verdicts = items.map((item) => functions.decideReadAt(item, timestamp))
-    const results = items.map((item, at): ReadVerdict => {
-      const verdict = verdicts[at] as ReadVerdict
-      const { record } = item.state
-      return verdict.verdict === 'value' ? { verdict: 'value', ...(record && { record }) } : verdict
+    let isRefused = false
+    const waitFor: KeyBytes[] = []
+    const results = items.map((item): ReadVerdict => {
+      const verdict = functions.decideReadAt(item, timestamp)
+      if (verdict.verdict === 'too-old') isRefused = true
+      else if (verdict.verdict === 'pending') waitFor.push(item.address)
+      else return valueOf(item)
+      return verdict
     })
     const answer = { timestamp, results }
-    if (verdicts.some(({ verdict }) => verdict === 'too-old'))
-      return { answer, settled: settledAt(line, items) }
-    if (verdicts.some(({ verdict }) => verdict === 'pending')) {
-      return {
-        answer,
-        waitFor: items.flatMap((item, at) => (verdicts[at]?.verdict === 'pending' ? [item.address] : [])),
-      }
-    }
+    if (isRefused) return { answer, settled: settledAt(line, items) }
+    if (waitFor.length > 0) return { answer, waitFor }
     for (const item of items) marks.raise(item.address, timestamp)
     return { answer, settled: both(settledAt(line, items), ceiling.above(timestamp)) }
   }
@@ -79,3 +77,6 @@ export class TransactionReads {
     return { answer: results, settled: both(settledAt(line, items), covered) }
   }
 }
+
+const valueOf = ({ state: { record } }: LoadedItem): ReadVerdict =>
+  record === undefined ? { verdict: 'value' } : { verdict: 'value', record }

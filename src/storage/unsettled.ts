@@ -9,17 +9,31 @@ interface LastStep {
 
 export class Unsettled {
   readonly #steps = new Map<TxId, LastStep>()
+  /** The transactions of each batch that is not durable. */
+  readonly #batches = new Map<Promise<void>, TxId[]>()
 
   /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
   add(tx: TxId, durable: Promise<void>, put: 'put' | 'putVisible'): void {
     const visible = put === 'putVisible' && this.#steps.get(tx)?.visible !== false
-    const last = { durable, visible }
-    this.#steps.set(tx, last)
-    const forget = (): void => {
-      if (this.#steps.get(tx) === last) this.#steps.delete(tx)
+    this.#steps.set(tx, { durable, visible })
+    const batch = this.#batches.get(durable)
+    if (batch !== undefined) {
+      batch.push(tx)
+      return
     }
-    // A failure stays until somebody finishes the transaction once more.
-    durable.then(forget, () => undefined)
+    this.#batches.set(durable, [tx])
+    durable.then(
+      () => this.#forget(durable),
+      // A failure stays until somebody finishes the transaction once more.
+      () => this.#batches.delete(durable),
+    )
+  }
+
+  #forget(durable: Promise<void>): void {
+    for (const tx of this.#batches.get(durable) ?? []) {
+      if (this.#steps.get(tx)?.durable === durable) this.#steps.delete(tx)
+    }
+    this.#batches.delete(durable)
   }
 
   /** Undefined if readers see all that the transaction did here. */

@@ -18,14 +18,22 @@ export interface Endpoint {
     input: EndpointInput<Name>,
     options?: CallOptions,
   ): Promise<EndpointOutput<Name>>
-  /** One of Seriatim's own operations, in the JSON of the wire; absent where there are none. */
+  /**
+   * An operation of Seriatim's own (docs/wire.md), in the JSON of the wire: binaries are base64 here. An endpoint that is
+   * not Seriatim refuses it with an error named UnknownOperationException, or does not have this.
+   */
   extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
+  /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
+  readonly losesNoAnswers?: true
 }
+
+/** One that may be Seriatim's. */
+export type ExtendedEndpoint = Endpoint & Required<Pick<Endpoint, 'extension'>>
 
 type Sdk = typeof import('@aws-sdk/client-dynamodb')
 
 /** Any official DynamoDBClient, whatever it talks to. */
-export function clientEndpoint(client: DynamoDBClient): Endpoint {
+export function clientEndpoint(client: DynamoDBClient): ExtendedEndpoint {
   let sdk: Promise<Sdk> | undefined
   return {
     async call(operation, input, options = {}) {

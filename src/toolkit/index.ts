@@ -1,8 +1,42 @@
 // The toolkit: for clients of any DynamoDB endpoint, Amazon's included.
-export { LockLost, LockTimeout } from './errors.js'
+export { transactor } from './open-transactor.js'
+export type {
+  AnyTables,
+  CommitProtocol,
+  Condition,
+  IsolationLevel,
+  Outcome,
+  OutcomeInfo,
+  QueryInput,
+  RetryOptions,
+  Rows,
+  ScanInput,
+  SweepReport,
+  TableMap,
+  TableTypes,
+  TransactOptions,
+  Transactor,
+  TransactorOptions,
+  UnitHandle,
+  UnitOfWork,
+  Update,
+} from './transactor.js'
+export {
+  ConditionFailed,
+  Conflict,
+  LockLost,
+  LockTimeout,
+  OutcomeUnknown,
+  SnapshotTooOld,
+  UnitAborted,
+  UnitExpired,
+} from './errors.js'
+export type { ConflictDetail } from './errors.js'
+export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values.js'
 export type { Endpoint } from './endpoint.js'
 export type { LockPlace, LockReport } from './locks/administration.js'
 export type { LockEvent } from './locks/events.js'
 export { fenced, fencedUnit, stillHeld, stillHeldUnit, type FencedExpressions } from './locks/fence.js'
 export type { Lock, LockRow } from './locks/lock.js'
 export { locks, type AcquireOptions, type Locks, type LocksOptions } from './locks/locks.js'
+export { ownAttributes, settled, unlocked, unversioned } from './intents/plain.js'

@@ -11,7 +11,8 @@ export interface TableTypes {
   readonly key: object
   readonly item: object
 }
-export type TableMap = Readonly<Record<string, TableTypes>>
+/** What a type map is held to; an interface or a type literal. */
+export type TableMap<Tables> = { readonly [Name in keyof Tables]: TableTypes }
 // eslint-disable-next-line typescript/no-explicit-any -- without a table map any object is an item
 type Anything = { key: Record<string, any>; item: Record<string, any> }
 export type AnyTables = Readonly<Record<string, Anything>>
@@ -55,7 +56,7 @@ export type Update<Item> =
   | (Condition & { readonly set?: never; readonly add?: never; readonly remove?: never })
 
 /** What a lambda gets. Reads see the unit's own writes; writes are buffered until the commit. */
-export interface UnitOfWork<Tables extends TableMap = AnyTables> {
+export interface UnitOfWork<Tables extends TableMap<Tables> = AnyTables> {
   readonly id: string
   /** 1 for the first. */
   readonly attempt: number
@@ -74,7 +75,7 @@ export interface UnitOfWork<Tables extends TableMap = AnyTables> {
   scan<Name extends keyof Tables & string>(table: Name, input?: ScanInput): Rows<Tables[Name]['item']>
   put<Name extends keyof Tables & string>(
     table: Name,
-    item: Tables[Name]['item'],
+    item: Tables[Name]['item'] & Tables[Name]['key'],
     condition?: Condition,
   ): void
   update<Name extends keyof Tables & string>(
@@ -135,12 +136,17 @@ export interface TransactorOptions {
   /** The table for transaction records on endpoints that are not Seriatim; `seriatim-transactions` by default. */
   readonly record?: string
   readonly onOutcome?: (info: OutcomeInfo) => void
+  /** Told what an `onCommit` callback or `onOutcome` has thrown; a process warning by default. */
+  readonly onError?: (error: unknown) => void
+  /** Bytes of items that one unit may hold; 64 MB unless told otherwise. */
+  readonly unitBytesMax?: number
 }
 
 export type Outcome = 'committed' | 'cancelled' | 'pending' | 'unknown'
 
-/** A unit that outlives a lambda. */
-export interface UnitHandle<Tables extends TableMap = AnyTables> extends UnitOfWork<Tables> {
+/** A unit that outlives a lambda. Leaving its block, with `await using`, rolls it back unless it was committed. */
+export interface UnitHandle<Tables extends TableMap<Tables> = AnyTables>
+  extends UnitOfWork<Tables>, AsyncDisposable {
   commit(): Promise<void>
   rollback(): Promise<void>
   /** Persists it, so that `resume(id)` can go on with it, in another process perhaps. */
@@ -154,10 +160,10 @@ export interface SweepReport {
   readonly deleted: number
 }
 
-export interface Transactor<Tables extends TableMap = AnyTables> {
+export interface Transactor<Tables extends TableMap<Tables> = AnyTables> {
   /** Resolves to what the lambda returned, once everything it wrote is committed. */
   transact<Result>(
-    lambda: (tx: UnitOfWork<Tables>) => Promise<Result> | Result,
+    lambda: (tx: UnitOfWork<Tables>) => PromiseLike<Result> | Result,
     options?: TransactOptions,
   ): Promise<Result>
   /** Creates or verifies the tables that this way of committing needs. */

@@ -399,7 +399,7 @@ test('locks: on a Seriatim store a waiter is woken, and asks for nothing meanwhi
     },
     extension: (operation, input, options) => {
       sent.push(operation)
-      return inner.extension!(operation, input, options)
+      return inner.extension(operation, input, options)
     },
   }
   const clients = new Clients()

@@ -141,10 +141,10 @@ const cases: readonly Case[] = [
     verdict: 'holds',
   },
   {
-    says: 'one is pending at the commit or above',
+    says: 'one is pending above the commit',
     now: undefined,
     written: 50,
-    pending: [pending(200, 1)],
+    pending: [pending(201, 1)],
     verdict: 'holds',
   },
   {
@@ -168,6 +168,13 @@ const cases: readonly Case[] = [
     now: 2,
     written: 150,
     pending: [pending(160, 1)],
+    verdict: 'pending',
+  },
+  {
+    says: 'one that is decided deletes what one pending before the snapshot would have put',
+    now: undefined,
+    written: 50,
+    pending: [pending(90, 1), { ...pending(150, 1, true), action: actionOn('x', { kind: 'delete' }) }],
     verdict: 'pending',
   },
   {

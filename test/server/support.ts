@@ -181,7 +181,10 @@ export async function ask(
   return response
 }
 
-function parseResponse(bytes: Buffer, bodiless: boolean): (RawResponse & { bytes: number }) | undefined {
+export function parseResponse(
+  bytes: Buffer,
+  bodiless: boolean,
+): (RawResponse & { bytes: number }) | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined
   const [statusLine, ...lines] = bytes.toString('latin1', 0, end).split('\r\n')

@@ -43,7 +43,7 @@ export const getItem: Operation = {
         : undefined
     const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
     if (record === undefined) return Buffer.from(`{${further.slice(1)}}`)
-    if (projection === undefined) return joinReply(['{"Item":', record.json, further, '}'])
+    if (projection === undefined) return joinReply(['{"Item":', record.json, `${further}}`])
     const item = projection.project(parseRecord(record))
     return Buffer.from(`{"Item":${JSON.stringify(item)}${further}}`)
   },

@@ -99,7 +99,8 @@ export function parseActions(
     const [kind, input] = theOne(element)
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    return { tableName, input, ...parse(kind, input) }
+    const { attributes: given, mutation, condition } = parse(kind, input)
+    return { tableName, input, attributes: given, mutation, condition }
   })
   let bytes = 0
   for (const each of parsed) bytes += itemBytes(each.attributes)
@@ -109,19 +110,23 @@ export function parseActions(
   return parsed
 }
 
-type Kind = 'ConditionCheck' | 'Put' | 'Delete' | 'Update'
+const KINDS = ['ConditionCheck', 'Put', 'Delete', 'Update'] as const
+type Kind = (typeof KINDS)[number]
 
 function theOne(element: Input): readonly [Kind, Input] {
-  const kinds = (['ConditionCheck', 'Put', 'Delete', 'Update'] as const).filter(
-    (kind) => element[kind] !== undefined && element[kind] !== null,
-  )
-  const [kind] = kinds
+  let kind: Kind | undefined
+  let count = 0
+  for (const each of KINDS) {
+    if (element[each] === undefined || element[each] === null) continue
+    kind ??= each
+    count++
+  }
   if (kind === undefined) {
     throw validationError(
       'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request',
     )
   }
-  if (kinds.length > 1) {
+  if (count > 1) {
     throw validationError('TransactItems can only contain one of Check, Put, Update or Delete')
   }
   return [kind, element[kind] as Input]

@@ -87,17 +87,20 @@ function answer(
   records: readonly (ItemRecord | undefined)[],
 ): Uint8Array {
   let bytes = 0
-  const pieces: (string | Uint8Array)[] = ['{"Responses":[']
-  for (const [at, { projection }] of gets.entries()) {
+  const pieces: (string | Uint8Array)[] = []
+  // Text that is still to be written before the next item.
+  let text = '{"Responses":['
+  for (let at = 0; at < gets.length; at++) {
     const record = records[at]
-    if (at > 0) pieces.push(',')
+    if (at > 0) text += ','
     if (record === undefined) {
-      pieces.push('{}')
+      text += '{}'
       continue
     }
     bytes += record.itemBytes
-    const item = projection === undefined ? record.json : projected(record, projection)
-    pieces.push('{"Item":', item, '}')
+    const { projection } = gets[at] as BoundGet
+    pieces.push(`${text}{"Item":`, projection === undefined ? record.json : projected(record, projection))
+    text = '}'
   }
   if (bytes > limits.transactionBytesMax) {
     throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
@@ -108,7 +111,8 @@ function answer(
         gets.map(({ table }, at) => [table, records[at]]),
       )
     : undefined
-  pieces.push(`]${furtherMembers({ ConsumedCapacity: capacity })}}`)
+  const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
+  pieces.push(`${text}]${further}}`)
   return joinReply(pieces)
 }
 

@@ -45,6 +45,7 @@ export function eachOrCancelled<T, Bound>(
 }
 
 export function refuseRepeatedItems(items: readonly ItemRef[]): void {
+  if (items.length === 1) return
   const seen = new Set(items.map(({ space, key }) => `${space} ${key.bytes}`))
   if (seen.size < items.length) {
     throw validationError('Transaction request cannot include multiple operations on one item')

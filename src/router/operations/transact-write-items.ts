@@ -77,10 +77,14 @@ const internalError = (reason: string): DynamoError =>
   new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
 
 /** `payload`: all of the request that makes it the same request. */
-export function tokenOf(input: Input, payload: unknown): ClientToken | undefined {
+export function tokenOf(
+  input: Input,
+  payload: unknown,
+  textOf: (payload: unknown) => string = canonical,
+): ClientToken | undefined {
   const text = input['ClientRequestToken']
   if (typeof text !== 'string') return undefined
-  const payloadHash = createHash('sha256').update(canonical(payload)).digest('base64url')
+  const payloadHash = createHash('sha256').update(textOf(payload)).digest('base64url')
   return { text, payloadHash }
 }
 

@@ -64,14 +64,16 @@ export const unitCommit: Operation = {
     const unit = unitOf(context, input)
     refuseExpired(context, unit)
     const parsed = parseActions(listOf(input, 'TransactItems'), scope, limits.requestBytesMax)
-    const token = tokenOf(input, [
+    // Whoever sends a commit again sends the same bytes.
+    const payload = [
       input['TransactItems'],
       input['Reads'],
       input['Predicates'],
       input['Locks'],
       unit.isolation,
       unit.readTimestamp,
-    ])
+    ]
+    const token = tokenOf(input, payload, JSON.stringify)
     releaseOf(context, input)
     const validates = unit.isolation === 'serializable'
     // Reads the catalogue, so what it gives is sent to the nodes in the same turn.
@@ -120,7 +122,8 @@ function combine(
   reads: readonly BoundRead[],
   locks: readonly BoundRead[],
 ): { readonly actions: readonly Blamed[] } {
-  const readsByItem = new Map(reads.map((read) => [itemName(read.action), read]))
+  const readsByItem = new Map<string, BoundRead>()
+  for (const read of reads) readsByItem.set(itemName(read.action), read)
   const locked = new Set(locks.map(({ action }) => itemName(action)))
   const since = isolation === 'snapshot' ? readTimestamp : undefined
   const actions = writes.map(({ action, table }): Blamed => {
@@ -128,10 +131,8 @@ function combine(
     const read = readsByItem.get(name)
     readsByItem.delete(name)
     const expected = read?.action.expected ?? firstCommitterWins(action, since)
-    return {
-      tableName: table.name,
-      action: { ...action, ...(expected && { expected }), ...(locked.delete(name) && { locked: true }) },
-    }
+    const required = expected === undefined ? action : { ...action, expected }
+    return { tableName: table.name, action: locked.delete(name) ? { ...required, locked: true } : required }
   })
   for (const [name, { action, tableName }] of readsByItem) {
     actions.push({ tableName, action: locked.delete(name) ? { ...action, locked: true } : action })

@@ -120,12 +120,17 @@ async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[
 
 /** One element for each get, in order; an item that is not there leaves an empty one. */
 function answer(records: readonly (ItemRecord | undefined)[], members: object): Uint8Array {
-  const pieces: (string | Uint8Array)[] = ['{"Responses":[']
+  const pieces: (string | Uint8Array)[] = []
+  let text = '{"Responses":['
   for (const [at, record] of records.entries()) {
-    if (at > 0) pieces.push(',')
-    if (record === undefined) pieces.push('{}')
-    else pieces.push('{"Item":', record.json, `,"Version":${record.timestamp}}`)
+    const comma = at > 0 ? ',' : ''
+    if (record === undefined) {
+      text += `${comma}{}`
+    } else {
+      pieces.push(`${text}${comma}{"Item":`, record.json)
+      text = `,"Version":${record.timestamp}}`
+    }
   }
-  pieces.push(`]${furtherMembers(members as Readonly<Record<string, unknown>>)}}`)
+  pieces.push(`${text}]${furtherMembers(members as Readonly<Record<string, unknown>>)}}`)
   return joinReply(pieces)
 }

@@ -1,0 +1,135 @@
+// Makes the tables of the workloads and their items, over HTTP, in batches.
+import { post } from './targets/post.js'
+import {
+  BATCH_ITEMS,
+  INDEX_KEYS,
+  indexAttribute,
+  ITEM_BYTES,
+  ITEM_TABLE,
+  keyText,
+  PARTITION_ITEMS,
+  PARTITION_TABLE,
+  partitionItem,
+  plainItem,
+  type Scale,
+} from './workloads.js'
+
+const WRITERS = 8
+const ACTIVE_LOOK_MS = 20
+const ACTIVE_LOOKS_MAX = 3000
+
+export async function fillPeerTables(
+  endpoint: string,
+  { items, partitions, itemBytes = ITEM_BYTES }: Scale,
+): Promise<void> {
+  await fillItemTable(endpoint, { table: ITEM_TABLE, items, itemBytes, indexes: 0 })
+  await fillPartitions(endpoint, partitions, 0, itemBytes)
+}
+
+/** The partitions beyond the first `from`, which are there already. */
+export async function fillPartitions(
+  endpoint: string,
+  partitions: number,
+  from: number,
+  itemBytes: number,
+): Promise<void> {
+  if (from === 0) await createTable(endpoint, PARTITION_TABLE, { pk: 'S', sk: 'N' }, 0)
+  const more = partitions - from
+  await writeItems(endpoint, PARTITION_TABLE, more * PARTITION_ITEMS, (number) =>
+    partitionItem(keyText(from + (number % more)), Math.floor(number / more), itemBytes),
+  )
+}
+
+export interface ItemTable {
+  readonly table: string
+  readonly items: number
+  readonly itemBytes: number
+  readonly indexes: number
+}
+
+export async function fillItemTable(endpoint: string, table: ItemTable): Promise<void> {
+  await createTable(endpoint, table.table, { id: 'S' }, table.indexes)
+  await addItems(endpoint, table, 0)
+}
+
+/** Items from that number on. */
+export async function addItems(
+  endpoint: string,
+  { table, items, itemBytes, indexes }: ItemTable,
+  from: number,
+): Promise<void> {
+  await writeItems(endpoint, table, items - from, (number) => {
+    const indexKeys = Array.from({ length: indexes }, () => keyText((from + number) % INDEX_KEYS.to))
+    return plainItem(keyText(from + number), itemBytes, indexKeys)
+  })
+}
+
+export async function dropTables(endpoint: string, tables: readonly string[]): Promise<void> {
+  for (const TableName of tables) await post(endpoint, 'DeleteTable', { TableName })
+}
+
+async function createTable(
+  endpoint: string,
+  name: string,
+  key: Readonly<Record<string, string>>,
+  indexes: number,
+): Promise<void> {
+  const indexed = Array.from({ length: indexes }, (_, at) => indexAttribute(at))
+  const types = { ...key, ...Object.fromEntries(indexed.map((attribute) => [attribute, 'S'])) }
+  await post(endpoint, 'CreateTable', {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: Object.entries(types).map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: Object.keys(key).map((AttributeName, at) => ({
+      AttributeName,
+      KeyType: at === 0 ? 'HASH' : 'RANGE',
+    })),
+    ...(indexes > 0 && {
+      GlobalSecondaryIndexes: indexed.map((AttributeName) => ({
+        IndexName: `by-${AttributeName}`,
+        KeySchema: [{ AttributeName, KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'ALL' },
+      })),
+    }),
+  })
+  for (let look = 0; look < ACTIVE_LOOKS_MAX; look++) {
+    const answer = (await post(endpoint, 'DescribeTable', { TableName: name })) as {
+      readonly Table: { readonly TableStatus: string }
+    }
+    if (answer.Table.TableStatus === 'ACTIVE') return
+    await new Promise((resolve) => setTimeout(resolve, ACTIVE_LOOK_MS))
+  }
+  throw new Error(`the table ${name} does not become active`)
+}
+
+async function writeItems(
+  endpoint: string,
+  table: string,
+  count: number,
+  item: (number: number) => object,
+): Promise<void> {
+  let next = 0
+  const writer = async (): Promise<void> => {
+    while (next < count) {
+      const from = next
+      next += BATCH_ITEMS
+      const size = Math.min(BATCH_ITEMS, count - from)
+      let puts: readonly unknown[] = Array.from({ length: size }, (_, at) => ({
+        PutRequest: { Item: item(from + at) },
+      }))
+      for (let tries = 0; puts.length > 0; tries++) {
+        if (tries === UNPROCESSED_TRIES_MAX) throw new Error(`${table}: items are left unprocessed`)
+        const answer = (await post(endpoint, 'BatchWriteItem', { RequestItems: { [table]: puts } })) as {
+          readonly UnprocessedItems?: Readonly<Record<string, readonly unknown[]>>
+        }
+        puts = answer.UnprocessedItems?.[table] ?? []
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, writer))
+}
+
+const UNPROCESSED_TRIES_MAX = 100

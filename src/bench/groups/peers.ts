@@ -1,0 +1,128 @@
+// Seriatim beside its peers: all servers run and are filled first, then each round asks each of them each workload,
+// one after another, so that whatever else the machine does meets all of them.
+import { type Group, groupOf, type Unit } from '../bench.js'
+import { dropTables, fillPeerTables } from '../fill.js'
+import type { Generator } from '../load/generator-process.js'
+import { measure } from '../measure.js'
+import type { UnitRecord } from '../records.js'
+import type { TargetName } from '../targets/commands.js'
+import { endpointTarget, startTarget, type Target } from '../targets/target.js'
+import { ITEM_TABLE, PARTITION_TABLE, type Scale, type Workload } from '../workloads.js'
+
+export interface PeerOptions {
+  readonly targets: readonly TargetName[]
+  /** A server that somebody else has started. */
+  readonly endpoint?: string
+  readonly workloads: readonly Workload[]
+  readonly scale: Scale
+  readonly clients: readonly number[]
+  /** Of an open loop, in requests a second; undefined: closed. */
+  readonly rate?: number
+  readonly rounds: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
+
+const START_AND_FILL_MS = 5000
+const BETWEEN_MS = 60
+
+export function peerGroup(options: PeerOptions): Group {
+  const { targets, endpoint, rounds, workloads, clients, warmupMs, durationMs, rate } = options
+  const names: readonly string[] = endpoint === undefined ? targets : [...targets, 'endpoint']
+  const units: (Unit & { run(peers: Peers): Promise<UnitRecord> })[] = []
+  for (let round = 1; round <= rounds; round++) {
+    for (const count of clients) {
+      for (const workload of workloads) {
+        for (const target of names) {
+          const load = rate === undefined ? `${count} clients` : `${rate} a second`
+          units.push({
+            id: `peers/${workload.name}/${load}/${target}/round ${round}`,
+            estimateMs: warmupMs + durationMs + BETWEEN_MS,
+            run: (peers) => measurePeer(options, peers, { target, workload, clients: count, round }),
+          })
+        }
+      }
+    }
+  }
+  return groupOf({
+    name: 'peers',
+    setupMs: START_AND_FILL_MS * names.length,
+    units,
+    open: (generator) => openPeers(options, generator),
+    close: closePeers,
+  })
+}
+
+interface Peers {
+  readonly generator: Generator
+  readonly running: ReadonlyMap<string, Target>
+  readonly missing: ReadonlyMap<string, string>
+}
+
+async function openPeers({ targets, endpoint, scale }: PeerOptions, generator: Generator): Promise<Peers> {
+  const missing = new Map<string, string>()
+  const running = new Map<string, Target>()
+  const peers: Peers = { generator, running, missing }
+  try {
+    for (const name of targets) {
+      const target = await startTarget(name)
+      if ('missing' in target) missing.set(name, target.missing)
+      else running.set(name, target)
+    }
+    for (const [name, target] of running) {
+      if (name !== 'bare') await fillPeerTables(target.endpoint, scale)
+    }
+    if (endpoint !== undefined) {
+      await fillPeerTables(endpoint, scale)
+      running.set('endpoint', endpointTarget(endpoint))
+    }
+    return peers
+  } catch (error) {
+    await closePeers(peers)
+    throw error
+  }
+}
+
+async function closePeers({ running }: Peers): Promise<void> {
+  const other = running.get('endpoint')
+  if (other !== undefined) await dropTables(other.endpoint, [ITEM_TABLE, PARTITION_TABLE])
+  await Promise.all([...running.values()].map((target) => target.stop()))
+}
+
+async function measurePeer(
+  { rate, warmupMs, durationMs }: PeerOptions,
+  { generator, running, missing }: Peers,
+  {
+    target: name,
+    workload,
+    clients,
+    round,
+  }: {
+    readonly target: string
+    readonly workload: Workload
+    readonly clients: number
+    readonly round: number
+  },
+): Promise<UnitRecord> {
+  const target = running.get(name)
+  if (target === undefined) return { kind: 'missing', target: name, reason: missing.get(name) ?? '' }
+  const measured = await measure(generator, target, {
+    mix: [{ weight: 1, workload }],
+    mode:
+      rate === undefined
+        ? { kind: 'closed', clients }
+        : { kind: 'open', perSecond: rate, connections: clients, spacing: 'poisson' },
+    warmupMs,
+    durationMs,
+    seed: round,
+  })
+  return {
+    kind: 'peer',
+    target: name,
+    workload: workload.name,
+    clients,
+    rate: rate ?? null,
+    round,
+    measured,
+  }
+}

@@ -1,0 +1,57 @@
+// The groups of a run, from its settings.
+import type { Group } from './bench.js'
+import { appendGroup } from './groups/append.js'
+import { equalGroup } from './groups/equal.js'
+import { generatorGroup } from './groups/generator.js'
+import { growthGroups } from './groups/growth.js'
+import { contentionGroup, plainGroup, sizeGroup, throughputGroup } from './groups/paper.js'
+import { peerGroup } from './groups/peers.js'
+import { simulatedGroup } from './groups/simulated.js'
+import { startGroup } from './groups/start.js'
+import { VARIANTS } from './groups/variants.js'
+import type { Part, Settings } from './presets.js'
+import { peerWorkloads } from './workloads.js'
+
+export function planOf(settings: Settings): readonly Group[] {
+  return settings.parts.flatMap((part) => groupsFor(part, settings))
+}
+
+function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
+  const paper = { ...settings, ...settings.experiments, variants: VARIANTS }
+  switch (part) {
+    case 'generator':
+      return generatorGroup(settings)
+    case 'start':
+      return startGroup(settings)
+    case 'append':
+      return appendGroup(settings)
+    case 'peers': {
+      const { items, partitions, operations } = settings
+      const scale = { items, partitions }
+      const workloads = peerWorkloads(scale).filter(
+        ({ name }) => operations.length === 0 || operations.some((each) => matches(name, each)),
+      )
+      return peerGroup({ ...settings, scale, workloads })
+    }
+    case 'equal':
+      return equalGroup({ ...paper, scale: { items: settings.items, partitions: settings.partitions } })
+    case 'throughput':
+      return throughputGroup(paper)
+    case 'size':
+      return sizeGroup(paper)
+    case 'plain':
+      return plainGroup(paper)
+    case 'contention':
+      return contentionGroup(paper)
+    case 'simulated':
+      return simulatedGroup(settings)
+    case 'growth':
+      return growthGroups({ ...paper, targets: settings.growing })
+  }
+}
+
+/** `TransactGetItems of 1` is that one and not `TransactGetItems of 10` too; `GetItem` is not `TransactGetItems`. */
+export function matches(name: string, wanted: string): boolean {
+  const [given, looked] = [name.toLowerCase(), wanted.toLowerCase()]
+  return given === looked || given.startsWith(`${looked} `) || given.startsWith(`${looked},`)
+}

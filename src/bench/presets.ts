@@ -1,0 +1,109 @@
+// How much is measured: `quick` in about three minutes, `figures` in about fifteen, `full` for all of it.
+import type { TargetName } from './targets/commands.js'
+import { TARGET_NAMES } from './targets/commands.js'
+
+export const PRESET_NAMES = ['quick', 'figures', 'full'] as const
+export type PresetName = (typeof PRESET_NAMES)[number]
+
+/** The parts of a run, in the order they are run. */
+export const PARTS = [
+  'generator',
+  'start',
+  'append',
+  'peers',
+  'equal',
+  'throughput',
+  'size',
+  'plain',
+  'contention',
+  'simulated',
+  'growth',
+] as const
+export type Part = (typeof PARTS)[number]
+
+export interface Settings {
+  readonly parts: readonly Part[]
+  readonly targets: readonly TargetName[]
+  readonly endpoint?: string
+  /** Workloads whose name contains one of these; all if there is none. */
+  readonly operations: readonly string[]
+  readonly clients: readonly number[]
+  readonly rate?: number
+  readonly rounds: number
+  readonly warmupMs: number
+  readonly durationMs: number
+  readonly items: number
+  readonly partitions: number
+  /** Virtual time of each simulated experiment. */
+  readonly virtualMs: number
+  /** The experiments, which take longer than a comparison: latencies need many requests. */
+  readonly experiments: { readonly warmupMs: number; readonly durationMs: number; readonly rounds: number }
+  /** Growth: sizes of the table, and who is measured. */
+  readonly tableItems: readonly number[]
+  readonly growing: readonly TargetName[]
+}
+
+const QUICK_OPERATIONS = [
+  'GetItem',
+  'PutItem',
+  'UpdateItem',
+  'Query',
+  'TransactGetItems of 3',
+  'TransactWriteItems of 3',
+]
+
+export const PRESETS: Readonly<Record<PresetName, Settings>> = {
+  quick: {
+    parts: ['generator', 'start', 'append', 'peers', 'growth'],
+    targets: ['bare', 'seriatim-memory', 'seriatim-disk', 'dynalite-memory', 'local-disk'],
+    operations: QUICK_OPERATIONS,
+    clients: [64],
+    rounds: 3,
+    warmupMs: 250,
+    durationMs: 500,
+    items: 10_000,
+    partitions: 100,
+    virtualMs: 10,
+    experiments: { warmupMs: 200, durationMs: 400, rounds: 1 },
+    tableItems: [10_000, 100_000],
+    growing: ['seriatim-disk'],
+  },
+  figures: {
+    parts: PARTS,
+    targets: [
+      'bare',
+      'seriatim-memory',
+      'seriatim-disk',
+      'seriatim-disk-4',
+      'dynalite-memory',
+      'dynalite-disk',
+      'local-disk',
+    ],
+    operations: [],
+    clients: [64],
+    rounds: 5,
+    warmupMs: 250,
+    durationMs: 500,
+    items: 10_000,
+    partitions: 100,
+    virtualMs: 15,
+    experiments: { warmupMs: 300, durationMs: 1000, rounds: 3 },
+    tableItems: [10_000, 100_000, 1_000_000],
+    growing: ['seriatim-disk'],
+  },
+  full: {
+    parts: PARTS,
+    targets: TARGET_NAMES,
+    operations: [],
+    clients: [1, 16, 64],
+    rounds: 5,
+    warmupMs: 500,
+    durationMs: 1500,
+    items: 10_000,
+    partitions: 100,
+    virtualMs: 100,
+    experiments: { warmupMs: 500, durationMs: 3000, rounds: 5 },
+    tableItems: [10_000, 100_000, 1_000_000, 10_000_000],
+    growing: ['seriatim-disk', 'seriatim-memory'],
+  },
+}

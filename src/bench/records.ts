@@ -1,0 +1,160 @@
+// What a run leaves behind: one record for each unit of work, by its id, in one JSON file. Tables, charts and
+// docs/performance.md are made of it, and a run that was interrupted goes on from it.
+import type { LatencySummary } from './load/latencies.js'
+import type { SimulatedResult } from './simulated/cluster.js'
+
+/** One load on one server. */
+export interface Measured {
+  /** Answers with 200 in a second. */
+  readonly perSecond: number
+  readonly answers: number
+  readonly latency: LatencySummary
+  /** Answers other than 200, by name. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** Of a mix; empty for a single workload. */
+  readonly parts: readonly {
+    readonly workload: string
+    readonly answers: number
+    readonly refusals: Readonly<Record<string, number>>
+    readonly latency: LatencySummary
+  }[]
+  /** Due, and never sent: the server did not keep up with an open loop. */
+  readonly unsent: number
+  /** Of the server for a request; null where it cannot be seen. */
+  readonly cpuMicros: number | null
+  readonly writtenBytes: number | null
+  readonly residentBytes: number | null
+  /** Of that, what is not a mapped file: LMDB maps the whole index, and those pages the system can take back. */
+  readonly ownBytes: number | null
+  /** Of the generator for a request. */
+  readonly generatorMicros: number
+  readonly lateMicrosP99: number
+}
+
+export type UnitRecord =
+  | {
+      readonly kind: 'peer'
+      readonly target: string
+      readonly workload: string
+      readonly clients: number
+      /** Of an open loop; null: closed. */
+      readonly rate: number | null
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      readonly kind: 'start'
+      readonly target: string
+      readonly startMs: number
+      readonly residentBytes: number | null
+    }
+  | {
+      readonly kind: 'append'
+      readonly frameBytes: number
+      readonly round: number
+      readonly perSecond: number
+      readonly latency: LatencySummary
+    }
+  | { readonly kind: 'generator'; readonly round: number; readonly measured: Measured }
+  | {
+      /** §5.1: latency at a share of the peak rate. */
+      readonly kind: 'throughput'
+      readonly variant: string
+      readonly mix: string
+      /** Of the peak, which a closed loop of 64 clients found just before. */
+      readonly share: number
+      readonly peakPerSecond: number
+      readonly rate: number
+      readonly measured: Measured
+    }
+  | {
+      /** §5.2: latency by the operations of a transaction, the rate of items being the same. */
+      readonly kind: 'size'
+      readonly variant: string
+      readonly operation: string
+      readonly items: number
+      readonly itemsPerSecond: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      /** §5.3: one operation, plain and as a transaction, at the same rate. */
+      readonly kind: 'plain'
+      readonly variant: string
+      readonly workload: string
+      readonly rate: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      /** §5.4: cancellations of workloads A, B and C. */
+      readonly kind: 'contention'
+      readonly variant: string
+      readonly workload: 'A' | 'B' | 'C'
+      readonly hotItems: number
+      readonly rate: number
+      readonly measured: Measured
+    }
+  | {
+      /** The same rate for all, so that latencies can be compared. */
+      readonly kind: 'equal'
+      readonly target: string
+      readonly workload: string
+      readonly rate: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      readonly kind: 'growth'
+      readonly axis: GrowthAxis
+      readonly value: number
+      readonly target: string
+      readonly workload: string
+      readonly measured: Measured
+      /** Of the folder; null in memory. */
+      readonly folderBytes: number | null
+      /** With the tables as they are by then; null where it was not looked at. */
+      readonly restartMs: number | null
+    }
+  | {
+      /** An experiment of section 5 in virtual time. */
+      readonly kind: 'simulated'
+      readonly experiment: 'throughput' | 'size' | 'plain' | 'contention'
+      readonly rules: 'all' | 'none'
+      readonly mix: string
+      /** Operations a second, items of a transaction, or transactions a second. */
+      readonly value: number
+      readonly virtualMs: number
+      readonly result: SimulatedResult
+    }
+  | { readonly kind: 'missing'; readonly target: string; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export const GROWTH_AXES = ['items', 'item bytes', 'indexes', 'hot keys', 'clients'] as const
+export type GrowthAxis = (typeof GROWTH_AXES)[number]
+
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryBytes: number
+  readonly system: string
+  readonly node: string
+}
+
+export interface RunFile {
+  readonly format: 'seriatim-bench-1'
+  readonly seriatim: string
+  readonly command: string
+  readonly startedAt: string
+  readonly machine: Machine
+  readonly records: Readonly<Record<string, UnitRecord>>
+}
+
+export type RecordOf<Kind extends UnitRecord['kind']> = Extract<UnitRecord, { readonly kind: Kind }>
+
+export function recordsOf<Kind extends UnitRecord['kind']>(
+  records: Readonly<Record<string, UnitRecord>>,
+  kind: Kind,
+): readonly RecordOf<Kind>[] {
+  return Object.values(records).filter((record): record is RecordOf<Kind> => record.kind === kind)
+}

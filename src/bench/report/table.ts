@@ -1,0 +1,39 @@
+// A table of what was measured, for a terminal and for a page.
+
+export interface Table {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+/** The first column to the left, the others to the right. */
+export function terminalLines({ title, columns, rows }: Table): readonly string[] {
+  const all = [columns, ...rows]
+  const widths = columns.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd()
+  return ['', title, ...all.map((row) => `  ${line(row)}`)]
+}
+
+export function markdownLines({ columns, rows }: Table): readonly string[] {
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(columns), line(columns.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)]
+}
+
+export const whole = (value: number): string =>
+  Number.isFinite(value) ? Math.round(value).toLocaleString('en-US') : '-'
+
+export const fixed = (value: number | undefined, digits: number): string =>
+  value !== undefined && Number.isFinite(value) ? value.toFixed(digits) : '-'
+
+export const percent = (share: number, digits = 1): string =>
+  Number.isFinite(share) ? `${(100 * share).toFixed(digits)} %` : '-'
+
+export const megabytes = (bytes: number): string =>
+  Number.isFinite(bytes) ? `${whole(bytes / 1e6)} MB` : '-'
+
+export const millis = (micros: number): string => (Number.isFinite(micros) ? (micros / 1000).toFixed(2) : '-')

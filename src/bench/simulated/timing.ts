@@ -1,0 +1,81 @@
+// How long things take in a simulated cluster. Stated parameters: nothing here is measured while it runs.
+//
+// Processor times are of this store on the machine of docs/performance.md, from the processor time of its server for
+// transactions of 1 to 100 items less that of a bare server; syncs are those of the append loop there. Networks are those
+// between machines of one region, with the occasional slow message that the paper's large transactions meet (§5.2).
+
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+export interface Timing {
+  /** One way; each doubling within the range is as likely as the next. */
+  readonly networkMicros: Range
+  /** Of messages, and of syncs. */
+  readonly slowShare: number
+  readonly slowMicros: Range
+  /** On the wire. */
+  readonly kilobyteMicros: number
+  readonly itemBytes: number
+  /** One write and fdatasync of a journal. */
+  readonly syncMicros: Range
+  /** Of the processor of whoever receives a message. */
+  readonly messageMicros: number
+  /** Of a node's processor for each item. */
+  readonly readMicros: number
+  readonly prepareMicros: number
+  readonly commitMicros: number
+  readonly writeMicros: number
+  /** Of a coordinator's processor for each item: parsing, binding expressions. */
+  readonly coordinateMicros: number
+}
+
+export const REGION: Timing = {
+  networkMicros: { min: 100, max: 400 },
+  slowShare: 0.002,
+  slowMicros: { min: 1_000, max: 5_000 },
+  kilobyteMicros: 1,
+  itemBytes: 900,
+  syncMicros: { min: 150, max: 600 },
+  messageMicros: 8,
+  readMicros: 4,
+  prepareMicros: 15,
+  commitMicros: 12,
+  writeMicros: 15,
+  coordinateMicros: 4,
+}
+
+/** What a method costs the processor that runs it, and how many items travel with the request and with the answer. */
+export function workOf(
+  timing: Timing,
+  method: string,
+  items: number,
+): { readonly micros: number; readonly sentItems: number; readonly answeredItems: number } {
+  const { messageMicros, readMicros, prepareMicros, commitMicros, writeMicros } = timing
+  const cost = (perItem: number, sentItems: number, answeredItems: number) => ({
+    micros: messageMicros + perItem * items,
+    sentItems,
+    answeredItems,
+  })
+  switch (method) {
+    case 'prepare':
+      return cost(prepareMicros, items, 0)
+    case 'commit':
+    case 'cancel':
+      return cost(commitMicros, 0, 0)
+    case 'transact':
+    case 'write':
+      return cost(writeMicros, items, 0)
+    case 'readAt':
+    case 'readLatest':
+    case 'get':
+      return cost(readMicros, 0, items)
+    case 'coordinate-write':
+      return cost(timing.coordinateMicros, items, 0)
+    case 'coordinate-read':
+      return cost(timing.coordinateMicros, 0, items)
+    default:
+      return cost(0, 0, 0)
+  }
+}

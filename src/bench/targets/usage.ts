@@ -1,0 +1,45 @@
+// What a process has used so far, where there is a /proc to ask.
+import { readFileSync } from 'node:fs'
+
+export interface Usage {
+  readonly cpuMicros: number
+  /** That the process caused to be sent to storage. */
+  readonly writtenBytes: number
+}
+
+const CLOCK_TICKS_PER_SECOND = 100
+const STAT_USER = 11
+const STAT_SYSTEM = 12
+
+/** Undefined where there is no /proc, or it does not tell this user. */
+export function usageOf(pid: number): Usage | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    const ticks = Number(fields[STAT_USER]) + Number(fields[STAT_SYSTEM])
+    const io = readFileSync(`/proc/${pid}/io`, 'utf8')
+    return {
+      cpuMicros: (ticks / CLOCK_TICKS_PER_SECOND) * 1e6,
+      writtenBytes: Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? 0),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+export interface Memory {
+  readonly residentBytes: number
+  /** Without mapped files. */
+  readonly ownBytes: number
+}
+
+export function memoryOf(pid: number): Memory | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const bytes = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? NaN) * 1024
+    const residentBytes = bytes('VmRSS')
+    return { residentBytes, ownBytes: residentBytes - bytes('RssFile') }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,18 @@
+import { EXTENSION_PREFIX, type Operation } from '../context.js'
+import { jsonReply } from '../reply.js'
+
+/** For a client whose commit was never answered. */
+export const unitOutcome: Operation = {
+  name: 'UnitOutcome',
+  targetPrefix: EXTENSION_PREFIX,
+  access: 'read',
+  shape: {
+    kind: 'struct',
+    members: { ClientRequestToken: { kind: 'string', required: true, lengthMin: 1, lengthMax: 36 } },
+  },
+
+  async run({ coordinator }, input) {
+    const outcome = await coordinator.outcome(input['ClientRequestToken'] as string)
+    return jsonReply({ Outcome: outcome.toUpperCase() })
+  },
+}

@@ -1,0 +1,120 @@
+// Wrong versions of the protocol, each wrong in one place (see sim/mutants.ts): a simulation that does not find them
+// proves nothing about the right one.
+
+export interface IntentsMutant {
+  /** The module, under the source folder. */
+  readonly module: string
+  readonly find: string
+  readonly replace: string
+  /** Where it shows soonest. */
+  readonly workload: 'lists' | 'bank' | 'slots'
+}
+
+const folder = 'toolkit/intents'
+
+export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
+  'no-tombstone': {
+    module: `${folder}/settle.js`,
+    find: 'await cancel(space, header ?? intent, usage);',
+    replace:
+      'if (header === undefined)\n                return drop(space, locked, usage);\n            await cancel(space, header ?? intent, usage);',
+    workload: 'lists',
+  },
+  'counter-as-version': {
+    module: `${folder}/rules.js`,
+    find: 'if (intent.transient)\n        return `${intent.id}*${intent.id}`;',
+    replace: 'return `n${Number((before ?? "n0").slice(1)) + 1}`;',
+    workload: 'lists',
+  },
+  'single-write-blind-to-intents': {
+    module: `${folder}/single.js`,
+    find: "condition: '#v = :base AND attribute_not_exists(#i)',\n                names: { '#v': VERSION, '#i': INTENT },",
+    replace: "condition: '#v = :base',\n                names: { '#v': VERSION },",
+    workload: 'lists',
+  },
+  'transaction-blind-to-intents': {
+    module: `${folder}/transact.js`,
+    find: "const OURS = { '#seriatimI': INTENT, '#seriatimV': VERSION };\nconst FREE = 'attribute_not_exists(#seriatimI) AND NOT",
+    replace: "const OURS = { '#seriatimV': VERSION };\nconst FREE = 'NOT",
+    workload: 'lists',
+  },
+  'finished-before-decision': {
+    module: `${folder}/commit.js`,
+    find: 'this.#answer(await decide(',
+    replace: 'this.#finishBehind();\n        this.#answer(await decide(',
+    workload: 'bank',
+  },
+  'decision-not-compared': {
+    module: `${folder}/requests.js`,
+    find: "'#state = :pending AND #turn = :turn AND #stamp = :stamp'",
+    replace: "'(#state = :pending OR attribute_exists(#state)) AND #turn = :turn AND #stamp = :stamp'",
+    workload: 'bank',
+  },
+  'lost-decision-taken-for-cancelled': {
+    module: `${folder}/headers.js`,
+    find: 'const fate = await cancel(space, header, usage);\n        return',
+    replace: "const fate = 'cancelled';\n        return",
+    workload: 'lists',
+  },
+  'reads-not-validated': {
+    module: `${folder}/commit.js`,
+    find: 'await this.#plan.validate();',
+    replace: '',
+    workload: 'lists',
+  },
+  'validation-passes-intents': {
+    module: `${folder}/validate.js`,
+    find: 'if (look.undecided === undefined)',
+    replace: 'if (true)',
+    workload: 'lists',
+  },
+  'ranges-not-validated': {
+    module: `${folder}/validate.js`,
+    find: 'for (const page of seen.pages)',
+    replace: 'for (const page of [])',
+    workload: 'slots',
+  },
+  'absence-not-locked': {
+    module: `${folder}/attempt.js`,
+    find: 'const bare = work.observed.filter(({ version }) => version === undefined);',
+    replace: 'const bare = [];',
+    workload: 'lists',
+  },
+  'intent-over-intent': {
+    module: `${folder}/requests.js`,
+    find: 'const free = `(attribute_not_exists(#i) OR ${own})`;',
+    replace: 'const free = `(attribute_not_exists(#i) OR attribute_exists(#i) OR ${own})`;',
+    workload: 'lists',
+  },
+  'base-not-compared': {
+    module: `${folder}/requests.js`,
+    find: 'version: `#v = :base AND ${free}`,',
+    replace: 'version: `(#v = :base OR attribute_exists(#v)) AND ${free}`,',
+    workload: 'lists',
+  },
+  'reader-trusts-done': {
+    module: `${folder}/look.js`,
+    find: "if (header?.state === 'committed' && header.done)",
+    replace: 'if (false)',
+    workload: 'slots',
+  },
+  'repeated-intent-applied': {
+    module: `${folder}/rules.js`,
+    find: "if (header.done)\n        return 'drop';",
+    replace: '',
+    workload: 'slots',
+  },
+  'own-write-not-recognised': {
+    module: `${folder}/single.js`,
+    find: 'if (stored?.version !== undefined && writerOf(stored.version) === me.id)',
+    replace: 'if (false)',
+    workload: 'lists',
+  },
+  'undecided-is-applied': {
+    module: `${folder}/rules.js`,
+    find: "if (header === undefined || header.state === 'pending')\n        return 'undecided';",
+    replace:
+      "if (header === undefined)\n        return 'undecided';\n    if (header.state === 'pending')\n        return 'apply';",
+    workload: 'bank',
+  },
+}

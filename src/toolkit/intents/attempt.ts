@@ -1,0 +1,266 @@
+// One attempt of a unit on an endpoint that has nothing but conditional writes, or TransactWriteItems at best.
+//
+//   reads --> look.ts, ranges.ts        commit --> the cheapest way that is right (rules.pathOf)
+//                                                  read-only: read again      single: one conditional write
+//                                                  transact: one request      intents: commit.ts
+import { validationError } from '../../model/errors.js'
+import type { Item } from '../../model/value.js'
+import type {
+  Attempt,
+  AttemptStart,
+  CommitReport,
+  ItemAddress,
+  Page,
+  RangeRequest,
+  ReadItem,
+  TableLayout,
+  UnitWork,
+} from '../protocol.js'
+import type { Usage } from './caller.js'
+import { commitByIntents } from './commit.js'
+import { intentLimits } from './limits.js'
+import { Locks } from './locks.js'
+import { Looker } from './look.js'
+import { isRefusal, lockOf, lookAt, type Member, memberOf, shapeOf, type Work, workOf } from './members.js'
+import { readPage, refuseIndex, type SeenPage } from './ranges.js'
+import type { Header } from './records.js'
+import { type Means, type Party, pathOf } from './rules.js'
+import { commitSingle } from './single.js'
+import type { Space } from './space.js'
+import { commitByTransact } from './transact.js'
+import { validate, type Observed } from './validate.js'
+
+/** What may be used to commit; `transact` turns false when the endpoint turns out not to have it. */
+export interface Ways {
+  single: boolean
+  transact: boolean
+  intents: boolean
+}
+
+export interface Resumed {
+  readonly header: Header
+  readonly pages: readonly SeenPage[]
+}
+
+export class IntentsAttempt implements Attempt {
+  readonly #space: Space
+  readonly #start: AttemptStart
+  readonly #ways: Ways
+  readonly #usage: Usage = { requests: 0, capacity: 0 }
+  readonly #me: Party
+  readonly #pages: SeenPage[]
+  readonly #locks: Locks
+  #isDetached = false
+
+  constructor(space: Space, start: AttemptStart, ways: Ways, resumed?: Resumed) {
+    this.#space = space
+    this.#start = start
+    this.#ways = ways
+    const carried = start.carried as { readonly since: number } | undefined
+    this.#me = {
+      id: start.attempt === 1 ? start.id : `${start.id}.${start.attempt}`,
+      since: resumed?.header.since ?? carried?.since ?? space.caller.runtime.clock.nowMicros(),
+    }
+    this.#pages = [...(resumed?.pages ?? [])]
+    this.#locks = new Locks(space, this.#me, this.#usage, resumed?.header)
+  }
+
+  get commitsReads(): boolean {
+    return this.#validates
+  }
+
+  get usage(): Usage {
+    return this.#usage
+  }
+
+  get pages(): readonly SeenPage[] {
+    return this.#pages
+  }
+
+  get locks(): Locks {
+    return this.#locks
+  }
+
+  get party(): Party {
+    return this.#me
+  }
+
+  get #validates(): boolean {
+    const { isolation } = this.#start
+    return isolation === 'serializable' || isolation === 'snapshot'
+  }
+
+  layout(table: string): TableLayout | Promise<TableLayout> {
+    return this.#space.layouts.of(table)
+  }
+
+  async get(
+    addresses: readonly ItemAddress[],
+    { lock }: { readonly lock: boolean },
+  ): Promise<readonly ReadItem[]> {
+    if (lock) {
+      const deadlineMs = this.#space.caller.nowMs() + this.#start.timeoutMs
+      return this.#locks.lock(addresses, deadlineMs)
+    }
+    const looks = await new Looker(this.#space, this.#usage, this.#me.id).items(addresses)
+    return looks.map(readItem)
+  }
+
+  async page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page> {
+    const layout = await this.layout(range.table)
+    refuseIndex(layout, range, this.#start.isolation)
+    const { page, seen } = await readPage(
+      this.#space,
+      layout,
+      { range, start, limit },
+      this.#me.id,
+      this.#usage,
+    )
+    if (this.#validates) this.#pages.push(seen)
+    return page
+  }
+
+  async commit(unit: UnitWork): Promise<CommitReport> {
+    try {
+      return await this.#commit(unit)
+    } catch (error) {
+      // What the unit itself is blamed for may come from reads that did not fit together.
+      if (isRefusal(error)) await this.validate(unit)
+      throw error
+    }
+  }
+
+  async #commit(unit: UnitWork): Promise<CommitReport> {
+    const deadlineMs = this.#space.caller.nowMs() + this.#space.patience.commitMs
+    let work = await workOf(this.#space, unit, this.#validates, this.#usage)
+    const pages = this.#validates ? this.#pages : []
+    for (;;) {
+      const path = this.#path(work)
+      if (work.blind.length > 0 && path !== 'transact') {
+        const seen = await lookAt(this.#space, work.blind, this.#usage)
+        work = { ...work, blind: [], writes: [...work.writes, ...seen] }
+        continue
+      }
+      const members = work.writes.map(memberOf)
+      const waiter = { ...this.#me, deadlineMs }
+      switch (path) {
+        case 'read-only':
+          await this.#readAgain(work.observed, pages, deadlineMs)
+          return { protocol: 'read-only' }
+        case 'single':
+          await commitSingle(this.#space, members[0]!, waiter, this.#usage)
+          return { protocol: 'single' }
+        case 'transact': {
+          const observed = await this.#asMembers(work.observed)
+          const plan = { blind: work.blind, members, observed, token: this.#start.id }
+          const outcome = await commitByTransact(this.#space, plan, waiter, this.#usage)
+          if (outcome === 'committed') return { protocol: 'transact' }
+          if (outcome === 'unsupported') this.#ways.transact = false
+          const seen = await lookAt(this.#space, work.blind, this.#usage)
+          work = { ...work, blind: [], writes: [...work.writes, ...seen] }
+          continue
+        }
+        case 'intents':
+          await this.#byIntents(work, members, pages, deadlineMs)
+          return { protocol: 'intents' }
+      }
+    }
+  }
+
+  #path(work: Work): ReturnType<typeof pathOf> {
+    const shape = shapeOf(work, this.#validates ? this.#pages.length : 0, this.#locks.header !== undefined)
+    const means: Means = {
+      single: this.#ways.single,
+      transact: this.#ways.transact,
+      transactMax: intentLimits.transactMax,
+      transactBytesMax: intentLimits.transactBytesMax,
+    }
+    const path = pathOf(shape, means)
+    if (path === 'intents' && !this.#ways.intents)
+      throw validationError(
+        'this unit does not fit into one TransactWriteItems: it has too many items or bytes, read a range, or read ' +
+          "items that no transaction has written; use protocol 'auto' or 'intents'",
+      )
+    return path
+  }
+
+  async #byIntents(
+    work: Work,
+    writes: readonly Member[],
+    pages: readonly SeenPage[],
+    deadlineMs: number,
+  ): Promise<void> {
+    // Absence and images are only certain under a lock; versions can be looked at again.
+    const bare = work.observed.filter(({ version }) => version === undefined)
+    const versioned = work.observed.filter(({ version }) => version !== undefined)
+    const members = [...writes, ...(await this.#asMembers(bare))]
+    const begun = this.#locks.header
+    const me = { ...this.#me, deadlineMs }
+    // From here on the commit answers for what is held, and whoever takes it over.
+    this.#locks.forget()
+    await commitByIntents(
+      this.#space,
+      {
+        me: this.#me,
+        members,
+        patienceMs: begun?.patienceMs ?? this.#space.patience.stalledMs,
+        deadlineMs,
+        validate: () => validate(this.#space, { items: versioned, pages }, me, this.#usage),
+        ...(begun !== undefined && { begun }),
+      },
+      this.#usage,
+    )
+  }
+
+  async #asMembers(observed: readonly Observed[]): Promise<Member[]> {
+    return Promise.all(observed.map(async (seen) => lockOf(seen, await this.layout(seen.table))))
+  }
+
+  async #readAgain(
+    items: readonly Observed[],
+    pages: readonly SeenPage[],
+    deadlineMs: number,
+  ): Promise<void> {
+    if (items.length + pages.length < 2) return
+    const me = { ...this.#me, deadlineMs }
+    await validate(this.#space, { items, pages }, me, this.#usage)
+  }
+
+  async validate({ reads }: UnitWork): Promise<void> {
+    if (!this.#validates) return
+    const items = reads.map(({ version, ...read }) => ({
+      ...read,
+      ...(version !== undefined && { version: String(version) }),
+    }))
+    const deadlineMs = this.#space.caller.nowMs() + this.#space.patience.commitMs
+    await this.#readAgain(items, this.#pages, deadlineMs)
+  }
+
+  end(): void {
+    if (!this.#isDetached) this.#locks.release()
+  }
+
+  rolledBack(): Promise<void> {
+    return this.#locks.released
+  }
+
+  /** The header is somebody else's from now on. */
+  detach(): void {
+    this.#isDetached = true
+  }
+
+  carry(): unknown {
+    return { since: this.#me.since }
+  }
+}
+
+export const readItem = ({
+  item,
+  version,
+}: {
+  readonly item?: Item
+  readonly version?: string
+}): ReadItem => ({
+  ...(item !== undefined && { item }),
+  ...(version !== undefined && { version }),
+})

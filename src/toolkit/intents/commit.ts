@@ -1,0 +1,280 @@
+// Committing a unit by intents.
+//
+//   round 1   header: pending ---\
+//             intent on item 1    |  all at once; an intent that meets another waits, helps or cancels (settle.ts)
+//             intent on item N ---/
+//             what was read is looked at again (validate.ts)
+//   round 2   header: committed      the decision, one conditional write --> the caller has its answer
+//   behind    redo applied to item 1 ... N
+//             header: done
+//
+// N + 2 writes and two rounds before the answer, 2 N + 3 writes in all. Whatever goes wrong before the decision: the
+// header is cancelled first, a tombstone if need be, and only then the intents are taken away.
+import { sameItem } from '../../model/compare.js'
+import { itemBytes } from '../../model/item-size.js'
+import { Conflict, OutcomeUnknown } from '../errors.js'
+import { fromSdkItem } from '../values.js'
+import { AnswerLost, type Usage } from './caller.js'
+import { cancel, decide, type Decision, markDone, readHeader } from './headers.js'
+import { depthOf } from './images.js'
+import { intentLimits } from './limits.js'
+import type { Member } from './members.js'
+import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
+import { beginRequest, placeRequest, turnRequest } from './requests.js'
+import type { Party } from './rules.js'
+import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
+import { inParallel, readOne, type Space } from './space.js'
+import { divided, type Spill, spillsOf, writeSpill } from './spill.js'
+
+export interface Plan {
+  readonly me: Party
+  readonly members: readonly Member[]
+  readonly patienceMs: number
+  /** No decision to commit is sent later than this, on my own clock. */
+  readonly deadlineMs: number
+  /** The header that the transaction has already. */
+  readonly begun?: Header
+  /** Throws what must keep the unit from being committed, once every intent is placed. */
+  readonly validate: () => Promise<void>
+}
+
+/** One member with its intent, and the item as it was when the intent was placed. */
+interface Placing {
+  readonly member: Member
+  readonly intent: Intent
+  /** Set when the intent is known to be there; `attempted` when it may be. */
+  attempted: boolean
+  stored?: Stored
+}
+
+/** Resolves when the transaction is committed. Finishing goes on behind. */
+export async function commitByIntents(space: Space, plan: Plan, usage: Usage): Promise<void> {
+  const transaction = new Transaction(space, plan, usage)
+  await transaction.run()
+}
+
+class Transaction {
+  readonly #space: Space
+  readonly #plan: Plan
+  readonly #usage: Usage
+  readonly #header: Header
+  readonly #placings: readonly Placing[]
+  readonly #spills: readonly Spill[]
+  /** It will not be committed: nobody need wait for the rest. */
+  #over = false
+
+  constructor(space: Space, plan: Plan, usage: Usage) {
+    this.#space = space
+    this.#plan = plan
+    this.#usage = usage
+    const { me, members, patienceMs, begun } = plan
+    const turn = (begun?.turn ?? 0) + 1
+    const spills: Spill[] = []
+    this.#placings = members.map((member) => {
+      const redo = this.#redoOf(member, spills)
+      const transient = member.base.kind === 'absent'
+      const intent = { id: me.id, turn, since: me.since, patienceMs, transient, redo }
+      return { member, intent, attempted: false }
+    })
+    const locked = begun?.items ?? []
+    const participants = [...locked, ...members].map(({ table, key }) => ({ table, key }))
+    const { inline, spills: parts } = divided(me.id, participants)
+    this.#spills = [...spills, ...parts]
+    this.#header = {
+      id: me.id,
+      state: 'pending',
+      turn,
+      stamp: stampOf(space),
+      since: me.since,
+      patienceMs,
+      items: inline,
+      parts: parts.length,
+      done: false,
+      plan: begun?.plan ?? 0,
+      planFirst: begun?.planFirst ?? 0,
+    }
+  }
+
+  async run(): Promise<void> {
+    try {
+      // Two coordinators that go on with one transaction take turns: only one of them gets this one.
+      if (this.#plan.begun !== undefined) await this.#begin()
+      await this.#wave()
+      await this.#plan.validate()
+      this.#checkDeadline()
+    } catch (error) {
+      // It is another coordinator's now.
+      if (error instanceof OutcomeUnknown) throw error
+      const fate = await this.#cancelled(error)
+      if (fate === 'cancelled') throw error
+      this.#finishBehind()
+      return
+    }
+    this.#answer(await decide(this.#space, this.#header, this.#usage))
+  }
+
+  #answer(decision: Decision): void {
+    const { id } = this.#header
+    switch (decision) {
+      case 'committed':
+        return this.#finishBehind()
+      case 'cancelled':
+        this.#undoBehind()
+        throw new Conflict(`transaction ${id} was cancelled by somebody else`)
+      case 'superseded':
+        throw superseded(id)
+      case 'unknown':
+        throw new OutcomeUnknown(`nobody could say whether transaction ${id} was committed`, id)
+    }
+  }
+
+  /** The header, the records that spilled over, and all intents, at once. */
+  async #wave(): Promise<void> {
+    const tasks: (() => Promise<void>)[] = [
+      ...(this.#plan.begun === undefined ? [() => this.#begin()] : []),
+      ...this.#spills.map((spill) => () => writeSpill(this.#space, spill, this.#usage)),
+      ...this.#placings.map((placing) => () => this.#place(placing)),
+    ]
+    await inParallel(tasks, async (task) => {
+      try {
+        await task()
+      } catch (error) {
+        this.#over = true
+        throw error
+      }
+    })
+  }
+
+  async #begin(): Promise<void> {
+    const { caller, records } = this.#space
+    const { begun } = this.#plan
+    const reply =
+      begun === undefined
+        ? await caller.send('PutItem', beginRequest(records, this.#header), this.#usage)
+        : await caller.send('UpdateItem', turnRequest(records, this.#header, begun.stamp), this.#usage)
+    if (reply.ok) return
+    if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+    const found = await readHeader(this.#space, this.#header.id, this.#usage)
+    // It was my own, sent twice.
+    if (found?.stamp === this.#header.stamp && found.state !== 'cancelled') return
+    if (found !== undefined && found.state !== 'cancelled') throw superseded(found.id)
+    throw new Conflict(`transaction ${this.#header.id} was cancelled by somebody else`)
+  }
+
+  async #place(placing: Placing): Promise<void> {
+    const { member, intent } = placing
+    const { caller } = this.#space
+    const request = placeRequest(member, member.layout.key, intent, member.base)
+    for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
+      placing.attempted = true
+      const reply = await caller.send('UpdateItem', request, this.#usage)
+      if (reply.ok) {
+        placing.stored = storedOf(fromSdkItem(reply.output.Attributes ?? {}))!
+        this.#compare(placing)
+        return
+      }
+      if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+      const given = reply.error.Item
+      const raw = given === undefined ? await readOne(caller, member, this.#usage) : fromSdkItem(given)
+      const stored = storedOf(raw)
+      const other = stored?.intent
+      if (other !== undefined && other.id !== intent.id) {
+        const me = { ...this.#plan.me, deadlineMs: this.#plan.deadlineMs, isOver: () => this.#over }
+        await makeRoom(this.#space, { ...member, stored: stored!, intent: other }, me, this.#usage)
+        continue
+      }
+      if (other !== undefined && other.turn > intent.turn) throw superseded(intent.id)
+      // Another coordinator of this transaction has finished it here; its header will tell.
+      if (stored?.version !== undefined && writerOf(stored.version) === intent.id) return
+      throw changed(member, stored?.version)
+    }
+    throw inTheWay(member, 'several')
+  }
+
+  /** The image under the lock is the one that the redo was made for. */
+  #compare({ member, stored }: Placing): void {
+    if (member.expected !== undefined && !sameItem(member.expected, stored!.item))
+      throw changed(member, stored!.version)
+  }
+
+  #checkDeadline(): void {
+    if (this.#space.caller.nowMs() >= this.#plan.deadlineMs)
+      throw new Conflict(`the time to commit transaction ${this.#header.id} is over`)
+  }
+
+  /** Before anything is undone, the header says so. */
+  async #cancelled(cause: unknown): Promise<Decision> {
+    const { id } = this.#header
+    try {
+      const fate = await cancel(this.#space, this.#header, this.#usage)
+      if (fate !== 'cancelled') return fate.turn === this.#header.turn ? 'committed' : 'cancelled'
+      this.#undoBehind()
+      return 'cancelled'
+    } catch (error) {
+      if (!(error instanceof AnswerLost)) throw error
+      // I have not asked to commit, and for a plan of my own nobody else will.
+      if (this.#plan.begun === undefined) return 'cancelled'
+      throw new OutcomeUnknown(`nobody could say what became of transaction ${id}`, id, { cause })
+    }
+  }
+
+  #finishBehind(): void {
+    const usage = { requests: 0, capacity: 0 }
+    this.#space.background.run(async () => {
+      await inParallel(this.#placings, async ({ member, intent, stored }) => {
+        const current = stored ?? storedOf(await readOne(this.#space.caller, member, usage))
+        if (current?.intent?.id !== intent.id) return
+        await apply(
+          this.#space,
+          { ...member, stored: current, intent: { ...intent, redo: member.redo } },
+          usage,
+        )
+      })
+      await this.#dropLocks(usage)
+      await markDone(this.#space, this.#header.id, usage)
+    })
+  }
+
+  #undoBehind(): void {
+    const usage = { requests: 0, capacity: 0 }
+    this.#space.background.run(async () => {
+      const attempted = this.#placings.filter((placing) => placing.attempted)
+      await inParallel(attempted, async ({ member, intent }) => {
+        await drop(this.#space, { ...member, stored: { item: {} }, intent }, usage)
+      })
+      await this.#dropLocks(usage)
+      await markDone(this.#space, this.#header.id, usage)
+    })
+  }
+
+  /** Items that were locked in an earlier turn and are no members of this one. */
+  async #dropLocks(usage: Usage): Promise<void> {
+    await inParallel(this.#plan.begun?.items ?? [], async (address) => {
+      const stored = storedOf(await readOne(this.#space.caller, address, usage))
+      const intent = stored?.intent
+      if (stored === undefined || intent?.id !== this.#header.id) return
+      await drop(this.#space, { ...address, stored, intent }, usage)
+    })
+  }
+
+  /** In the item if there is room, in records otherwise. */
+  #redoOf({ redo, expected, key }: Member, spills: Spill[]): Redo {
+    if (redo.act !== 'write') return redo
+    const bytes = itemBytes(expected ?? key) + itemBytes(redo.set) + intentLimits.intentBytesMax
+    const fits = bytes <= intentLimits.itemBytesMax && redo.remove.length <= intentLimits.updateAttributesMax
+    if (fits && depthOf(redo.set) <= intentLimits.redoDepthMax) return redo
+    const first = spills.length + 1
+    const text = JSON.stringify({ set: redo.set, remove: redo.remove })
+    const added = spillsOf(this.#plan.me.id, 'redo', first, text)
+    spills.push(...added)
+    return { act: 'spilled', first, count: added.length }
+  }
+}
+
+const superseded = (id: string): OutcomeUnknown =>
+  new OutcomeUnknown(`another coordinator has gone on with transaction ${id}`, id)
+
+/** Unlike any other, so that everybody sees that somebody works on the transaction. */
+export function stampOf({ caller }: Space): string {
+  return Buffer.from(caller.runtime.randomBytes(9)).toString('base64url')
+}

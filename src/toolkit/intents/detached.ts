@@ -1,0 +1,79 @@
+// Units that outlive the process that began them: what they read and wrote is kept beside their header, and another
+// process goes on. Locks that they hold stay; otherwise a detached unit holds nothing, and its reads are validated when
+// it is committed.
+import { parseItem } from '../../model/parse-value.js'
+import { Conflict } from '../errors.js'
+import type { AttemptStart, DetachedUnits, UnitWork } from '../protocol.js'
+import type { IsolationLevel, TransactOptions } from '../transactor.js'
+import type { IntentsAttempt, Resumed } from './attempt.js'
+import { readHeader } from './headers.js'
+import type { SeenPage } from './ranges.js'
+import type { Space } from './space.js'
+import { readSpills, spillsOf, writeSpill } from './spill.js'
+
+interface Kept {
+  readonly work: UnitWork
+  readonly pages: readonly SeenPage[]
+  readonly isolation: IsolationLevel
+  readonly timeoutMs: number
+}
+
+/** Plans of different turns do not overwrite each other: the header says which one counts. */
+const PLAN_RECORDS_MAX = 100
+const planStart = (turn: number): number => turn * PLAN_RECORDS_MAX
+
+export function detachedUnits(
+  space: Space,
+  parts: {
+    readonly attemptOf: (start: AttemptStart) => IntentsAttempt | undefined
+    readonly resumed: (id: string, resumed: Resumed) => void
+  },
+): DetachedUnits {
+  const usage = { requests: 0, capacity: 0 }
+  return {
+    async detach(start, work) {
+      const attempt = parts.attemptOf(start)
+      if (attempt === undefined) throw new TypeError('this attempt was begun by another transactor')
+      const { isolation, timeoutMs } = start
+      const kept: Kept = { work, pages: attempt.pages, isolation, timeoutMs }
+      const turn = (attempt.locks.header?.turn ?? 0) + 1
+      const spills = spillsOf(attempt.party.id, 'plan', planStart(turn), JSON.stringify(kept))
+      if (spills.length > PLAN_RECORDS_MAX) throw new RangeError('this unit is too large to be detached')
+      for (const spill of spills) await writeSpill(space, spill, usage)
+      await attempt.locks.save({ plan: spills.length, planFirst: planStart(turn) })
+      attempt.detach()
+    },
+    async resume(id) {
+      const header = await readHeader(space, id, usage)
+      if (header === undefined || header.plan === 0) throw new Conflict(`there is no detached unit ${id}`)
+      if (header.state !== 'pending') throw new Conflict(`transaction ${id} is ${header.state} already`)
+      const where = { id, kind: 'plan', first: header.planFirst, count: header.plan } as const
+      const text = await readSpills(space, where, usage)
+      if (text === undefined)
+        throw new Conflict(`another coordinator has gone on with transaction ${id}`, { competitor: id })
+      const { work, pages, isolation, timeoutMs } = JSON.parse(text) as Kept
+      parts.resumed(id, { header, pages: pages.map(parsedPage) })
+      const options: TransactOptions = { isolation, timeoutMs }
+      return { work: parsedWork(work), options }
+    },
+  }
+}
+
+/** JSON loses nothing of an item but an attribute named `__proto__`, which parseItem keeps. */
+function parsedWork(work: UnitWork): UnitWork {
+  const addressed = <T extends { readonly key: unknown }>(one: T) => ({ ...one, key: parseItem(one.key) })
+  return {
+    ...work,
+    reads: work.reads.map((read) => ({
+      ...addressed(read),
+      ...(read.item !== undefined && { item: parseItem(read.item) }),
+    })),
+    actions: work.actions.map((action) => ({
+      ...addressed(action),
+      ...(action.item !== undefined && { item: parseItem(action.item) }),
+    })),
+    locks: work.locks.map(addressed),
+  }
+}
+
+const parsedPage = (page: SeenPage): SeenPage => page

@@ -1,0 +1,78 @@
+// Headers: reading them, and the one write that decides a transaction.
+import { type Header, headerKey, headerOf } from './records.js'
+import { cancelRequest, commitRequest, doneRequest } from './requests.js'
+import { AnswerLost, type Usage } from './caller.js'
+import { readOne, type Space } from './space.js'
+
+export async function readHeader(space: Space, id: string, usage: Usage): Promise<Header | undefined> {
+  const item = await readOne(space.caller, { table: space.records, key: headerKey(id) }, usage)
+  return item === undefined ? undefined : headerOf(item)
+}
+
+/** What tells one state of a header from another. */
+export const stampOf = (header: Header | undefined): string =>
+  header === undefined ? 'absent' : `${header.state} ${header.stamp} ${String(header.done)}`
+
+/** How long the transaction has not moved. */
+export function unchangedMs(space: Space, id: string, header: Header | undefined): number {
+  return space.watch.unchangedMs(id, stampOf(header), space.caller.nowMs())
+}
+
+/**
+ * Cancels a transaction, unless it is committed: the answer is what became of it. Where it has no header it gets a
+ * tombstone. Throws AnswerLost if nobody answers.
+ */
+export async function cancel(
+  space: Space,
+  { id, patienceMs }: { readonly id: string; readonly patienceMs: number },
+  usage: Usage,
+): Promise<Header | 'cancelled'> {
+  const { caller, records } = space
+  const reply = await caller.send('UpdateItem', cancelRequest(records, id, patienceMs), usage)
+  if (reply.ok) return 'cancelled'
+  if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+  // It was decided before; a decision is final.
+  const header = await readHeader(space, id, usage)
+  return header?.state === 'committed' ? header : 'cancelled'
+}
+
+export type Decision = 'committed' | 'cancelled' | 'superseded' | 'unknown'
+
+/** Commits, if nobody has decided otherwise or changed the plan. */
+export async function decide(
+  space: Space,
+  header: Pick<Header, 'id' | 'turn' | 'stamp' | 'patienceMs'>,
+  usage: Usage,
+): Promise<Decision> {
+  const { caller, records } = space
+  try {
+    const reply = await caller.send('UpdateItem', commitRequest(records, header), usage)
+    if (reply.ok) return 'committed'
+    if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+    // Perhaps it was this very request, sent before; perhaps another coordinator of the same plan.
+    const found = await readHeader(space, header.id, usage)
+    if (found?.state === 'pending') return 'superseded'
+    return judged(found, header)
+  } catch (error) {
+    if (!(error instanceof AnswerLost)) throw error
+  }
+  // The request may still arrive. After this one it can do nothing any more.
+  try {
+    const fate = await cancel(space, header, usage)
+    return fate === 'cancelled' ? 'cancelled' : judged(fate, header)
+  } catch (error) {
+    if (error instanceof AnswerLost) return 'unknown'
+    throw error
+  }
+}
+
+function judged(found: Header | undefined, mine: Pick<Header, 'turn'>): Decision {
+  if (found?.state !== 'committed') return 'cancelled'
+  return found.turn === mine.turn ? 'committed' : 'superseded'
+}
+
+export async function markDone(space: Space, id: string, usage: Usage): Promise<void> {
+  const reply = await space.caller.send('UpdateItem', doneRequest(space.records, id), usage)
+  if (reply.ok) space.done.add(id)
+  else if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+}

@@ -1,0 +1,103 @@
+// The way to commit on any DynamoDB endpoint: conditional writes, transaction records and intents.
+//
+//   rules.ts (pure) <-- settle.ts  making room, finishing      <-- commit.ts   header, intents, decision
+//                   <-- look.ts, ranges.ts, validate.ts reading    single.ts, transact.ts  cheaper ways
+//                   <-- sweep.ts   what others left behind         locks.ts, detached.ts   longer lives
+//
+// See docs/any-endpoint.md for what it stores and promises, and docs/adr/0013-intents.md for why.
+import type { Runtime } from '../../runtime/runtime.js'
+import type { Endpoint } from '../endpoint.js'
+import type { AttemptStart, DetachedUnits, Protocol } from '../protocol.js'
+import type { Outcome } from '../transactor.js'
+import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
+import { Caller } from './caller.js'
+import { detachedUnits } from './detached.js'
+import { readHeader } from './headers.js'
+import { defaultPatience, type Patience } from './limits.js'
+import { setupRecords } from './setup.js'
+import { openSpace, type Space } from './space.js'
+import { sweep } from './sweep.js'
+
+export const RECORDS = 'seriatim-transactions'
+
+export interface IntentsOptions {
+  /** The table of transaction records. */
+  readonly record?: string
+  readonly patience?: Partial<Patience>
+  /** `auto`: the cheapest of all. `transact`: one TransactWriteItems or nothing. `intents`: conditional writes alone. */
+  readonly protocol?: 'auto' | 'transact' | 'intents'
+  /** Every unit goes through intents, however small. */
+  readonly always?: boolean
+}
+
+export function intentsProtocol(
+  endpoint: Endpoint,
+  runtime: Runtime,
+  options: IntentsOptions = {},
+): IntentsProtocol {
+  const patience = { ...defaultPatience, ...options.patience }
+  const space = openSpace(new Caller(endpoint, runtime), options.record ?? RECORDS, patience)
+  const { protocol = 'auto', always = false } = options
+  return new IntentsProtocol(space, {
+    single: !always,
+    transact: !always && protocol !== 'intents',
+    intents: protocol !== 'transact',
+  })
+}
+
+export class IntentsProtocol implements Protocol {
+  readonly ordersLikeSeriatim = false
+  readonly detached: DetachedUnits
+  readonly #space: Space
+  readonly #ways: Ways
+  readonly #resumed = new Map<string, Resumed>()
+  readonly #attempts = new WeakMap<AttemptStart, IntentsAttempt>()
+
+  constructor(space: Space, ways: Ways) {
+    this.#space = space
+    this.#ways = ways
+    this.detached = detachedUnits(space, {
+      attemptOf: (start) => this.#attempts.get(start),
+      resumed: (id, resumed) => this.#resumed.set(id, resumed),
+    })
+  }
+
+  attempt(start: AttemptStart): IntentsAttempt {
+    const resumed = this.#resumed.get(start.id)
+    this.#resumed.delete(start.id)
+    const attempt = new IntentsAttempt(this.#space, start, this.#ways, resumed)
+    this.#attempts.set(start, attempt)
+    return attempt
+  }
+
+  setup(): Promise<void> {
+    return setupRecords(this.#space)
+  }
+
+  /** Of the unit's last attempt that left a record. */
+  async outcome(id: string): Promise<Outcome> {
+    const usage = { requests: 0, capacity: 0 }
+    let outcome: Outcome = 'unknown'
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const header = await readHeader(this.#space, attempt === 1 ? id : `${id}.${attempt}`, usage)
+      if (header === undefined) {
+        // A first attempt may have gone another way.
+        if (attempt > 1) break
+      } else {
+        outcome = header.state
+        if (outcome === 'committed') break
+      }
+    }
+    return outcome
+  }
+
+  sweep(options: { readonly tables?: readonly string[] }): ReturnType<Protocol['sweep']> {
+    return sweep(this.#space, options.tables ?? [])
+  }
+
+  idle(): Promise<void> {
+    return this.#space.background.idle()
+  }
+}
+
+const ATTEMPTS_MAX = 100

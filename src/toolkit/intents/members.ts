@@ -1,0 +1,166 @@
+// From what a unit did to what its commit consists of: the items to write or lock, each with what it must still be and
+// what is to become of it, and the items and ranges that must still be as they were seen.
+import { DynamoError, validationError } from '../../model/errors.js'
+import { itemBytes } from '../../model/item-size.js'
+import type { Item } from '../../model/value.js'
+import { ConditionFailed } from '../errors.js'
+import type { Action, ItemAddress, TableLayout, UnitWork } from '../protocol.js'
+import { unmarshallItem } from '../values.js'
+import type { Usage } from './caller.js'
+import { evaluateAction } from './evaluate.js'
+import { addressText, redoOf } from './images.js'
+import { Looker } from './look.js'
+import type { Redo } from './records.js'
+import { type Base, baseOf } from './requests.js'
+import type { Shape } from './rules.js'
+import { changed } from './settle.js'
+import type { Space } from './space.js'
+import type { Observed } from './validate.js'
+
+/** An item that the transaction locks. */
+export interface Member extends ItemAddress {
+  readonly layout: TableLayout
+  readonly base: Base
+  /** The image that it must still have, where it has one. */
+  readonly expected?: Item
+  readonly redo: Exclude<Redo, { act: 'spilled' }>
+}
+
+/** A write whose item has not been looked at. */
+export interface Blind {
+  readonly action: Action
+  readonly layout: TableLayout
+}
+
+/** An action and the item as it was seen. */
+interface Known {
+  readonly action: Action
+  readonly layout: TableLayout
+  readonly seen: Observed
+  /** The unit itself has read it. */
+  readonly read: boolean
+}
+
+export interface Work {
+  readonly blind: readonly Blind[]
+  readonly writes: readonly Known[]
+  /** Read or checked, not written. */
+  readonly observed: readonly Observed[]
+}
+
+/** Sorts the work of a unit. `validated`: the level at which it runs validates its reads. */
+export async function workOf(space: Space, unit: UnitWork, validated: boolean, usage: Usage): Promise<Work> {
+  const reads = new Map<string, Observed>()
+  for (const { table, key, item, version } of validated ? unit.reads : [])
+    reads.set(addressText(table, key), {
+      table,
+      key,
+      ...(item !== undefined && { item }),
+      ...(version !== undefined && { version: String(version) }),
+    })
+  const blind: Blind[] = []
+  const writes: Known[] = []
+  const checks: Blind[] = []
+  const observed = new Map(reads)
+  for (const action of unit.actions) {
+    const layout = await space.layouts.of(action.table)
+    const text = addressText(action.table, action.key)
+    const seen = reads.get(text)
+    if (action.kind === 'check') {
+      if (seen === undefined) checks.push({ action, layout })
+      else evaluated({ action, layout, seen, read: true })
+      continue
+    }
+    observed.delete(text)
+    if (seen === undefined) blind.push({ action, layout })
+    else writes.push({ action, layout, seen, read: true })
+  }
+  for (const { seen, ...known } of await lookAt(space, checks, usage)) {
+    evaluated({ seen, ...known })
+    observed.set(addressText(seen.table, seen.key), seen)
+  }
+  return { blind, writes, observed: [...observed.values()] }
+}
+
+/** Looks at the items of blind writes, so that they are blind no more. */
+export async function lookAt(space: Space, blind: readonly Blind[], usage: Usage): Promise<Known[]> {
+  const looks = await new Looker(space, usage).items(blind.map(({ action }) => action))
+  return blind.map(({ action, layout }, at) => {
+    const { item, version } = looks[at]!
+    const { table, key } = action
+    const seen = {
+      table,
+      key,
+      ...(item !== undefined && { item }),
+      ...(version !== undefined && { version }),
+    }
+    return { action, layout, seen, read: false }
+  })
+}
+
+export function memberOf(known: Known): Member {
+  const { action, layout, seen } = known
+  const after = evaluated(known)
+  const { item, version } = seen
+  return {
+    table: action.table,
+    key: action.key,
+    layout,
+    base: baseOf(item, version),
+    ...(item !== undefined && { expected: item }),
+    redo: after === undefined ? { act: 'delete' } : redoOf(item ?? {}, after),
+  }
+}
+
+/** An item that is only locked, because nothing but its image or its absence can be compared. */
+export const lockOf = (seen: Observed, layout: TableLayout): Member => ({
+  table: seen.table,
+  key: seen.key,
+  layout,
+  base: baseOf(seen.item, seen.version),
+  ...(seen.item !== undefined && { expected: seen.item }),
+  redo: { act: 'keep' },
+})
+
+/** The image after the action. Throws what a caller can react to. */
+function evaluated({ action, layout, seen }: Known): Item | undefined {
+  const evaluation = evaluateAction(action, layout, seen.item)
+  if (evaluation.verdict === 'fine') return evaluation.after
+  if (evaluation.verdict === 'condition')
+    throw action.pinned ? changed(action, seen.version) : conditionFailed(action)
+  throw validationError(evaluation.message)
+}
+
+export const conditionFailed = ({ table, key }: ItemAddress): ConditionFailed =>
+  new ConditionFailed(`a condition on an item of ${table} does not hold`, { table, key: unmarshallItem(key) })
+
+/** The unit itself is to blame, so trying again would not help, if what it read was right. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof ConditionFailed || error instanceof DynamoError
+
+export function shapeOf(work: Work, ranges: number, begun: boolean): Shape {
+  const { blind, writes, observed } = work
+  const isUnversioned = ({ item, version }: Observed): boolean => item !== undefined && version === undefined
+  // A put or delete without a condition is right whatever was there.
+  const pinnedByImage = writes.filter(
+    ({ action, seen, read }) =>
+      isUnversioned(seen) && (read || action.kind === 'update' || action.expressions.condition !== undefined),
+  )
+  return {
+    writes: blind.length + writes.length,
+    blind: blind.length,
+    observed: observed.length,
+    absent: observed.filter(({ item }) => item === undefined).length,
+    unversioned: pinnedByImage.length + observed.filter(isUnversioned).length,
+    ranges,
+    bytes: [...blind, ...writes].reduce((sum, { action }) => sum + actionBytes(action), 0),
+    begun,
+  }
+}
+
+function actionBytes({ item, key, expressions }: Action): number {
+  const { update = '', condition = '', values } = expressions
+  return (
+    itemBytes(item ?? key) + update.length + condition.length + (values === undefined ? 0 : itemBytes(values))
+  )
+}

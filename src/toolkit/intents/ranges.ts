@@ -1,0 +1,272 @@
+// Queries and scans. Rows are read consistently and without the server's filter, because what is stored is not always
+// what is committed; the filter is evaluated here, on the image that counts. What was seen of a range is kept, so that
+// the same range can be read again after the intents are placed.
+import { createHash } from 'node:crypto'
+import { evaluateCondition, openExpressions } from '../../expression/expression.js'
+import { compareValues } from '../../model/compare.js'
+import { itemBytes } from '../../model/item-size.js'
+import { attribute, type AttributeValue, type Item } from '../../model/value.js'
+import type { IsolationLevel } from '../transactor.js'
+import type { ItemAddress, Page, RangeRequest, TableLayout } from '../protocol.js'
+import { fromSdkItem, toSdkItem } from '../values.js'
+import type { Usage } from './caller.js'
+import { addressText, keyOf } from './images.js'
+import { type Look, Looker } from './look.js'
+import type { Intent } from './records.js'
+import type { Space } from './space.js'
+
+/** One page of a range as a unit saw it. */
+export interface SeenPage {
+  readonly range: RangeRequest
+  readonly start?: Item
+  /** The rows that were committed, in order: key, version and digest of the image. */
+  readonly rows: readonly string[]
+  /** Where it ended; absent for the end of the range. */
+  readonly next?: Item
+}
+
+export interface PageRead {
+  readonly page: Page
+  readonly seen: SeenPage
+}
+
+const PARTITION_BYTES_MAX = 64 * 1024 * 1024
+
+/** At levels that validate, what comes from a global index cannot be read again consistently. */
+export function refuseIndex(layout: TableLayout, range: RangeRequest, isolation: IsolationLevel): void {
+  const index = layout.indexes.find(({ name }) => name === range.index)
+  if (range.index === undefined || index?.kind === 'local') return
+  if (isolation === 'serializable' || isolation === 'snapshot')
+    throw new TypeError(
+      `the index ${range.index} of ${layout.name} is global and cannot be read consistently on this endpoint: ` +
+        "query the table itself, or ask for isolation 'read-committed'",
+    )
+}
+
+export async function readPage(
+  space: Space,
+  layout: TableLayout,
+  asked: {
+    readonly range: RangeRequest
+    readonly start: Item | undefined
+    readonly limit: number | undefined
+  },
+  mine: string | undefined,
+  usage: Usage,
+): Promise<PageRead> {
+  const { range } = asked
+  const index = layout.indexes.find(({ name }) => name === range.index)
+  const read =
+    index?.kind === 'local' && range.keyCondition !== undefined
+      ? await readLocalIndex(space, layout, range, mine, usage)
+      : await readRows(space, layout, asked, mine, usage)
+  const rows = read.looks.flatMap((look) => rowText(layout, look))
+  const filter = filterOf(range)
+  const items = read.looks.flatMap(({ item }) => (item !== undefined && filter(item) ? [item] : []))
+  const { next } = read
+  return {
+    page: { items, ...(next !== undefined && { next }) },
+    seen: {
+      range,
+      rows,
+      ...(asked.start !== undefined && { start: asked.start }),
+      ...(next !== undefined && { next }),
+    },
+  }
+}
+
+export type Recheck =
+  | { readonly verdict: 'same' }
+  | { readonly verdict: 'changed' }
+  | { readonly verdict: 'undecided'; readonly intent: Intent; readonly item: Look }
+
+/** Reads a page again and compares. My own intents are looked through. */
+export async function recheckPage(
+  space: Space,
+  layout: TableLayout,
+  seen: SeenPage,
+  mine: string,
+  usage: Usage,
+): Promise<Recheck> {
+  const { range } = seen
+  const index = layout.indexes.find(({ name }) => name === range.index)
+  if (index?.kind === 'local' && range.keyCondition !== undefined) {
+    const { looks } = await readLocalIndex(space, layout, range, mine, usage)
+    return compared(layout, seen, looks)
+  }
+  const end = seen.next === undefined ? undefined : addressText('', keyOf(layout.key, seen.next))
+  const collected: Look[] = []
+  let start = seen.start
+  for (;;) {
+    const { looks, next } = await readRows(space, layout, { range, start, limit: undefined }, mine, usage)
+    for (const look of looks) {
+      collected.push(look)
+      const key = look.stored === undefined ? undefined : addressText('', keyOf(layout.key, look.stored.item))
+      if (end !== undefined && key === end) return compared(layout, seen, collected)
+    }
+    if (next === undefined || collected.length > 2 * seen.rows.length + ROWS_SLACK)
+      return compared(layout, seen, collected)
+    start = next
+  }
+}
+
+/** Rows that may stand in a range without being committed, before a longer range counts as changed. */
+const ROWS_SLACK = 1_000
+
+function compared(layout: TableLayout, seen: SeenPage, looks: readonly Look[]): Recheck {
+  for (const look of looks)
+    if (look.undecided !== undefined) return { verdict: 'undecided', intent: look.undecided, item: look }
+  const rows = looks.flatMap((look) => rowText(layout, look))
+  const same = rows.length === seen.rows.length && rows.every((row, at) => row === seen.rows[at])
+  return { verdict: same ? 'same' : 'changed' }
+}
+
+function rowText(layout: TableLayout, { item, version }: Look): string[] {
+  if (item === undefined) return []
+  return [`${addressText('', keyOf(layout.key, item))} ${version ?? ''} ${digestOf(item)}`]
+}
+
+/** The same for the same item, whatever the order of its attributes and of the members of its sets. */
+export function digestOf(item: Item): string {
+  return createHash('sha256')
+    .update(JSON.stringify(canonical({ M: item })))
+    .digest('base64')
+}
+
+function canonical(value: AttributeValue): unknown {
+  if ('M' in value)
+    return Object.keys(value.M)
+      .toSorted()
+      .map((name) => [name, canonical(attribute(value.M, name)!)])
+  if ('L' in value) return { L: value.L.map(canonical) }
+  for (const tag of ['SS', 'NS', 'BS'] as const) {
+    const members = (value as Partial<Record<typeof tag, readonly string[]>>)[tag]
+    if (members !== undefined) return { [tag]: members.toSorted() }
+  }
+  return value
+}
+
+interface Rows {
+  readonly looks: readonly Look[]
+  readonly next?: Item
+}
+
+async function readRows(
+  space: Space,
+  layout: TableLayout,
+  asked: {
+    readonly range: RangeRequest
+    readonly start: Item | undefined
+    readonly limit: number | undefined
+  },
+  mine: string | undefined,
+  usage: Usage,
+): Promise<Rows> {
+  const { range, start, limit } = asked
+  const index = layout.indexes.find(({ name }) => name === range.index)
+  const common = {
+    TableName: range.table,
+    ConsistentRead: index?.kind !== 'global',
+    ...(range.index !== undefined && { IndexName: range.index }),
+    ...(start !== undefined && { ExclusiveStartKey: toSdkItem(start) }),
+    ...(limit !== undefined && { Limit: limit }),
+  }
+  const { keyCondition } = range
+  const output =
+    keyCondition === undefined
+      ? await space.caller.read('Scan', common, usage)
+      : await space.caller.read(
+          'Query',
+          {
+            ...common,
+            KeyConditionExpression: keyCondition,
+            ScanIndexForward: !range.reverse,
+            ...usedIn(keyCondition, range),
+          },
+          usage,
+        )
+  const raw = (output.Items ?? []).map(fromSdkItem)
+  const addressOf = (at: number): ItemAddress => ({ table: range.table, key: keyOf(layout.key, raw[at]!) })
+  const looks = await new Looker(space, usage, mine).looks(raw, addressOf)
+  const { LastEvaluatedKey } = output
+  return { looks, ...(LastEvaluatedKey !== undefined && { next: fromSdkItem(LastEvaluatedKey) }) }
+}
+
+/**
+ * A committed transaction may have moved an item within the index without being finished, so the partition of the table
+ * itself is read, and the index is made of it here.
+ */
+async function readLocalIndex(
+  space: Space,
+  layout: TableLayout,
+  range: RangeRequest,
+  mine: string | undefined,
+  usage: Usage,
+): Promise<Rows> {
+  const index = layout.indexes.find(({ name }) => name === range.index)!
+  const expressions = openExpressions(parametersOf(range))
+  const { partition } = expressions.keyCondition(range.keyCondition!, index.key)
+  const within = expressions.condition(range.keyCondition!, 'KeyConditionExpression')
+  const whole: RangeRequest = {
+    table: range.table,
+    keyCondition: '#p = :p',
+    names: { '#p': layout.key.partition.name },
+    values: { ':p': partition },
+    reverse: false,
+  }
+  const looks: Look[] = []
+  let bytes = 0
+  let start: Item | undefined
+  do {
+    const rows = await readRows(space, layout, { range: whole, start, limit: undefined }, mine, usage)
+    looks.push(...rows.looks)
+    bytes += rows.looks.reduce((sum, { item }) => sum + (item === undefined ? 0 : itemBytes(item)), 0)
+    if (bytes > PARTITION_BYTES_MAX)
+      throw new RangeError(`a partition of ${range.table} is too large to be read whole`)
+    start = rows.next
+  } while (start !== undefined)
+  const sort = index.key.sort!.name
+  const indexed = looks.flatMap((look): Look[] => {
+    const { item, stored, undecided } = look
+    if (item !== undefined && attribute(item, sort) !== undefined && evaluateCondition(within, item))
+      return [look]
+    // It is not in the range, but it may be about to move there.
+    return undecided === undefined ? [] : [{ undecided, ...(stored && { stored }) }]
+  })
+  const order = (look: Look): AttributeValue | undefined =>
+    look.item === undefined ? undefined : attribute(look.item, sort)
+  const sorted = indexed.toSorted((a, b) => {
+    const [left, right] = [order(a), order(b)]
+    return left === undefined || right === undefined ? 0 : (compareValues(left, right) ?? 0)
+  })
+  return { looks: range.reverse ? sorted.toReversed() : sorted }
+}
+
+function filterOf(range: RangeRequest): (item: Item) => boolean {
+  const { filter } = range
+  if (filter === undefined) return () => true
+  const bound = openExpressions(parametersOf(range)).condition(filter, 'FilterExpression')
+  return (item) => evaluateCondition(bound, item)
+}
+
+const parametersOf = ({ names, values }: RangeRequest): Parameters<typeof openExpressions>[0] => ({
+  ...(names !== undefined && { ExpressionAttributeNames: names }),
+  ...(values !== undefined && { ExpressionAttributeValues: values }),
+})
+
+/** Only the names and values that this expression uses: DynamoDB refuses others. */
+function usedIn(
+  expression: string,
+  { names = {}, values = {} }: RangeRequest,
+): {
+  ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: ReturnType<typeof toSdkItem>
+} {
+  const tokens = new Set(expression.match(/[#:][A-Za-z0-9_]+/g))
+  const usedNames = Object.entries(names).filter(([name]) => tokens.has(name))
+  const usedValues = Object.entries(values).filter(([name]) => tokens.has(name))
+  return {
+    ...(usedNames.length > 0 && { ExpressionAttributeNames: Object.fromEntries(usedNames) }),
+    ...(usedValues.length > 0 && { ExpressionAttributeValues: toSdkItem(Object.fromEntries(usedValues)) }),
+  }
+}

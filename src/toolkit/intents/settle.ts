@@ -1,0 +1,118 @@
+// Settling an intent of a decided transaction, and making room where an undecided one is in the way. Anyone may do
+// either for any transaction; every request is conditional on the intent that it removes.
+//
+//   intent in the way --> its header --> committed: apply   cancelled: drop   pending or absent: wait | cancel it | yield
+import { Conflict } from '../errors.js'
+import type { ItemAddress } from '../protocol.js'
+import { unmarshallItem } from '../values.js'
+import type { Usage } from './caller.js'
+import { cancel, markDone, readHeader, unchangedMs } from './headers.js'
+import { intentLimits } from './limits.js'
+import { type Header, inserterOf, type Intent, type Stored, storedOf } from './records.js'
+import { applyRequest, dropRequest, type ItemRequest } from './requests.js'
+import { contentionOf, type Party, settlementOf } from './rules.js'
+import { inParallel, readOne, type Space } from './space.js'
+import { participantsOf, redoOfIntent } from './spill.js'
+
+export interface Locked extends ItemAddress {
+  readonly stored: Stored
+  readonly intent: Intent
+}
+
+/** Applies the redo of a committed transaction to one of its items. */
+export async function apply(space: Space, locked: Locked, usage: Usage, depth = 0): Promise<void> {
+  const { stored, intent } = locked
+  const redo = await redoOfIntent(space, intent, usage)
+  // See versionAfter: what is deleted must not be inserted again by a repeated intent of its inserter.
+  const inserter = redo.act === 'delete' ? inserterOf(stored.version) : undefined
+  if (inserter !== undefined && inserter !== intent.id) await ensureDone(space, inserter, usage, depth)
+  await sendSettling(space, applyRequest(locked, stored, intent, redo), usage)
+}
+
+/** Takes away an intent that has no effect. */
+export async function drop(space: Space, locked: Locked, usage: Usage): Promise<void> {
+  await sendSettling(space, dropRequest(locked, locked.intent), usage)
+}
+
+/** A refusal means that somebody else was faster. */
+async function sendSettling({ caller }: Space, request: ItemRequest, usage: Usage): Promise<void> {
+  const { operation, input } = request
+  const reply = await caller.send(operation, input, usage)
+  if (!reply.ok && reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+}
+
+/** Returns once every participant of that committed transaction is finished and its header says so. */
+export async function ensureDone(space: Space, id: string, usage: Usage, depth = 0): Promise<void> {
+  if (space.done.has(id)) return
+  const header = await readHeader(space, id, usage)
+  // It has written an item, so it was committed; without a header it was done long ago.
+  if (header === undefined || header.done || header.state !== 'committed') return
+  if (depth >= intentLimits.helpDepthMax) throw new Error(`transaction ${id} is not finished yet`)
+  await finishAll(space, header, usage, depth + 1)
+}
+
+/** Finishes or undoes every participant of a decided transaction. */
+export async function finishAll(space: Space, header: Header, usage: Usage, depth = 0): Promise<void> {
+  const participants = await participantsOf(space, header, usage)
+  await inParallel(participants, async (address) => {
+    const stored = storedOf(await readOne(space.caller, address, usage))
+    if (stored?.intent?.id !== header.id) return
+    const locked = { ...address, stored, intent: stored.intent }
+    if (settlementOf(stored.intent, header) === 'apply') await apply(space, locked, usage, depth)
+    else await drop(space, locked, usage)
+  })
+  await markDone(space, header.id, usage)
+}
+
+export interface Waiter extends Party {
+  readonly deadlineMs: number
+  /** There is nothing to wait for any more. */
+  readonly isOver?: () => boolean
+}
+
+/**
+ * Returns once the intent is gone: settled, or its transaction cancelled and then settled. Throws Conflict where I, the
+ * younger, have waited long enough, or my own time is over.
+ */
+export async function makeRoom(space: Space, locked: Locked, me: Waiter, usage: Usage): Promise<void> {
+  const { caller, patience } = space
+  const { intent } = locked
+  const startMs = caller.nowMs()
+  let pauseMs = patience.pollMs
+  for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
+    const nowMs = caller.nowMs()
+    const header = await readHeader(space, intent.id, usage)
+    const what = contentionOf({
+      me,
+      intent,
+      header,
+      waitedMs: nowMs - startMs,
+      unchangedMs: unchangedMs(space, intent.id, header),
+      patience,
+    })
+    if (what === 'apply') return apply(space, locked, usage)
+    if (what === 'drop') return drop(space, locked, usage)
+    if (what === 'yield' || nowMs >= me.deadlineMs || me.isOver?.() === true) break
+    if (what === 'cancel') {
+      await cancel(space, header ?? intent, usage)
+      continue
+    }
+    await caller.sleep(pauseMs / 2 + caller.jitter(pauseMs / 2))
+    pauseMs = Math.min(pauseMs * 2, patience.pollMaxMs)
+  }
+  throw inTheWay(locked, intent.id)
+}
+
+export const inTheWay = ({ table, key }: ItemAddress, competitor: string): Conflict =>
+  new Conflict(`transaction ${competitor} has locked an item of ${table}`, {
+    table,
+    key: unmarshallItem(key),
+    competitor,
+  })
+
+export const changed = ({ table, key }: ItemAddress, competitor?: string): Conflict =>
+  new Conflict(`an item of ${table} was changed by somebody else`, {
+    table,
+    key: unmarshallItem(key),
+    ...(competitor !== undefined && { competitor }),
+  })

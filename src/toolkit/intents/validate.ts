@@ -1,0 +1,79 @@
+// Whether what a unit has seen is still so. Asked after its intents are placed: whoever wants to change what was read
+// will meet them, or was met here.
+//
+// Somebody else's undecided intent must go first, even for a unit that writes nothing: its transaction may have looked
+// at what it read before this unit's other reads were written, and so belongs before them, decided or not.
+//
+// Ranges first, then single items: an item with a version was the same all the time between two looks, so the moment at
+// which the range was looked at again is one at which everything was as it had been seen.
+import { sameItem } from '../../model/compare.js'
+import type { Item } from '../../model/value.js'
+import type { ItemAddress } from '../protocol.js'
+import type { Usage } from './caller.js'
+import { keyOf } from './images.js'
+import { type Look, Looker } from './look.js'
+import { intentLimits } from './limits.js'
+import { recheckPage, type SeenPage } from './ranges.js'
+import { changed, makeRoom, type Waiter } from './settle.js'
+import type { Space } from './space.js'
+
+export interface Observed extends ItemAddress {
+  readonly item?: Item
+  readonly version?: string
+}
+
+/** Throws Conflict if something changed. */
+export async function validate(
+  space: Space,
+  seen: { readonly items: readonly Observed[]; readonly pages: readonly SeenPage[] },
+  me: Waiter,
+  usage: Usage,
+): Promise<void> {
+  for (const page of seen.pages) await validatePage(space, page, me, usage)
+  // Those without a version first, for the same reason as ranges.
+  const bare = seen.items.filter(({ version }) => version === undefined)
+  const versioned = seen.items.filter(({ version }) => version !== undefined)
+  await validateItems(space, bare, me, usage)
+  await validateItems(space, versioned, me, usage)
+}
+
+async function validateItems(
+  space: Space,
+  items: readonly Observed[],
+  me: Waiter,
+  usage: Usage,
+): Promise<void> {
+  let left = items
+  for (let rounds = 0; left.length > 0; rounds++) {
+    if (rounds > intentLimits.roundsMax) throw changed(left[0]!)
+    const looks = await new Looker(space, usage, me.id).items(left)
+    const again: Observed[] = []
+    for (const [at, look] of looks.entries()) {
+      const observed = left[at]!
+      if (!isSame(observed, look)) throw changed(observed, look.undecided?.id ?? look.version)
+      if (look.undecided === undefined) continue
+      await makeRoom(space, { ...observed, stored: look.stored!, intent: look.undecided }, me, usage)
+      again.push(observed)
+    }
+    left = again
+  }
+}
+
+const isSame = (seen: Observed, now: Look): boolean => {
+  if (seen.item === undefined || now.item === undefined) return seen.item === now.item
+  // The image too: a plain writer may have changed it and left the version.
+  return seen.version === now.version && sameItem(seen.item, now.item)
+}
+
+async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usage): Promise<void> {
+  const layout = await space.layouts.of(page.range.table)
+  for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
+    const recheck = await recheckPage(space, layout, page, me.id, usage)
+    if (recheck.verdict === 'same') return
+    if (recheck.verdict !== 'undecided') break
+    const { stored } = recheck.item
+    const address = { table: page.range.table, key: keyOf(layout.key, stored!.item) }
+    await makeRoom(space, { ...address, stored: stored!, intent: recheck.intent }, me, usage)
+  }
+  throw changed({ table: page.range.table, key: {} })
+}

@@ -1,0 +1,114 @@
+// What Seriatim answers, as what a caller can react to.
+import type { Item } from '../model/value.js'
+import { ConditionFailed, Conflict, SnapshotTooOld, UnitExpired, type ConflictDetail } from './errors.js'
+import { EarlierCommitted, Overloaded } from './protocol.js'
+import type { Action, UnitWork } from './protocol.js'
+import { described } from './steps.js'
+import { unmarshallItem } from './values.js'
+
+/** The members of an answer that are looked at; any of them may be missing. */
+interface Refusal {
+  readonly name?: string
+  readonly message?: string
+  readonly $fault?: string
+  readonly Conflicts?: readonly WireConflict[]
+  readonly CancellationReasons?: readonly { readonly Code?: string; readonly Message?: string }[]
+}
+interface WireConflict {
+  readonly TableName?: string
+  readonly Key?: Item
+  readonly TransactionId?: string
+}
+
+/** Not an answer to the commit, whatever else it is: the commit may have taken effect. */
+const UNANSWERED = new Set([
+  'InternalServerError',
+  'InternalFailure',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+  // An earlier send of the same commit is still under way.
+  'TransactionInProgressException',
+])
+const OVERLOADED = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+])
+
+/** The endpoint has answered, and this is what it said. Errors of sockets and of the SDK itself are no answers. */
+export function isAnswered(error: unknown): boolean {
+  const { name = '' } = error as Refusal
+  return !UNANSWERED.has(name) && /(?:Exception|Exceeded)$/.test(name)
+}
+
+export function readRefusal(error: unknown): unknown {
+  const { name = '', message = '' } = error as Refusal
+  if (OVERLOADED.has(name)) return new Overloaded(message, { cause: error })
+  switch (name) {
+    case 'UnitConflictException':
+    case 'TransactionConflictException':
+      return conflictOf(error as Refusal)
+    case 'SnapshotTooOldException':
+      return new SnapshotTooOld(message, { cause: error })
+    case 'UnitExpiredException':
+      return new UnitExpired(message, { cause: error })
+    default:
+      return error
+  }
+}
+
+export function commitRefusal(error: unknown, work: UnitWork): unknown {
+  const { name, CancellationReasons } = error as Refusal
+  if (name === 'IdempotentParameterMismatchException')
+    return new EarlierCommitted('an earlier attempt was committed', { cause: error })
+  if (name !== 'TransactionCanceledException' || CancellationReasons === undefined) return readRefusal(error)
+
+  let failed: Action | undefined
+  let conflicting: Action | undefined
+  for (const [at, { Code = 'None' }] of CancellationReasons.entries()) {
+    const action = work.actions[at]
+    if (Code === 'None' || action === undefined) continue
+    if (Code === 'ConditionalCheckFailed' && !action.pinned) failed ??= action
+    else if (Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict') conflicting ??= action
+    else if (Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded')
+      return new Overloaded('the endpoint asks for patience', { cause: error })
+    else return error
+  }
+  // While others are in the way of one action, the condition of another may only seem to fail.
+  if (conflicting !== undefined)
+    return new Conflict(
+      `Another transaction was in the way at ${described(conflicting)}.`,
+      detailOf(conflicting),
+      1,
+      {
+        cause: error,
+      },
+    )
+  if (failed === undefined) return error
+  return new ConditionFailed(
+    `The condition "${failed.expressions.condition ?? ''}" does not hold for ${described(failed)}.`,
+    detailOf(failed),
+    { cause: error },
+  )
+}
+
+const detailOf = ({ table, key }: Action): ConflictDetail => ({ table, key: unmarshallItem(key) })
+
+function conflictOf(refusal: Refusal): Conflict {
+  const [first] = refusal.Conflicts ?? []
+  if (first?.TableName === undefined)
+    return new Conflict(refusal.message ?? 'Another transaction was in the way.', {}, 1, { cause: refusal })
+  const { TableName: table, Key: key, TransactionId: competitor } = first
+  const place = key === undefined ? table : described({ table, key })
+  const by = competitor === undefined ? 'another transaction' : `transaction ${competitor}`
+  return new Conflict(
+    `${place} was changed by ${by}.`,
+    {
+      table,
+      ...(key !== undefined && { key: unmarshallItem(key) }),
+      ...(competitor !== undefined && { competitor }),
+    },
+    1,
+    { cause: refusal },
+  )
+}

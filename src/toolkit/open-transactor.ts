@@ -1,0 +1,67 @@
+// Which way to commit: Seriatim's own where the endpoint is Seriatim, otherwise one that makes do with DynamoDB.
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { clientRuntime } from '../runtime/client-runtime.js'
+import type { Runtime } from '../runtime/runtime.js'
+import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from './endpoint.js'
+import { intentsProtocol } from './intents/intents-protocol.js'
+import { nativeProtocol } from './native.js'
+import type { Protocol } from './protocol.js'
+import type { AnyTables, TableMap, Transactor, TransactorOptions } from './transactor.js'
+import { unitTransactor } from './unit-transactor.js'
+
+/**
+ * Units of work through any DynamoDBClient. With a type map of the tables, wrong use does not compile.
+ *
+ * @example
+ *   const t = transactor(store.client())
+ *   await t.transact(async (tx) => {
+ *     const account = await tx.get('Accounts', { id: 'alice' })
+ *     if (!account || account.balance < 100) return tx.abort('insufficient funds')
+ *     tx.update('Accounts', { id: 'alice' }, { add: { balance: -100 } })
+ *     tx.put('Transfers', { id: 't1', amount: 100 })
+ *   })
+ */
+export function transactor<Tables extends TableMap<Tables> = AnyTables>(
+  client: DynamoDBClient,
+  options: TransactorOptions = {},
+): Transactor<Tables> {
+  return endpointTransactor(clientEndpoint(client), options, clientRuntime())
+}
+
+/** The same on an endpoint without an SDK client: a store in this process, or one in a test. */
+export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
+  endpoint: ExtendedEndpoint,
+  options: TransactorOptions,
+  runtime: Runtime,
+): Transactor<Tables> {
+  const { protocol = 'auto' } = options
+  if (protocol === 'seriatim')
+    return unitTransactor(() => nativeProtocol(endpoint, runtime), options, runtime)
+  if (protocol !== 'auto')
+    return unitTransactor(() => foreignProtocol(endpoint, options, runtime), options, runtime)
+  const probed = async (): Promise<Protocol> =>
+    (await isSeriatim(endpoint))
+      ? nativeProtocol(endpoint, runtime)
+      : foreignProtocol(endpoint, options, runtime)
+  return unitTransactor(probed, options, runtime)
+}
+
+/** Asked once for a transactor, with a request that does nothing. */
+async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
+  try {
+    await endpoint.extension('UnitEnd', { Unit: { Id: 'probe', Isolation: 'read-committed' } })
+    return true
+  } catch (error) {
+    if (error instanceof Error && error.name === 'UnknownOperationException') return false
+    throw error
+  }
+}
+
+/** Conditional writes and, where the endpoint has it, TransactWriteItems. */
+function foreignProtocol(endpoint: Endpoint, options: TransactorOptions, runtime: Runtime): Protocol {
+  const { protocol = 'auto', record } = options
+  return intentsProtocol(endpoint, runtime, {
+    protocol: protocol === 'seriatim' ? 'auto' : protocol,
+    ...(record !== undefined && { record }),
+  })
+}

@@ -1,0 +1,181 @@
+// What a unit of work needs of a way to commit. `native` speaks to Seriatim, others make do with DynamoDB's own
+// operations; the unit, its retries and everything that a caller sees are the same for all.
+//
+//   Unit (buffers, folds, merges) --> Attempt: layout, get, page      while the lambda runs
+//                                              commit(work) | end(work)  once, after it
+//
+// Items and keys are in the wire's form here (see values.ts).
+import type { TableShape } from '../model/table.js'
+import type { Item } from '../model/value.js'
+import type { Deadline } from './deadline.js'
+import { Conflict, SnapshotTooOld } from './errors.js'
+import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
+
+/** What is known of a table: its key, and its indexes with what they project. */
+export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {
+  readonly indexes: readonly Omit<TableShape['indexes'][number], 'space'>[]
+}
+
+export interface ItemAddress {
+  readonly table: string
+  /** The key attributes and nothing else. */
+  readonly key: Item
+}
+
+/** Names one state of an item: a timestamp, or the id of its writer. Equal versions are the same state. */
+export type Version = string | number
+
+/** An item as it was read; neither member if there is none. */
+export interface ReadItem {
+  readonly item?: Item
+  readonly version?: Version
+}
+
+/** A query or scan as it is sent: the wire's words, without TableName's friends that a unit never uses. */
+export interface RangeRequest {
+  readonly table: string
+  readonly index?: string
+  /** Absent for a scan. */
+  readonly keyCondition?: string
+  readonly filter?: string
+  readonly names?: Readonly<Record<string, string>>
+  readonly values?: Item
+  readonly reverse: boolean
+}
+
+export interface Page {
+  readonly items: readonly Item[]
+  /** Where the next page begins; absent after the last. */
+  readonly next?: Item
+}
+
+/** Expressions of one action, with names and values that do not clash. */
+export interface ActionExpressions {
+  readonly update?: string
+  readonly condition?: string
+  readonly names?: Readonly<Record<string, string>>
+  readonly values?: Item
+}
+
+/** What is to be done with one item; a unit has at most one action for an item. */
+export interface Action extends ItemAddress {
+  readonly kind: 'put' | 'update' | 'delete' | 'check'
+  /** The new item, of a put. */
+  readonly item?: Item
+  readonly expressions: ActionExpressions
+  /**
+   * The condition is not the caller's: it holds if the item is still as it was when several steps were folded into
+   * this action. Where it fails, that is a conflict.
+   */
+  readonly pinned: boolean
+}
+
+/** A single item that was read, or found absent. */
+export interface ReadEntry extends ItemAddress {
+  readonly version?: Version
+  /** The item itself, where an endpoint has no versions to compare. */
+  readonly item?: Item
+}
+
+/** A range that was read, and how far. */
+export interface RangeEntry extends RangeRequest {
+  /** The position of the last item that was looked at; absent where reading went to the end. */
+  readonly end?: Item
+}
+
+/** All that a unit has done, at its end. */
+export interface UnitWork {
+  readonly reads: readonly ReadEntry[]
+  readonly ranges: readonly RangeEntry[]
+  readonly actions: readonly Action[]
+  readonly locks: readonly ItemAddress[]
+}
+
+/** One attempt, told to the way of committing when it begins. */
+export interface AttemptStart {
+  /** The same for all attempts of one unit, as its idempotency token is. */
+  readonly id: string
+  readonly attempt: number
+  readonly isolation: IsolationLevel
+  readonly timeoutMs: number
+  /** Over when the attempt's time is, or when its caller gives up; not looked at once the commit has been sent. */
+  readonly deadline: Deadline
+  /** What an earlier attempt left for this one, as `Attempt.carry` gave it. */
+  readonly carried?: unknown
+}
+
+export interface CommitReport {
+  readonly protocol: CommitProtocol
+}
+
+/**
+ * The endpoint as one attempt of a unit sees it. What it throws decides what happens next: `Conflict`, `SnapshotTooOld`
+ * and `Overloaded` are tried again, everything else reaches the caller. `OutcomeUnknown` from `commit` is never retried.
+ */
+export interface Attempt {
+  /** How the table's keys are made; synchronous where it is known already. */
+  layout(table: string): TableLayout | Promise<TableLayout>
+  /** In the order of the addresses. */
+  get(addresses: readonly ItemAddress[], options: { readonly lock: boolean }): Promise<readonly ReadItem[]>
+  /** From after `start`; at most `limit` items are looked at. */
+  page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page>
+  /** Not called for a unit that wrote and checked nothing, unless `commitsReads`. */
+  commit(work: UnitWork): Promise<CommitReport>
+  /** Reads of such a unit must be validated by a commit at this level, because they came from no snapshot. */
+  readonly commitsReads: boolean
+  /**
+   * Before an error of the lambda or an abort surfaces: throws Conflict if what was read was not consistent. Absent
+   * where reads come from a snapshot.
+   */
+  validate?(work: UnitWork): Promise<void>
+  /** The attempt is over without a commit, or after a refused one: gives back what it holds. Never throws. */
+  end(locks: readonly ItemAddress[]): void
+  /** Resolves when what `end` began is done: everything that the attempt held is given back. */
+  rolledBack?(): Promise<void>
+  /** What the next attempt should know. */
+  carry?(): unknown
+  /**
+   * A send of the commit got no answer, and a later one was refused: the first may still arrive. The next attempt has
+   * the same id, so that only one of them can take effect; if it is refused with `EarlierCommitted`, it was this one.
+   */
+  readonly isDoubtful?: boolean
+  /** Requests sent and capacity units consumed so far. */
+  readonly usage: { readonly requests: number; readonly capacity: number }
+}
+
+/** Whether repeated reads of one item within an attempt give the same image. */
+export const isRepeatable = (isolation: IsolationLevel): boolean =>
+  isolation === 'snapshot' || isolation === 'serializable'
+
+/** A way to commit. */
+export interface Protocol {
+  attempt(start: AttemptStart): Attempt
+  setup(): Promise<void>
+  outcome(id: string): Promise<Outcome>
+  sweep(options: { readonly tables?: readonly string[] }): Promise<SweepReport>
+  idle(): Promise<void>
+  /** Persists an unfinished unit; absent where that is not possible. */
+  readonly detached?: DetachedUnits
+  /** Item positions of scans and of equal index keys are those of Seriatim; elsewhere their order is not known. */
+  readonly ordersLikeSeriatim: boolean
+}
+
+export interface DetachedUnits {
+  detach(start: AttemptStart, work: UnitWork): Promise<void>
+  /** What `detach` has kept, and the options to go on with. */
+  resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }>
+}
+
+/** The commit of an earlier attempt, whose answer was lost, has taken effect after all. */
+export class EarlierCommitted extends Error {
+  override readonly name = 'EarlierCommitted'
+}
+
+/** The endpoint asks for patience: tried again later, and everybody on this transactor slows down. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded'
+}
+
+/** Another attempt may succeed. */
+export const isRetriable = (error: unknown): boolean =>
+  error instanceof Conflict || error instanceof SnapshotTooOld || error instanceof Overloaded

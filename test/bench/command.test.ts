@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Group, runGroups, TimeLeft } from '../../src/bench/bench.js'
+import { matches, planOf } from '../../src/bench/plan.js'
+import { PRESETS } from '../../src/bench/presets.js'
+import type { UnitRecord } from '../../src/bench/records.js'
+import { benchCommandOf } from '../../src/cli/bench.js'
+
+test('without options the quick preset is run', () => {
+  assert.deepEqual(benchCommandOf([]).settings, PRESETS.quick)
+  assert.deepEqual(benchCommandOf(['--full']).settings, PRESETS.full)
+})
+
+test('options replace parts of a preset', () => {
+  const { settings, json, resume } = benchCommandOf(
+    '--figures --part peers --target bare,seriatim-disk --clients 1,16 --seconds 0.5 --rounds 7 --json f --resume'.split(
+      ' ',
+    ),
+  )
+  assert.deepEqual(settings, {
+    ...PRESETS.figures,
+    parts: ['peers'],
+    targets: ['bare', 'seriatim-disk'],
+    clients: [1, 16],
+    durationMs: 500,
+    rounds: 7,
+    experiments: { ...PRESETS.figures.experiments, durationMs: 500, rounds: 7 },
+  })
+  assert.equal(json, 'f')
+  assert.equal(resume, true)
+})
+
+test('an endpoint is compared with the bare server only', () => {
+  const { settings } = benchCommandOf(['--endpoint', 'http://127.0.0.1:8000', '--rate', '100'])
+  assert.deepEqual(settings.targets, ['bare'])
+  assert.equal(settings.rate, 100)
+  const ids = planOf(settings).flatMap(({ units }) => units.map(({ id }) => id))
+  assert.ok(ids.includes('peers/GetItem/100 a second/endpoint/round 1'))
+})
+
+for (const [args, sentence] of [
+  [['--quick', '--full'], /choose one/],
+  [['--resume'], /needs --json/],
+  [['--report'], /needs --json/],
+  [['--endpoint', 'nowhere'], /must be a URL/],
+  [['--target', 'bare,oracle'], /not 'oracle'/],
+  [['--clients', '0'], /--clients must be/],
+  [['--seconds', '-1'], /--seconds|argument/],
+  [['--rounds', 'many'], /--rounds must be/],
+] as const) {
+  test(`wrong usage is said in a sentence: ${args.join(' ')}`, () => {
+    assert.throws(() => benchCommandOf(args), sentence)
+  })
+}
+
+test('operations are chosen by their whole names', () => {
+  assert.ok(matches('GetItem', 'getitem'))
+  assert.ok(matches('UpdateItem, conditional', 'UpdateItem'))
+  assert.ok(matches('TransactGetItems of 3', 'TransactGetItems'))
+  assert.ok(!matches('TransactGetItems of 10', 'TransactGetItems of 1'))
+  assert.ok(!matches('TransactGetItems of 1', 'GetItem'))
+})
+
+test('ids of units are unique in every preset', () => {
+  for (const settings of Object.values(PRESETS)) {
+    const ids = planOf(settings).flatMap(({ units }) => units.map(({ id }) => id))
+    assert.equal(new Set(ids).size, ids.length)
+  }
+})
+
+const record = (reason: string): UnitRecord => ({ kind: 'missing', target: 't', reason })
+
+function group(ran: string[]): Group {
+  return {
+    name: 'g',
+    setupMs: 0,
+    units: ['a', 'b', 'c'].map((id) => ({ id, estimateMs: 1 })),
+    open: () =>
+      Promise.resolve({
+        run: ({ id }) => {
+          ran.push(id)
+          return id === 'b' ? Promise.reject(new Error('no luck')) : Promise.resolve(record(id))
+        },
+        close: () => Promise.resolve(),
+      }),
+  }
+}
+
+const QUIET = { onRecord: () => undefined, onProgress: () => undefined, signal: new AbortController().signal }
+
+test('what fails leaves a record of that, and the rest is measured', async () => {
+  const records = await runGroups({ ...QUIET, groups: [group([])], done: {} })
+  assert.deepEqual(records, { a: record('a'), b: { kind: 'failed', reason: 'no luck' }, c: record('c') })
+})
+
+test('an interrupted run goes on with what is left and with what had failed', async () => {
+  const ran: string[] = []
+  const done: Record<string, UnitRecord> = { a: record('before'), b: { kind: 'failed', reason: 'before' } }
+  const records = await runGroups({ ...QUIET, groups: [group(ran)], done })
+  assert.deepEqual(ran, ['b', 'c'])
+  assert.deepEqual(records['a'], record('before'))
+})
+
+test('after an interruption no further unit is begun', async () => {
+  const ran: string[] = []
+  const interrupted = new AbortController()
+  await runGroups({
+    ...QUIET,
+    groups: [group(ran)],
+    done: {},
+    onRecord: () => interrupted.abort(),
+    signal: interrupted.signal,
+  })
+  assert.deepEqual(ran, ['a'])
+})
+
+test('the time left follows the estimates, and how wrong they were', () => {
+  const time = new TimeLeft(100_000)
+  assert.equal(time.line(), '[ 1:40 left]')
+  time.took(50_000, 50_000)
+  assert.equal(time.leftMs, 50_000)
+  time.took(40_000, 400_000)
+  assert.ok(time.leftMs > 40_000, 'slower than estimated so far')
+})

@@ -1,0 +1,88 @@
+// The groups as they are run, on real servers, for a moment each.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Group, runGroups } from '../../src/bench/bench.js'
+import { peerGroup } from '../../src/bench/groups/peers.js'
+import { plainGroup } from '../../src/bench/groups/paper.js'
+import { startGroup } from '../../src/bench/groups/start.js'
+import { SECTION_3, SECTION_4 } from '../../src/bench/groups/variants.js'
+import { peerWorkloads } from '../../src/bench/workloads.js'
+import { fillItemTable } from '../../src/bench/fill.js'
+import { startTarget } from '../../src/bench/targets/target.js'
+import { post } from '../../src/bench/targets/post.js'
+
+const SCALE = { items: 300, partitions: 5 }
+const SHORT = { rounds: 1, warmupMs: 20, durationMs: 60 }
+
+const runOne = (group: Group) =>
+  runGroups({
+    groups: [group],
+    done: {},
+    onRecord: () => undefined,
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+  })
+
+test('peers: the store, a bare server and an endpoint are asked the same', async () => {
+  const other = await startTarget('seriatim-memory')
+  assert.ok(!('missing' in other))
+  try {
+    const workloads = peerWorkloads(SCALE).filter(({ name }) =>
+      /^(GetItem|TransactWriteItems of 3)$/.test(name),
+    )
+    const targets = ['bare', 'seriatim-disk'] as const
+    const records = await runOne(
+      peerGroup({ ...SHORT, targets, endpoint: other.endpoint, workloads, scale: SCALE, clients: [2] }),
+    )
+    assert.equal(Object.keys(records).length, 6)
+    for (const [id, record] of Object.entries(records)) {
+      assert.ok(record.kind === 'peer', `${id}: ${JSON.stringify(record)}`)
+      assert.deepEqual(record.measured.refusals, {}, id)
+    }
+    assert.deepEqual(
+      await post(other.endpoint, 'ListTables', {}),
+      { TableNames: [] },
+      'its tables are gone again',
+    )
+  } finally {
+    await other.stop()
+  }
+})
+
+test('the paper: section 3 alone is a server of its own', async () => {
+  const records = await runOne(plainGroup({ ...SHORT, items: 300, variants: [SECTION_4, SECTION_3] }))
+  const kinds = Object.entries(records).map(([id, record]) => [id, record.kind])
+  assert.equal(kinds.length, 8)
+  for (const [id, kind] of kinds) assert.equal(kind, 'plain', id)
+})
+
+test('start: who is not installed is left out with a sentence', async () => {
+  const before = process.env['DYNAMODB_LOCAL']
+  process.env['DYNAMODB_LOCAL'] = '/nowhere'
+  try {
+    const records = await runOne(startGroup({ targets: ['local-memory', 'bare'], rounds: 1 }))
+    const local = records['start/local-memory/round 1']
+    const bare = records['start/bare/round 1']
+    assert.ok(local?.kind === 'missing' && /npm install/.test(local.reason))
+    assert.equal(bare?.kind, 'start')
+  } finally {
+    if (before === undefined) delete process.env['DYNAMODB_LOCAL']
+    else process.env['DYNAMODB_LOCAL'] = before
+  }
+})
+
+test('a target that is killed and started again has what it had', async () => {
+  const target = await startTarget('seriatim-disk')
+  assert.ok(!('missing' in target))
+  try {
+    await fillItemTable(target.endpoint, { table: 'kept', items: 30, itemBytes: 200, indexes: 1 })
+    assert.ok(target.folderBytes() > 30 * 200)
+    await target.restart()
+    const { Count } = (await post(target.endpoint, 'Scan', { TableName: 'kept', Select: 'COUNT' })) as {
+      Count: number
+    }
+    assert.equal(Count, 30)
+  } finally {
+    await target.stop()
+  }
+})

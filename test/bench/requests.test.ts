@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RequestBytes } from '../../src/bench/load/request-bytes.js'
+import { answerTo, peerWorkloads, type Workload } from '../../src/bench/workloads.js'
+import { itemBytes } from '../../src/model/item-size.js'
+import type { Item } from '../../src/model/value.js'
+import { Random } from '../../src/sim/random.js'
+
+const workloads = peerWorkloads({ items: 1000, partitions: 50 })
+const named = (name: string): Workload => workloads.find((each) => each.name === name)!
+
+function bodyOf(workload: Workload, random: Random): string {
+  const text = new RequestBytes('localhost:1', workload).next(random).toString()
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  assert.equal(Number(/content-length: (\d+)/.exec(head)?.[1]), body.length)
+  return body
+}
+
+const keysIn = (body: string): number[] =>
+  [...body.matchAll(/"user-(\d{9})"/g)].map((match) => Number(match[1]))
+
+for (const workload of workloads) {
+  test(`a request of ${workload.name} has keys of the table, none of them twice`, () => {
+    const random = new Random(3)
+    for (let round = 0; round < 50; round++) {
+      const keys = keysIn(bodyOf(workload, random))
+      assert.equal(keys.length, workload.operation === 'Query' ? 1 : workload.items)
+      assert.equal(new Set(keys).size, keys.length)
+      for (const key of keys) assert.ok(key >= workload.keys.from && key < workload.keys.to)
+    }
+  })
+}
+
+test('keys are uniform: each tenth of the table gets a tenth of the requests', () => {
+  const random = new Random(5)
+  const request = new RequestBytes('localhost:1', named('GetItem'))
+  const tenths = Array.from({ length: 10 }, () => 0)
+  for (let round = 0; round < 10_000; round++) {
+    const [key = 0] = keysIn(request.next(random).toString())
+    tenths[Math.floor(key / 100)]!++
+  }
+  for (const count of tenths) assert.ok(Math.abs(count - 1000) < 150, `${tenths.join(' ')}, seed 5`)
+})
+
+test('the first item of a contended transaction is hot, the others are not', () => {
+  const workload: Workload = {
+    ...named('TransactWriteItems of 10'),
+    keys: { from: 100, to: 1000 },
+    hot: { from: 0, to: 100 },
+  }
+  const [hot = NaN, ...cold] = keysIn(bodyOf(workload, new Random(1)))
+  assert.ok(hot < 100)
+  assert.equal(cold.length, 9)
+  assert.ok(cold.every((key) => key >= 100))
+})
+
+test('items have the size they are said to have', () => {
+  const { Item } = JSON.parse(answerTo('GetItem', 1, 900)) as { Item: Item }
+  assert.equal(itemBytes(Item), 900)
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { YOUNG_SPACE_BYTES_MAX } from '../../src/cli/young-space.js'
+
+const YOUNG_SPACE = fileURLToPath(new URL('../../src/cli/young-space.js', import.meta.url))
+
+/** Lets many objects live for a while, in turns as a server does, and prints how large the space became. */
+const script = (bounded: string): string => `
+  import { boundYoungSpace, youngSpaceBytes } from ${JSON.stringify(YOUNG_SPACE)}
+  ${bounded}
+  let kept = []
+  let most = 0
+  for (let turn = 0; turn < 600; turn++) {
+    const some = Array.from({ length: 2000 }, (_, at) => ({ turn, at, text: [at] }))
+    kept.push(some)
+    if (kept.length > 20) kept.shift()
+    most = Math.max(most, youngSpaceBytes())
+    await new Promise(setImmediate)
+  }
+  console.log(most)`
+
+async function mostBytes(bounded: string, flags: readonly string[] = []): Promise<number> {
+  const args = [...flags, '--input-type=module', '--eval', script(bounded)]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  return Number(stdout)
+}
+
+test('cli: the young space stays within its bound, which it would leave', async () => {
+  assert.ok((await mostBytes('')) > 2 * YOUNG_SPACE_BYTES_MAX)
+  const bounded = await mostBytes('boundYoungSpace()')
+  // It may have grown once more before its size was looked at.
+  assert.ok(bounded <= 2 * YOUNG_SPACE_BYTES_MAX, `${bounded} bytes`)
+  const own = await mostBytes('boundYoungSpace()', ['--max-semi-space-size=16'])
+  assert.ok(own > 2 * YOUNG_SPACE_BYTES_MAX, `${own} bytes`)
+})
