@@ -22,6 +22,8 @@ export interface LoggedWrite {
   readonly timestamp?: number
   /** A delete of an item that was not there. */
   readonly ofNothing?: boolean
+  /** The ledger's record that was decided in the same step: where it is on the disk, so is this. */
+  readonly proof?: KeyBytes
 }
 
 /** Where the state of items after a crash or a rollback is looked up. */
@@ -118,12 +120,19 @@ export class WriteLog {
   reconcile(lookup: Lookup): void {
     const uncertain = this.#log.slice(this.#certain)
     const kept = new Set<LoggedWrite>()
+    const proven = this.#log.findLastIndex(
+      ({ proof }, at) => at >= this.#certain && proof !== undefined && lookup(proof) !== undefined,
+    )
     for (const address of new Set(uncertain.map((write) => write.address))) {
       const stored = lookup(address)
       const ofItem = uncertain.filter((write) => write.address === address)
       const before = this.#log.findLast((write, at) => at < this.#certain && write.address === address)
       const states = [before, ...ofItem.filter((write) => write.ofNothing !== true)]
-      const at = states.findIndex((write) => matches(write, stored))
+      // A journal keeps what was decided up to some point: whatever comes before something that is proven is there, too.
+      const least = uncertain
+        .slice(0, Math.max(0, proven + 1 - this.#certain))
+        .filter((write) => write.address === address && write.ofNothing !== true).length
+      const at = states.findIndex((write, position) => position >= least && matches(write, stored))
       if (at < 0 && ![undefined, ...this.#log].some((write) => this.#explains(write, address, stored)))
         this.phantoms.push(
           `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
@@ -178,7 +187,8 @@ export class WriteLog {
     if (decision !== 'commit' || participants.length > 0) return
     for (let at = this.#stepStart; at < this.#log.length; at++) {
       const write = this.#log[at] as LoggedWrite
-      if (write.record === undefined && write.timestamp !== undefined) this.#log[at] = { ...write, timestamp }
+      const isDelete = write.record === undefined && write.timestamp !== undefined
+      this.#log[at] = { ...write, proof: key, ...(isDelete && { timestamp }) }
     }
   }
 
