@@ -1,6 +1,7 @@
 // One frame of the journal: the changes of one batch, with what is needed to prove where it belongs.
 //
-//   0 magic  4 length  8 crc  12 format  16 position  24 synced up to  32 timestamp  40 LSN  48 changes  52 entries...
+//   0 magic  4 length  8 crc  12 writer  14 format  16 position  24 synced up to  32 timestamp  40 LSN  48 changes
+//   52 entries...
 //   entry: 1 kind, 2 key length, 4 value length, key bytes, value bytes
 //
 // The checksum is seeded with the id of the segment: neither a frame of another segment nor bytes that a user stored in
@@ -14,6 +15,8 @@ export interface Frame {
   readonly position: number
   /** Offset after its last byte. */
   readonly end: number
+  /** Whose batch it is: the number of the node. */
+  readonly writer: number
   /** Everything before this offset was durable when the frame was written. */
   readonly syncedUpTo: number
   /** The highest timestamp and LSN given out so far. */
@@ -22,7 +25,13 @@ export interface Frame {
   readonly changes: readonly IndexChange[]
 }
 
-export type FrameContent = Pick<Frame, 'timestamp' | 'lsn' | 'changes'>
+export interface FrameContent extends Pick<Frame, 'timestamp' | 'lsn'> {
+  readonly changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>
+}
+
+export interface FramePlace extends Pick<Frame, 'writer' | 'position' | 'syncedUpTo'> {
+  readonly seed: number
+}
 
 export const FRAME_MAGIC = Buffer.from('SRTM', 'latin1')
 export const FRAME_HEADER_BYTES = 52
@@ -33,19 +42,16 @@ const DELETE = 2
 
 export function frameBytes(content: FrameContent): number {
   let bytes = FRAME_HEADER_BYTES
-  for (const [key, value] of content.changes)
+  content.changes.forEach((value, key) => {
     bytes += ENTRY_HEADER_BYTES + key.length + (value?.byteLength ?? 0)
+  })
   return bytes
 }
 
 /** Writes the frame to the beginning of `target`, which has at least `frameBytes(content)` bytes. */
-export function encodeFrame(
-  target: Buffer,
-  content: FrameContent,
-  place: { readonly seed: number; readonly position: number; readonly syncedUpTo: number },
-): Buffer {
+export function encodeFrame(target: Buffer, content: FrameContent, place: FramePlace): Buffer {
   let at = FRAME_HEADER_BYTES
-  for (const [key, value] of content.changes) {
+  content.changes.forEach((value, key) => {
     target[at] = value === undefined ? DELETE : PUT
     target.writeUInt16BE(key.length, at + 1)
     target.writeUInt32BE(value?.byteLength ?? 0, at + 3)
@@ -56,16 +62,17 @@ export function encodeFrame(
       target.set(value, at)
       at += value.byteLength
     }
-  }
+  })
   const frame = target.subarray(0, at)
   FRAME_MAGIC.copy(frame)
   frame.writeUInt32BE(at, 4)
-  frame.writeUInt32BE(FORMAT, 12)
+  frame.writeUInt16BE(place.writer, 12)
+  frame.writeUInt16BE(FORMAT, 14)
   frame.writeDoubleBE(place.position, 16)
   frame.writeDoubleBE(place.syncedUpTo, 24)
   frame.writeDoubleBE(content.timestamp, 32)
   frame.writeDoubleBE(content.lsn, 40)
-  frame.writeUInt32BE(content.changes.length, 48)
+  frame.writeUInt32BE(content.changes.size, 48)
   frame.writeUInt32BE(checksum(frame, place.seed), 8)
   return frame
 }
@@ -78,10 +85,11 @@ export function decodeFrame(bytes: Buffer, at: number, seed: number, position: n
   if (length < FRAME_HEADER_BYTES || at + length > bytes.length) return undefined
   const frame = bytes.subarray(at, at + length)
   if (frame.readUInt32BE(8) !== checksum(frame, seed)) return undefined
-  if (frame.readUInt32BE(12) !== FORMAT || frame.readDoubleBE(16) !== position) return undefined
+  if (frame.readUInt16BE(14) !== FORMAT || frame.readDoubleBE(16) !== position) return undefined
   return {
     position,
     end: position + length,
+    writer: frame.readUInt16BE(12),
     syncedUpTo: frame.readDoubleBE(24),
     timestamp: frame.readDoubleBE(32) as Timestamp,
     lsn: frame.readDoubleBE(40) as Lsn,

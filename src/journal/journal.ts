@@ -1,10 +1,16 @@
-// The journal: what makes a write durable. Append-only, checksummed, in segments.
+// The journal: what makes a write durable. Append-only, checksummed, in segments. The nodes of a process share one, and
+// with it the syncs, which cost more than what is written.
 //
-//   batch --append--> [ segment 0 | segment 1 | ... frame, frame, frame ] --recover--> index
-//                       removed once the index is beyond them
+//   node 0: batch --\
+//   node 1: batch ----> one write, one sync --> [ segment 0 | segment 1 | ... frame, frame, frame ] --recover--> indexes
+//   node 2: batch --/                             removed once every index is beyond them
 //
-// One frame at a time is written and synced; what arrives meanwhile is the next batch (group commit), and whoever calls
-// `append` collects it. An offset counts bytes from the very first frame on and never goes back.
+// One group of frames at a time is written and synced; what is decided meanwhile is the next group (group commit). A frame
+// is of one writer, and stands for itself: what a torn group has kept is kept, though nobody was told. An offset counts
+// bytes from the very first frame on and never goes back.
+//
+// Each segment begins with a frame of every writer, an empty one if it has nothing to write: thereby also an index that
+// nobody writes to gets beyond the segments before it, and they can be removed.
 //
 // May import: model, index (the shape of a change), runtime (its interfaces). Knows nothing of items.
 import type { FileHandle, FileLayer } from '../runtime/files.js'
@@ -30,17 +36,47 @@ const RESERVE_BYTES = 1024 * 1024
 const RESERVE_DISTANCE_BYTES = 256 * 1024
 const SCRATCH_BYTES_MAX = 1024 * 1024
 
-/** @throws JournalDamaged if a batch from `from` on that had been durable cannot be read */
+/** Somebody who has batches to write: a node. */
+export interface Writer {
+  /** What is to be written now: everything decided up to this moment. */
+  take(): FrameContent
+  /** What was taken last is durable; `end` is the offset after it. */
+  written(end: number): void
+  /** What was taken last was not written (AppendFailed), or nobody knows (AppendUnsure). */
+  failed(error: AppendFailed | AppendUnsure): void
+}
+
+/** What a writer has of the journal. */
+export interface JournalShare {
+  /** Asks for what the writer has to be taken, as soon as nothing else is being written. */
+  hurry(): void
+  /** The writer's index holds all of its batches up to that offset. */
+  applied(upTo: number): Promise<void>
+  /** The last one to leave closes the journal. */
+  leave(): Promise<void>
+}
+
+/**
+ * Reads back what the indexes lack: `from` is, for each writer, the offset up to which its index has been brought.
+ * @throws JournalDamaged if a batch that had been durable cannot be read
+ */
 export async function openJournal(
   options: JournalOptions,
-  from: number,
+  from: readonly number[],
   replay: (frame: Frame) => Promise<void>,
 ): Promise<Journal> {
   await options.files.makeFolder(options.folder)
-  const recovered = await recoverJournal(options.files, options.folder, from, replay)
+  const recovered = await recoverJournal(options.files, options.folder, Math.min(...from), async (frame) => {
+    if (frame.position >= (from[frame.writer] ?? Infinity)) await replay(frame)
+  })
   // A segment that was created just before the last end may not have its name on the disk yet.
   await options.files.syncFolder(options.folder)
-  return new Journal(options, recovered.segments, recovered.end)
+  return new Journal(options, recovered, from)
+}
+
+interface Share {
+  readonly writer: Writer
+  wanting: boolean
 }
 
 export class Journal {
@@ -57,13 +93,23 @@ export class Journal {
   #reserving: Promise<void> | undefined
   #reservingFrom = Infinity
   #trimming: Promise<void> = Promise.resolve()
+  readonly #shares: (Share | undefined)[]
+  /** Up to where the index of each writer has been brought. */
+  readonly #appliedUpTo: number[]
+  #isWriting = false
 
-  constructor(options: JournalOptions, segments: readonly Segment[], end: number) {
+  constructor(
+    options: JournalOptions,
+    { segments, end }: { readonly segments: readonly Segment[]; readonly end: number },
+    from: readonly number[],
+  ) {
     this.#options = options
     this.#segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX
     this.#reserveBytes = options.reserveBytes ?? RESERVE_BYTES
     this.#segments = segments
     this.#end = end
+    this.#appliedUpTo = [...from]
+    this.#shares = from.map(() => undefined)
   }
 
   /** Offset after the last durable frame. */
@@ -76,47 +122,103 @@ export class Journal {
     return this.#refusal
   }
 
-  /**
-   * Writes one batch; resolves to the offset after it once it is durable. One call at a time.
-   * @throws AppendFailed if it was not written, AppendUnsure if nobody knows
-   */
-  async append(content: FrameContent): Promise<number> {
+  join(number: number, writer: Writer): JournalShare {
+    const share: Share = { writer, wanting: false }
+    this.#shares[number] = share
+    return {
+      hurry: () => {
+        share.wanting = true
+        if (!this.#isWriting) void this.#write()
+      },
+      applied: (upTo) => {
+        this.#appliedUpTo[number] = upTo
+        return this.#trimApplied()
+      },
+      leave: async () => {
+        this.#shares[number] = undefined
+        if (this.#shares.every((other) => other === undefined)) await this.#close()
+      },
+    }
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true
+    while (this.#shares.some((share) => share?.wanting)) {
+      // The rest of this turn, so that what is asked for together is written together. Also behind a write: whoever was
+      // just answered may write again at once.
+      await new Promise<void>((resolve) => this.#options.runtime.defer(resolve))
+      await this.#writeGroup()
+    }
+    this.#isWriting = false
+  }
+
+  async #writeGroup(): Promise<void> {
+    const begins = this.#goesOnWith() === undefined
+    const contents: FrameContent[] = []
+    const writers: number[] = []
+    for (const [number, share] of this.#shares.entries()) {
+      if (share === undefined || !(begins || share.wanting)) continue
+      share.wanting = false
+      writers.push(number)
+      contents.push(share.writer.take())
+    }
+    let ends: readonly number[]
+    try {
+      ends = await this.#append(contents, writers)
+    } catch (error) {
+      for (const number of writers) this.#shares[number]?.writer.failed(error as AppendFailed | AppendUnsure)
+      return
+    }
+    for (const [at, number] of writers.entries()) this.#shares[number]?.writer.written(ends[at] as number)
+  }
+
+  /** Resolves to the offset after each frame once all are durable. */
+  async #append(contents: readonly FrameContent[], writers: readonly number[]): Promise<readonly number[]> {
     if (this.#refusal !== undefined) throw this.#refusal
     const [segment, handle] = await this.#current()
-    const frame = this.#encode(content, segment)
+    const ends: number[] = []
+    const frames = this.#encode(contents, writers, segment, ends)
     const at = this.#end - segment.start
     try {
-      if (at + frame.byteLength > this.#reservingFrom) await this.#reserving
-      await handle.writeSynced(frame, at)
+      if (at + frames.byteLength > this.#reservingFrom) await this.#reserving
+      await handle.writeSynced(frames, at)
     } catch (error) {
       throw await this.#failure(error, handle, at)
     }
-    this.#end += frame.byteLength
-    this.#reserveAhead(handle, at + frame.byteLength)
-    return this.#end
+    this.#end += frames.byteLength
+    this.#reserveAhead(handle, at + frames.byteLength)
+    return ends
   }
 
-  /** Removes the segments that lie wholly before that offset. The current one stays. */
-  trim(before: number): Promise<void> {
-    this.#trimming = this.#trimming.then(() => this.#trim(before))
+  /** Removes the segments that every index is beyond. The current one stays. */
+  #trimApplied(): Promise<void> {
+    const before = Math.min(...this.#appliedUpTo)
+    const [, second] = this.#segments
+    if (second !== undefined && second.start <= before)
+      this.#trimming = this.#trimming.then(() => this.#trim(before))
     return this.#trimming
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     await this.#trimming
     await this.#reserving
     await this.#handle?.close()
     this.#handle = undefined
   }
 
+  /** The segment that the next frame goes to, if there is one. */
+  #goesOnWith(): Segment | undefined {
+    const last = this.#segments.at(-1)
+    return last !== undefined && this.#end - last.start < this.#segmentBytesMax ? last : undefined
+  }
+
   async #current(): Promise<readonly [Segment, FileHandle]> {
     const { files, folder, runtime } = this.#options
-    const last = this.#segments.at(-1)
-    const goesOn = last !== undefined && this.#end - last.start < this.#segmentBytesMax
-    if (goesOn && this.#handle !== undefined) return [last, this.#handle]
-    const segment = goesOn ? last : newSegment(this.#end, seedFrom(runtime.randomBytes(4)))
-    const handle = await this.#open(`${folder}/${segment.file}`, !goesOn)
-    if (!goesOn) {
+    const last = this.#goesOnWith()
+    if (last !== undefined && this.#handle !== undefined) return [last, this.#handle]
+    const segment = last ?? newSegment(this.#end, seedFrom(runtime.randomBytes(4)))
+    const handle = await this.#open(`${folder}/${segment.file}`, last === undefined)
+    if (last === undefined) {
       try {
         await files.syncFolder(folder)
       } catch (error) {
@@ -143,14 +245,27 @@ export class Journal {
     }
   }
 
-  #encode(content: FrameContent, segment: Segment): Buffer {
-    const bytes = frameBytes(content)
+  /** All frames, one behind the other; what is left of a group whose sync failed proves nothing about the group. */
+  #encode(
+    contents: readonly FrameContent[],
+    writers: readonly number[],
+    { seed }: Segment,
+    ends: number[],
+  ): Buffer {
+    let bytes = 0
+    for (const content of contents) bytes += frameBytes(content)
     let target = this.#scratch
     if (bytes > target.length) {
       target = Buffer.allocUnsafe(bytes)
       if (bytes <= SCRATCH_BYTES_MAX) this.#scratch = target
     }
-    return encodeFrame(target, content, { seed: segment.seed, position: this.#end, syncedUpTo: this.#end })
+    let at = 0
+    for (const [nth, content] of contents.entries()) {
+      const place = { writer: writers[nth] as number, seed, position: this.#end + at, syncedUpTo: this.#end }
+      at += encodeFrame(at === 0 ? target : target.subarray(at), content, place).byteLength
+      ends.push(this.#end + at)
+    }
+    return target.subarray(0, at)
   }
 
   /** No room: cut the part that was written, and go on. Anything else may or may not have reached the disk. */

@@ -2,19 +2,24 @@
 //
 //   DIR/seriatim.json            format and number of nodes
 //   DIR/lock                     the process that owns the folder
-//   DIR/node-0/journal/*         segments
 //   DIR/node-0/index/*           LMDB
+//   DIR/node-0/journal/*         segments, with one node
+//   DIR/journal/*                segments, with several: they share them
 import { dirname, join, resolve } from 'node:path'
 import { takeLock } from '../runtime/process-lock.js'
 import { realFiles } from '../runtime/real-files.js'
 import { readIfThere, writeWhole } from '../runtime/small-files.js'
 import { FolderRefused } from './errors.js'
 
-export const FOLDER_FORMAT = 1
+const FORMAT_OF_ONE_NODE = 1
+/** In format 1 each of several nodes had a journal of its own. */
+const FORMAT_OF_SEVERAL_NODES = 2
+const formatFor = (nodes: number): number => (nodes === 1 ? FORMAT_OF_ONE_NODE : FORMAT_OF_SEVERAL_NODES)
 
 export interface DataFolder {
   readonly nodes: number
   nodePath(node: number): string
+  readonly journalPath: string
   release(): Promise<void>
 }
 
@@ -33,7 +38,8 @@ export async function takeFolder(path: string, nodes?: number): Promise<DataFold
     for (let node = 0; node < count; node++) await files.makeFolder(nodePath(node))
     await files.syncFolder(path)
     await files.syncFolder(dirname(resolve(path)))
-    return { nodes: count, nodePath, release: lock.release }
+    const journalPath = join(count === 1 ? nodePath(0) : path, 'journal')
+    return { nodes: count, nodePath, journalPath, release: lock.release }
   } catch (error) {
     await lock.release()
     throw error
@@ -51,13 +57,13 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
   const found = await readIfThere(file)
   if (found === undefined) {
     const nodes = wanted ?? 1
-    await writeWhole(file, `${JSON.stringify({ format: FOLDER_FORMAT, nodes })}\n`)
+    await writeWhole(file, `${JSON.stringify({ format: formatFor(nodes), nodes })}\n`)
     return nodes
   }
   const { format, nodes } = parseFormat(file, found)
-  if (format !== FOLDER_FORMAT) {
+  if (format !== formatFor(nodes)) {
     throw new FolderRefused(
-      `The data folder ${path} has format ${format}, and this version reads format ${FOLDER_FORMAT}. ` +
+      `The data folder ${path} has format ${format}, and this version reads format ${formatFor(nodes)}. ` +
         `Open it with the version of Seriatim that wrote it.`,
     )
   }

@@ -1,6 +1,6 @@
 // The line of a node with a journal: group commit.
 //
-//   step, step --> open batch --(nothing in flight)--> journal, one sync --> durable, answered --> applier
+//   step, step --> open batch --(journal is free)--> journal, one sync --> durable, answered --> applier
 //   step, step, step --> next open batch, decided upon the one in flight
 //
 // A batch is written as soon as somebody waits for it. What nobody waits for (a commit that readers see already, say) goes
@@ -10,7 +10,8 @@
 // either stays, and goes along with the next batch.
 import type { OrderedIndex } from '../index/ordered-index.js'
 import { AppendUnsure } from '../journal/errors.js'
-import type { Journal } from '../journal/journal.js'
+import type { FrameContent } from '../journal/frame.js'
+import type { Journal, JournalShare } from '../journal/journal.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
@@ -41,9 +42,14 @@ interface Batch {
   hurried: boolean
 }
 
+/** With the highest timestamp and LSN given out when it was taken. */
+type FlyingBatch = Batch & Pick<FrameContent, 'timestamp' | 'lsn'>
+
 export interface JournalLineOptions {
   readonly index: OrderedIndex
   readonly journal: Journal
+  /** Which of the journal's writers this is. */
+  readonly writer: number
   readonly runtime: Runtime
   readonly clock: HybridClock
   /** Writers wait while this much is decided but not in the index yet. */
@@ -70,8 +76,9 @@ export class JournalLine implements Line {
   readonly #counts = new Counts()
   readonly #applier: Applier
   #open: Batch = newBatch(1)
-  #flying: Batch | undefined
-  #flushing: Promise<void> | undefined
+  /** Taken by the journal, and not durable yet. */
+  #flying: FlyingBatch | undefined
+  readonly #share: JournalShare
   /** Decided and not applied, in bytes. */
   #bytes = 0
   #waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
@@ -85,6 +92,11 @@ export class JournalLine implements Line {
     this.decided = viewOf(options.index, this.#overlay, 'decided')
     this.durable = viewOf(options.index, this.#overlay, 'durable')
     this.#counts.load(options.index)
+    this.#share = options.journal.join(options.writer, {
+      take: () => this.#take(),
+      written: (end) => this.#written(end),
+      failed: (error) => this.#failed(error),
+    })
     this.#applier = new Applier({
       index: options.index,
       runtime: options.runtime,
@@ -111,14 +123,14 @@ export class JournalLine implements Line {
     this.#overlay.put(key, value, this.#open.number)
     this.#open.hidden = true
     this.#change(key, value)
-    if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
+    this.#flushUnhurried()
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {
     this.#overlay.putVisible(key, value, this.#open.number)
     if (this.watches.size > 0) this.watches.changed(key)
     this.#change(key, value)
-    if (this.#flushing === undefined) this.#flushIn(UNHURRIED_MS)
+    this.#flushUnhurried()
   }
 
   onRollback(callback: () => void): void {
@@ -182,11 +194,11 @@ export class JournalLine implements Line {
 
   async close(): Promise<void> {
     this.#closing = true
-    const { journal, index } = this.#options
+    const { index, runtime } = this.#options
     this.#rejectWaiters(closed())
     this.#cancelTimer?.()
     // A writer that was let in just before may still be on its way.
-    await this.#turn()
+    await new Promise<void>((resolve) => runtime.defer(resolve))
     await this.#settle()
     try {
       await this.#applier.drain()
@@ -194,7 +206,7 @@ export class JournalLine implements Line {
       // The journal has what the index lacks.
     }
     this.#applier.stop()
-    await journal.close()
+    await this.#share.leave()
     await index.close()
   }
 
@@ -208,8 +220,14 @@ export class JournalLine implements Line {
   }
 
   #hurry(): void {
+    if (this.#open.hurried) return
     this.#open.hurried = true
-    this.#flushing ??= this.#turn().then(() => this.#flush())
+    // What is in flight comes back first, and asks then.
+    if (this.#flying === undefined) this.#share.hurry()
+  }
+
+  #flushUnhurried(): void {
+    if (this.#flying === undefined && !this.#open.hurried) this.#flushIn(UNHURRIED_MS)
   }
 
   #flushIn(delayMs: number): void {
@@ -220,39 +238,26 @@ export class JournalLine implements Line {
     })
   }
 
-  async #flush(): Promise<void> {
-    while (this.#open.hurried) {
-      this.#cancelTimer?.()
-      this.#cancelTimer = undefined
-      const batch = this.#open
-      this.#open = newBatch(batch.number + 1)
-      this.#flying = batch
-      this.#addCountRecords(batch)
-      const { timestamp, lsn } = this.#options.clock
-      try {
-        const end = await this.#options.journal.append({ timestamp, lsn, changes: [...batch.changes] })
-        this.#flying = undefined
-        this.#overlay.promote(batch.number)
-        if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
-        batch.resolve()
-        this.#applier.add({ ...batch, timestamp, lsn, end })
-      } catch (error) {
-        this.#flying = undefined
-        this.#flushing = undefined
-        this.#fail(batch, error as Error)
-        return
-      }
-      // Whoever was just answered may write again at once.
-      await this.#turn()
-    }
-    // In the same turn as the last look at the open batch, so that no step falls between.
-    this.#flushing = undefined
-    if (this.#open.changes.size > 0) this.#flushIn(UNHURRIED_MS)
+  #take(): FrameContent {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    const batch = this.#open
+    this.#open = newBatch(batch.number + 1)
+    this.#addCountRecords(batch)
+    const { timestamp, lsn } = this.#options.clock
+    this.#flying = { ...batch, timestamp, lsn }
+    return this.#flying
   }
 
-  /** The rest of this turn, so that the requests that are read together share a batch. */
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#options.runtime.defer(resolve))
+  #written(end: number): void {
+    const batch = this.#flying as FlyingBatch
+    this.#flying = undefined
+    this.#overlay.promote(batch.number)
+    if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
+    batch.resolve()
+    this.#applier.add({ ...batch, end })
+    if (this.#open.hurried) this.#share.hurry()
+    else if (this.#open.changes.size > 0) this.#flushIn(UNHURRIED_MS)
   }
 
   #addCountRecords(batch: Batch): void {
@@ -263,7 +268,9 @@ export class JournalLine implements Line {
     }
   }
 
-  #fail(batch: Batch, error: Error): void {
+  #failed(error: Error): void {
+    const batch = this.#flying as FlyingBatch
+    this.#flying = undefined
     const open = this.#open
     this.#open = newBatch(open.number + 1)
     const keys = new Set([...batch.changes.keys(), ...open.changes.keys()])
@@ -292,7 +299,7 @@ export class JournalLine implements Line {
     const last = batches.at(-1) as DurableBatch
     this.#overlay.drop(keys, last.number)
     for (const batch of batches) this.#bytes -= batch.bytes
-    void this.#options.journal.trim(last.end)
+    void this.#share.applied(last.end)
     this.#admitNext()
   }
 
@@ -315,7 +322,8 @@ export class JournalLine implements Line {
   /** Everything decided so far is durable, or has failed. */
   async #settle(): Promise<void> {
     if (this.#open.changes.size > 0) this.#hurry()
-    while (this.#flushing !== undefined) await this.#flushing
+    while (this.#flying !== undefined || this.#open.hurried)
+      await (this.#flying ?? this.#open).durable.catch(() => undefined)
   }
 }
 

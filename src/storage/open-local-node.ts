@@ -1,5 +1,5 @@
 // Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { lmdbIndex } from '../index/lmdb-index.js'
 import { memoryIndex } from '../index/memory-index.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
@@ -10,7 +10,7 @@ import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { takeFolder } from './folder.js'
+import { type DataFolder, takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
 import { type Line, MemoryLine } from './line.js'
@@ -64,20 +64,19 @@ export async function openLocalNodes(
     return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
   }
   const folder = await takeFolder(options.path, options.nodes)
-  const nodes: StorageNode[] = []
-  let closed = 0
-  const onClose = async (): Promise<void> => {
-    closed++
-    if (closed === folder.nodes) await folder.release()
-  }
+  const indexes: OrderedIndex[] = []
   try {
-    for (let node = 0; node < folder.nodes; node++) {
-      nodes.push(await openJournalledNode({ ...options, path: folder.nodePath(node) }, onClose))
-    }
-    return nodes
+    for (let node = 0; node < folder.nodes; node++)
+      indexes.push(lmdbIndex(join(folder.nodePath(node), 'index')))
+    await syncFolders(folder)
+    const { files = realFiles() } = options
+    let open = folder.nodes
+    return await openNodesOver({ ...options, files, folder: folder.journalPath, indexes }, async () => {
+      open--
+      if (open === 0) await folder.release()
+    })
   } catch (error) {
-    closed = -Infinity
-    await Promise.all(nodes.map((node) => node.close()))
+    for (const index of indexes) await index.close()
     await folder.release()
     throw error
   }
@@ -94,35 +93,8 @@ function openMemoryNode({ runtime, rules, units }: LocalNodeOptions): StorageNod
   })
 }
 
-interface JournalledNodeOptions {
-  readonly runtime: Runtime
-  /** The folder of this node within the data folder. */
-  readonly path: string
-  readonly files?: FileLayer
-  readonly tuning?: LocalNodeTuning
-  readonly rules?: TransactionRules
-  readonly units?: UnitLimits
-}
-
-async function openJournalledNode(
-  { runtime, path, files = realFiles(), tuning = {}, rules, units }: JournalledNodeOptions,
-  onClose: () => Promise<void>,
-): Promise<StorageNode> {
-  const index = lmdbIndex(join(path, 'index'))
-  try {
-    await syncFolders(path)
-    const folder = join(path, 'journal')
-    const given = { ...(rules && { rules }), ...(units && { units }) }
-    return await openNodeOver({ runtime, index, files, folder, tuning, ...given }, onClose)
-  } catch (error) {
-    await index.close()
-    throw error
-  }
-}
-
 export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions' | 'units'> {
   readonly runtime: Runtime
-  readonly index: OrderedIndex
   /** Where the journal is kept. */
   readonly files: FileLayer
   readonly folder: string
@@ -133,24 +105,39 @@ export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 
 
 /** Opens a node over an index and the files of its journal, whatever they are kept in. */
 export async function openNodeOver(
-  { runtime, index, files, folder, tuning = {}, lineOf = journalLine, ...node }: NodeParts,
+  { index, ...parts }: NodeParts & { readonly index: OrderedIndex },
   onClose: () => Promise<void>,
 ): Promise<LocalNode> {
-  const clock = new HybridClock(runtime.clock)
-  const replay = new Replay(index)
-  const journal = await openJournal({ ...tuning, files, runtime, folder }, index.appliedUpTo, (frame) =>
-    replay.add(frame),
-  )
-  await replay.finish()
-  await journal.trim(index.appliedUpTo)
-  const seen = index.get(CLOCK_KEY)
-  if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
-  return new LocalNode({
-    ...node,
-    line: lineOf({ ...tuning, index, journal, runtime, clock }),
-    clock,
+  const [node] = await openNodesOver({ ...parts, indexes: [index] }, onClose)
+  return node as LocalNode
+}
+
+/** Opens the nodes that share a journal, each over an index of its own. */
+async function openNodesOver(
+  {
     runtime,
-    onClose,
+    indexes,
+    files,
+    folder,
+    tuning = {},
+    lineOf = journalLine,
+    ...node
+  }: NodeParts & { readonly indexes: readonly OrderedIndex[] },
+  onClose: () => Promise<void>,
+): Promise<readonly LocalNode[]> {
+  const replays = indexes.map((index) => new Replay(index))
+  const journal = await openJournal(
+    { ...tuning, files, runtime, folder },
+    indexes.map((index) => index.appliedUpTo),
+    async (frame) => replays[frame.writer]?.add(frame),
+  )
+  for (const replay of replays) await replay.finish()
+  return indexes.map((index, writer) => {
+    const clock = new HybridClock(runtime.clock)
+    const seen = index.get(CLOCK_KEY)
+    if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+    const line = lineOf({ ...tuning, index, journal, writer, runtime, clock })
+    return new LocalNode({ ...node, line, clock, runtime, onClose })
   })
 }
 
@@ -167,11 +154,14 @@ function pastUnsynced({
 }
 
 /** The names of what was created just now. Those of the segments are the journal's own business. */
-async function syncFolders(path: string): Promise<void> {
+async function syncFolders({ nodes, nodePath, journalPath }: DataFolder): Promise<void> {
   const files = realFiles()
-  await files.makeFolder(join(path, 'journal'))
-  await files.syncFolder(join(path, 'index'))
-  await files.syncFolder(path)
+  await files.makeFolder(journalPath)
+  await files.syncFolder(dirname(journalPath))
+  for (let node = 0; node < nodes; node++) {
+    await files.syncFolder(join(nodePath(node), 'index'))
+    await files.syncFolder(nodePath(node))
+  }
 }
 
 /** Brings the index up, many frames a commit. */

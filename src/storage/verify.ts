@@ -46,7 +46,13 @@ export async function verifyFolder(path: string, options: VerifyOptions): Promis
   const folder = await takeFolder(path)
   const report = new Report(options.findingsMax ?? FINDINGS_MAX)
   try {
-    for (let node = 0; node < folder.nodes; node++) await verifyNode(folder.nodePath(node), options, report)
+    const appliedUpTo: number[] = []
+    for (let node = 0; node < folder.nodes; node++) {
+      const applied = await verifyNode(folder.nodePath(node), options, report)
+      if (applied !== undefined) appliedUpTo.push(applied)
+    }
+    if (appliedUpTo.length > 0)
+      await verifyJournal(options.files ?? realFiles(), folder.journalPath, appliedUpTo, report)
     return report
   } finally {
     await folder.release()
@@ -69,21 +75,26 @@ class Report implements VerifyReport {
   }
 }
 
-async function verifyNode(path: string, options: VerifyOptions, report: Report): Promise<void> {
+/** The offset of the journal up to which the index of the node was brought, if it can be read. */
+async function verifyNode(
+  path: string,
+  options: VerifyOptions,
+  report: Report,
+): Promise<number | undefined> {
   const indexPath = join(path, 'index')
   if (!(await realFiles().list(indexPath)).includes('data.mdb')) {
     report.found(`There is no index in ${indexPath}.`)
-    return
+    return undefined
   }
   let index: OrderedIndex
   try {
     index = lmdbIndex(indexPath)
   } catch (error) {
     report.found(`The index in ${indexPath} cannot be opened: ${String(error)}.`)
-    return
+    return undefined
   }
+  const { appliedUpTo } = index
   try {
-    await verifyJournal(options.files ?? realFiles(), join(path, 'journal'), index.appliedUpTo, report)
     const meta: Required<MetaEntry>[] = []
     for (const [key, value] of index.range({ ...metaBounds(''), reverse: false })) {
       meta.push({ name: metaName(key), value })
@@ -96,18 +107,19 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
   } finally {
     await index.close()
   }
+  return appliedUpTo
 }
 
 async function verifyJournal(
   files: FileLayer,
   folder: string,
-  applied: number,
+  appliedUpTo: readonly number[],
   report: Report,
 ): Promise<void> {
   const segments = segmentsIn(await files.list(folder))
   const first = segments[0]
   let end = first?.start ?? 0
-  if (end > applied) report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
+  if (end > Math.min(...appliedUpTo)) report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
   for (const [at, segment] of segments.entries()) {
     const file = `${folder}/${segment.file}`
     const bytes = await readSegment(files, folder, segment, segment.start)
@@ -119,7 +131,7 @@ async function verifyJournal(
     const next = segments[at + 1]
     // Behind the last whole batch of the last file there may be the torn tail of one that nobody was told of.
     const damaged =
-      next === undefined ? end < applied || laterProof(bytes, segment, end) !== undefined : next.start !== end
+      next === undefined ? end < Math.max(...appliedUpTo) || laterProof(bytes, segment, end) !== undefined : next.start !== end
     if (damaged) report.found(`The journal file ${file} is damaged at byte ${end - segment.start}.`)
   }
 }

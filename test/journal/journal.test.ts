@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppendFailed, AppendUnsure, JournalDamaged } from '../../src/journal/errors.js'
-import type { Frame } from '../../src/journal/frame.js'
-import { type Journal, openJournal } from '../../src/journal/journal.js'
+import type { Frame, FrameContent } from '../../src/journal/frame.js'
+import { openJournal } from '../../src/journal/journal.js'
 import { recoverJournal } from '../../src/journal/recovery.js'
 import { type KeyBytes, lsn, timestamp } from '../../src/model/brand.js'
 import type { FileLayer } from '../../src/runtime/files.js'
 import { realFiles } from '../../src/runtime/real-files.js'
 import { FaultyDisk, ioError, outOfSpace, somePages, tornAt } from '../faults/faulty-files.js'
 import { testFolder } from '../suites/folder.js'
+import { type TestWriter, writerOf } from '../suites/journal-writer.js'
 import { testRuntime } from '../suites/test-runtime.js'
 
 const FOLDER = 'journal'
@@ -16,25 +17,26 @@ const FOLDER = 'journal'
 /** The value of batch n is different for each n, and its length too. */
 const payload = (n: number): Buffer => Buffer.alloc(20 + ((n * 37) % 90), `batch ${n};`)
 
-const append = (journal: Journal, n: number): Promise<number> =>
-  journal.append({
-    timestamp: timestamp(1000 + n),
-    lsn: lsn(n),
-    changes: [
-      [`key ${n}` as KeyBytes, payload(n)],
-      [`gone ${n}` as KeyBytes, undefined],
-    ],
-  })
+const batch = (n: number): FrameContent => ({
+  timestamp: timestamp(1000 + n),
+  lsn: lsn(n),
+  changes: new Map([
+    [`key ${n}` as KeyBytes, payload(n)],
+    [`gone ${n}` as KeyBytes, undefined],
+  ]),
+})
+
+const append = (writer: TestWriter, n: number): Promise<number> => writer.append(batch(n))
 
 async function open(
   disk: FaultyDisk,
   from = 0,
   segmentBytesMax = 1 << 20,
-): Promise<{ journal: Journal; numbers: number[]; frames: Frame[] }> {
+): Promise<{ journal: TestWriter; numbers: number[]; frames: Frame[] }> {
   const frames: Frame[] = []
   const journal = await openJournal(
     { files: disk, folder: FOLDER, runtime: testRuntime(1), segmentBytesMax, reserveBytes: 0 },
-    from,
+    [from],
     (frame) => {
       frames.push(frame)
       return Promise.resolve()
@@ -51,7 +53,7 @@ async function open(
       ],
     )
   }
-  return { journal, frames, numbers: frames.map((frame) => frame.lsn as number) }
+  return { journal: writerOf(journal), frames, numbers: frames.map((frame) => frame.lsn as number) }
 }
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
@@ -188,9 +190,10 @@ test('journal: a batch without the one before it, when neither was synced, is cu
   const [path] = disk.paths as [string]
   const { encodeFrame, frameBytes } = await import('../../src/journal/frame.js')
   const seed = Number.parseInt(path.slice(-16, -8), 16)
-  const content = { timestamp: timestamp(1), lsn: lsn(1), changes: [] }
+  const content = { timestamp: timestamp(1), lsn: lsn(1), changes: new Map() }
   const late = encodeFrame(Buffer.alloc(frameBytes(content)), content, {
     seed,
+    writer: 0,
     position: (ends[4] as number) + 200,
     syncedUpTo: ends[4] as number,
   })
@@ -253,10 +256,10 @@ test('journal: segments before an offset are removed, and the current one stays'
   const { disk, ends } = await history(6, 200)
   const { journal } = await open(disk, 0, 200)
   const before = disk.paths.length
-  await journal.trim(ends[4] as number)
+  await journal.share.applied(ends[4] as number)
   assert.ok(disk.paths.length < before)
   assert.deepEqual((await open(disk, ends[4] as number, 200)).numbers, [5, 6])
-  await journal.trim(ends[6] as number)
+  await journal.share.applied(ends[6] as number)
   assert.equal(disk.paths.length, 1)
   await assert.rejects(open(disk, 0), JournalDamaged)
 })
@@ -270,18 +273,18 @@ test('journal: on real files, with room prepared ahead, batches of many sizes ar
     segmentBytesMax: 900_000,
     reserveBytes: 300_000,
   }
-  const journal = await openJournal(options, 0, () => Promise.reject(new Error('empty')))
+  const journal = writerOf(await openJournal(options, [0], () => Promise.reject(new Error('empty'))))
   const sizes = Array.from({ length: 60 }, (_, i) => (i * 7919) % 90_000)
   for (const [i, size] of sizes.entries()) {
     await journal.append({
       timestamp: timestamp(i),
       lsn: lsn(i),
-      changes: [['k' as KeyBytes, Buffer.alloc(size, String(i))]],
+      changes: new Map([['k' as KeyBytes, Buffer.alloc(size, String(i))]]),
     })
   }
-  await journal.close()
+  await journal.share.leave()
   const seen: number[] = []
-  const again = await openJournal(options, 0, (frame) => {
+  const again = await openJournal(options, [0], (frame) => {
     assert.deepEqual(
       Buffer.from(frame.changes[0]?.[1] ?? []),
       Buffer.alloc(sizes[frame.lsn] as number, String(frame.lsn)),
@@ -290,5 +293,5 @@ test('journal: on real files, with room prepared ahead, batches of many sizes ar
     return Promise.resolve()
   })
   assert.equal(seen.length, sizes.length)
-  await again.close()
+  await writerOf(again).share.leave()
 })

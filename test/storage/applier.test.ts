@@ -45,9 +45,9 @@ async function nodeOn(
   const runtime = testRuntime(1)
   const disk = new FaultyDisk()
   const options = { files: disk, folder: 'j', runtime, reserveBytes: 0, segmentBytesMax: 100 }
-  const journal = await openJournal(options, 0, () => Promise.resolve())
+  const journal = await openJournal(options, [0], () => Promise.resolve())
   const clock = new HybridClock(runtime.clock)
-  const line = new JournalLine({ index, journal, runtime, clock, overlayBytesMax })
+  const line = new JournalLine({ index, journal, writer: 0, runtime, clock, overlayBytesMax })
   return {
     node: new LocalNode({ line, clock, runtime, onClose: () => Promise.resolve() }),
     runtime,
@@ -126,7 +126,7 @@ test('applying: a segment is removed only once the index is beyond it', async ()
     ),
   )
   const options = { files: disk.moved('j', 'j'), folder: 'j', runtime: testRuntime(2), segmentBytesMax: 100 }
-  await openJournal(options, index.appliedUpTo, (frame) => {
+  await openJournal(options, [index.appliedUpTo], (frame) => {
     for (const [key] of frame.changes) if (key.startsWith('\0\0\0\x01')) keys.add(key)
     return Promise.resolve()
   })

@@ -109,13 +109,13 @@ test('verify: a whole folder has no findings; a changed byte, a lost entry and a
 
   const { findings } = await verify()
   assert.equal(findings.length, 4)
-  assert.match(findings[0] as string, /^The journal file \S+ is damaged at byte 0\.$/)
+  assert.match(findings[3] as string, /^The journal file \S+ is damaged at byte 0\.$/)
   assert.match(
-    findings[1] as string,
+    findings[0] as string,
     /^The item [0-9a-f]+ of table rich has no entry in the index by-color\.$/,
   )
-  assert.match(findings[2] as string, /points to an item that does not belong there/)
-  assert.equal(findings[3], 'The count of table rich is 7, but it holds 20.')
+  assert.match(findings[1] as string, /points to an item that does not belong there/)
+  assert.equal(findings[2], 'The count of table rich is 7, but it holds 20.')
 })
 
 test('folder: after kill -9 every acknowledged write is there', async () => {
