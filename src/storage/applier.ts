@@ -2,12 +2,14 @@
 //
 //   durable batches --several at once, one LMDB commit--> index --> dropped from the overlay, segments trimmed
 //
+// What came and went between two commits never reaches LMDB.
+//
 // Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, because handing them
 // to LMDB takes this thread, and requests wait meanwhile.
 import type { IndexChange, OrderedIndex } from '../index/ordered-index.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { CLOCK_KEY, encodeClock } from './spaces.js'
+import { CLOCK_KEY, PASSING_BOUNDS, encodeClock, isPassing } from './spaces.js'
 
 export interface DurableBatch {
   readonly number: number
@@ -47,9 +49,13 @@ export class Applier {
   #running: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
   #failure: Error | undefined
+  /** The passing keys that the index may hold. */
+  readonly #passing = new Set<KeyBytes>()
 
   constructor(options: ApplierOptions) {
     this.#options = options
+    for (const bounds of PASSING_BOUNDS)
+      for (const [key] of options.index.range({ ...bounds, reverse: false })) this.#passing.add(key)
     this.#delayMs = options.delayMs ?? DELAY_MS
     this.#hurryBytes = options.hurryBytes ?? HURRY_BYTES
     this.#changesMax = options.changesMax ?? CHANGES_MAX
@@ -122,12 +128,14 @@ export class Applier {
       for (const batch of batches) batch.changes.forEach((value, key) => changes.set(key, value))
       changes.set(CLOCK_KEY, encodeClock(last.timestamp, last.lsn))
       try {
-        await this.#options.index.apply(changes, last.end)
+        await this.#options.index.apply(this.#needed(changes), last.end)
       } catch (error) {
         this.#failure = error instanceof Error ? error : new Error(String(error))
         this.#options.failed(this.#failure)
         return
       }
+      for (const key of this.#passing)
+        if (changes.has(key) && changes.get(key) === undefined) this.#passing.delete(key)
       this.#pending.splice(0, batches.length)
       for (const batch of batches) {
         this.#pendingBytes -= batch.bytes
@@ -135,6 +143,19 @@ export class Applier {
       }
       this.#options.applied(batches, changes.keys())
     } while (this.#isDue())
+  }
+
+  /** Without the removal of passing keys that the index does not hold. */
+  *#needed(changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>): Iterable<IndexChange> {
+    for (const change of changes) {
+      const [key, value] = change
+      if (isPassing(key)) {
+        // From the attempt on: a commit that failed may have been done.
+        if (value !== undefined) this.#passing.add(key)
+        else if (!this.#passing.has(key)) continue
+      }
+      yield change
+    }
   }
 
   #isDue(): boolean {

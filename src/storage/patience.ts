@@ -67,8 +67,11 @@ export class Patience {
     }
   }
 
-  /** Takes a step again and again until it need not wait, or has waited long enough. */
-  async patiently<Answer>(take: () => Step<Answer>): Promise<Answer> {
+  /** Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. */
+  async patiently<Answer, Reply>(
+    take: () => Step<Answer>,
+    replyOf: (answer: Answer) => Reply,
+  ): Promise<Reply> {
     const { line, runtime, waitMs = WAIT_MS } = this.#options
     let start: number | undefined
     for (;;) {
@@ -77,12 +80,12 @@ export class Patience {
       const step = take()
       if (step.waitFor === undefined) {
         if (step.settled !== undefined) await step.settled
-        return step.answer
+        return replyOf(step.answer)
       }
       const now = runtime.clock.nowMicros()
       start ??= now
       this.#tellOf(step.waitFor)
-      if (!(await this.#waits.until(step.waitFor, waitMs - (now - start) / 1000))) return step.answer
+      if (!(await this.#waits.until(step.waitFor, waitMs - (now - start) / 1000))) return replyOf(step.answer)
     }
   }
 
@@ -119,3 +122,5 @@ export class Patience {
     }
   }
 }
+
+export const asItIs = <Answer>(answer: Answer): Answer => answer

@@ -52,9 +52,7 @@ export function encodePending(
   let length = HEADER_BYTES
   for (const { bytes } of entries) length += bytes.length
   const stored = Buffer.allocUnsafe(length)
-  stored[0] = FORMAT
-  stored[1] = tombstone === undefined ? 0 : tombstone.blind ? TOMBSTONE | BLIND : TOMBSTONE
-  stored.writeDoubleBE(tombstone?.timestamp ?? 0, 2)
+  writeHeader(stored, tombstone)
   let at = HEADER_BYTES
   for (const { bytes } of entries) {
     stored.set(bytes, at)
@@ -63,8 +61,33 @@ export function encodePending(
   return stored
 }
 
+/** The record of an item with one transaction that was not encoded before; the entry is a part of it. */
+export function encodeAlone(
+  pending: Pending,
+  tombstone: Tombstone | undefined,
+  shape: Buffer,
+): { readonly stored: Buffer; readonly entry: PendingEntry } {
+  const { whole, entry } = encodeBehind(HEADER_BYTES, pending, shape)
+  writeHeader(whole, tombstone)
+  return { stored: whole, entry }
+}
+
+function writeHeader(stored: Buffer, tombstone: Tombstone | undefined): void {
+  stored[0] = FORMAT
+  stored[1] = tombstone === undefined ? 0 : tombstone.blind ? TOMBSTONE | BLIND : TOMBSTONE
+  stored.writeDoubleBE(tombstone?.timestamp ?? 0, 2)
+}
+
 /** `shape`: the table's, as JSON. */
-export function encodeEntry(pending: Pending, shape: Buffer): PendingEntry {
+export const encodeEntry = (pending: Pending, shape: Buffer): PendingEntry =>
+  encodeBehind(0, pending, shape).entry
+
+/** The entry, and the bytes it is a part of, which have that much room before it. */
+function encodeBehind(
+  room: number,
+  pending: Pending,
+  shape: Buffer,
+): { readonly whole: Buffer; readonly entry: PendingEntry } {
   const { tx, timestamp, decided, action } = pending
   const { mutation } = action
   const rest = JSON.stringify(restOf(pending))
@@ -74,7 +97,8 @@ export function encodeEntry(pending: Pending, shape: Buffer): PendingEntry {
   const restAt = shapeAt + LENGTH_BYTES + shape.length
   const itemAt = restAt + LENGTH_BYTES + restBytes
   const itemLength = Buffer.byteLength(item)
-  const bytes = Buffer.allocUnsafe(itemAt + itemLength)
+  const whole = Buffer.allocUnsafe(room + itemAt + itemLength)
+  const bytes = room === 0 ? whole : whole.subarray(room)
   bytes.writeUInt32BE(bytes.length, 0)
   bytes[4] = KINDS.indexOf(mutation.kind) | (decided ? DECIDED : 0)
   bytes.writeDoubleBE(timestamp, 5)
@@ -86,7 +110,7 @@ export function encodeEntry(pending: Pending, shape: Buffer): PendingEntry {
   bytes.write(rest, restAt + LENGTH_BYTES)
   // As many bytes as characters: it is ASCII, which is copied faster as what it also is.
   bytes.write(item, itemAt, itemLength === item.length ? 'latin1' : 'utf8')
-  return { bytes, itemAt }
+  return { whole, entry: { bytes, itemAt } }
 }
 
 export const hasTombstone = (stored: Uint8Array): boolean => ((stored[1] as number) & TOMBSTONE) !== 0

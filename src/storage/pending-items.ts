@@ -9,6 +9,7 @@ import {
   type PendingEntry,
   type PendingItem,
   decodePending,
+  encodeAlone,
   encodeEntry,
   encodePending,
 } from './pending-bytes.js'
@@ -66,6 +67,13 @@ export class PendingItems {
     if (next.pending.length === 0) {
       this.#line[put](pendingKey(item), undefined)
       this.#held.delete(item)
+      return
+    }
+    const [first] = next.pending
+    if (first !== undefined && next.pending.length === 1 && before === undefined) {
+      const { stored, entry } = encodeAlone(first, next.tombstone, this.#shapeOf(first.action.table))
+      this.#line[put](pendingKey(item), stored)
+      this.#remember(item, { item: next, entries: [entry] })
       return
     }
     const entries = next.pending.map((pending) => {

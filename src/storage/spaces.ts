@@ -76,6 +76,14 @@ export const pendingKey = (item: KeyBytes): KeyBytes => (`${SYSTEM}p` + item) as
 export const pendingBounds: Bounds = { from: `${SYSTEM}p` as KeyBytes, to: `${SYSTEM}q` as KeyBytes }
 export const pendingItem = (key: KeyBytes): KeyBytes => key.slice(5) as KeyBytes
 
+/**
+ * What stands in the index only while a transaction is under way: pending entries, and records of the ledger that are not
+ * finished. Most are gone before they get there.
+ */
+export const PASSING_BOUNDS: readonly Bounds[] = [pendingBounds, { from: ledgerKey('u'), to: ledgerKey('v') }]
+export const isPassing = (key: KeyBytes): boolean =>
+  key.startsWith(SYSTEM) && PASSING_BOUNDS.some(({ from, to }) => key >= from && key < to)
+
 /** Transactions that have ended here, by the epoch in which they did: a late prepare finds them. */
 export const endedKey = (epoch: number, tx: string): KeyBytes => (`${SYSTEM}e` + u32(epoch) + tx) as KeyBytes
 export const endedBounds = (epochBefore: number): Bounds => ({

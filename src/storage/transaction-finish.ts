@@ -5,7 +5,6 @@
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { FinishVerdict } from '../rules/finish.js'
 import type { Action } from '../rules/pending.js'
-import { transactions } from '../rules/prepare.js'
 import { loadItem, type LoadedItem, type TransactionState } from './contended.js'
 import type { EndedTransactions } from './ended.js'
 import type { HybridClock } from './hybrid-clock.js'
@@ -25,6 +24,9 @@ export interface TransactionFinishOptions extends TransactionState {
   readonly ended: EndedTransactions
 }
 
+type Decision = 'commit' | 'cancel'
+type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced'>
+
 export class TransactionFinish {
   readonly #options: TransactionFinishOptions
   readonly #unsettled = new Unsettled()
@@ -35,7 +37,8 @@ export class TransactionFinish {
 
   async commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
     this.#options.clock.witness(request.timestamp)
-    await this.#finish(request, 'commit')
+    const finishing = this.#finish(request, 'commit')
+    if (finishing !== undefined) await finishing
     if (request.until === 'known') return { clock: this.#options.clock.timestamp }
     // An update may have to wait for what is pending before it; the answer means that readers see it.
     const { pendings, patience } = this.#options
@@ -49,7 +52,8 @@ export class TransactionFinish {
   }
 
   async cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
-    await this.#finish(request, 'cancel')
+    const finishing = this.#finish(request, 'cancel')
+    if (finishing !== undefined) await finishing
     return { clock: this.#options.clock.timestamp }
   }
 
@@ -63,48 +67,67 @@ export class TransactionFinish {
     if (this.#options.pendings.hasItemsOf(tx)) throw new Error('the transaction is not finished here')
   }
 
-  async #finish(
-    { tx, items, unfenced }: FinishRequest & Pick<CommitRequest, 'unfenced'>,
-    decision: 'commit' | 'cancel',
-  ): Promise<void> {
-    const { line, pendings, ended, patience } = this.#options
-    const admission = line.admission()
-    if (admission !== undefined) await admission
-    const addresses = new Set(pendings.itemsOf(tx))
-    for (const { space, key } of items) addresses.add(inSpace(space, key.bytes))
+  /** Undefined if it is done, and readers see it. */
+  #finish(request: FinishStep, decision: Decision): Promise<void> | undefined {
+    const admission = this.#options.line.admission()
+    return admission === undefined
+      ? this.#finishNow(request, decision)
+      : admission.then(() => this.#finishNow(request, decision))
+  }
+
+  #finishNow({ tx, items, unfenced }: FinishStep, decision: Decision): Promise<void> | undefined {
+    const { line, ended, patience } = this.#options
+    const addresses = this.#addresses(tx, items)
     // Intent and decision are durable, so readers may see the write at once; but not if it builds on what is not.
     let settled = true
     for (const address of addresses)
       if (line.settledAt(address) !== undefined || line.settledAt(pendingKey(address)) !== undefined)
         settled = false
     const put = settled ? 'putVisible' : 'put'
-    // With it go updates that were decided before and waited for this one.
-    const finished = new Set([tx])
-    for (const address of addresses)
-      for (const each of this.#finishItem(address, tx, decision, put)) finished.add(each)
+    const others: TxId[] = []
+    for (const address of addresses) this.#finishItem(address, tx, { decision, put, others })
     if (unfenced !== true) ended.add(tx)
     // Who sees it already need not wait for it.
     const durable = settled ? line.settling() : line.settled()
-    if (durable !== undefined) for (const each of finished) this.#unsettled.add(each, durable, put)
-    if (!settled) await durable
-    patience.dispel(addresses)
+    if (durable !== undefined) {
+      this.#unsettled.add(tx, durable, put)
+      for (const other of new Set(others)) this.#unsettled.add(other, durable, put)
+    }
+    if (settled) {
+      patience.dispel(addresses)
+      return undefined
+    }
+    return durable?.then(() => patience.dispel(addresses))
   }
 
-  /** The transactions that are pending no longer. */
-  #finishItem(address: KeyBytes, tx: TxId, decision: 'commit' | 'cancel', put: Put): readonly TxId[] {
+  #addresses(tx: TxId, items: FinishRequest['items']): readonly KeyBytes[] {
+    const addresses = this.#options.pendings.itemsOf(tx)
+    const more: KeyBytes[] = []
+    for (const { space, key } of items) {
+      const address = inSpace(space, key.bytes)
+      if (!addresses.includes(address)) more.push(address)
+    }
+    return more.length === 0 ? addresses : [...addresses, ...more]
+  }
+
+  /** `others`: transactions that are pending no longer: updates that were decided before and waited for this one. */
+  #finishItem(
+    address: KeyBytes,
+    tx: TxId,
+    { decision, put, others }: { readonly decision: Decision; readonly put: Put; readonly others: TxId[] },
+  ): void {
     const { pendings, marks, functions, patience, locks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
-    if (mine === undefined) return []
+    if (mine === undefined) return
     const item = loadItem(this.#options, address, mine.action.key)
     const verdict = functions.decideFinish(item, tx, decision)
-    if (verdict.verdict === 'unknown') return []
+    if (verdict.verdict === 'unknown') return
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
     if (mine.unit !== undefined && decision === 'commit') locks.release(address, mine.unit)
     patience.changed(address)
-    return transactions(
-      item.pending.filter(({ tx: each }) => !verdict.pending.some((left) => left.tx === each)),
-    )
+    for (const { tx: each } of item.pending)
+      if (each !== tx && !verdict.pending.some((left) => left.tx === each)) others.push(each)
   }
 
   #write(

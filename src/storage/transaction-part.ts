@@ -20,7 +20,7 @@ import { loadItem, settledAt, type LoadedItem, type TransactionState } from './c
 import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
 import { both, settledAll } from './line.js'
-import { Patience, type PatienceOptions, type Step } from './patience.js'
+import { Patience, type PatienceOptions, type Step, asItIs } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
 import { decodeRecord } from './record.js'
@@ -106,13 +106,12 @@ export class TransactionPart implements TransactionNode {
     return items.length === 0 ? undefined : this.#patience.change(items)
   }
 
-  async prepare(request: PrepareRequest): Promise<PrepareReply> {
-    const answer = await this.#patience.patiently(() =>
+  prepare(request: PrepareRequest): Promise<PrepareReply> {
+    const take = (): Step<PrepareAnswer> =>
       request.predicates === undefined
         ? this.#prepare(request)
-        : this.#prepareUnit(request, request.predicates),
-    )
-    return { clock: this.#options.clock.timestamp, ...answer }
+        : this.#prepareUnit(request, request.predicates)
+    return this.#patience.patiently(take, (answer) => ({ clock: this.#options.clock.timestamp, ...answer }))
   }
 
   /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
@@ -201,9 +200,11 @@ export class TransactionPart implements TransactionNode {
     return this.#reads.readLatest(request)
   }
 
-  async transact(request: TransactRequest): Promise<TransactReply> {
-    const answer = await this.#patience.patiently(() => this.#transact(request))
-    return { clock: this.#options.clock.timestamp, ...answer }
+  transact(request: TransactRequest): Promise<TransactReply> {
+    return this.#patience.patiently(
+      () => this.#transact(request),
+      (answer) => ({ clock: this.#options.clock.timestamp, ...answer }),
+    )
   }
 
   #transact(request: TransactRequest): Step<TransactAnswer> {
@@ -291,8 +292,8 @@ export class TransactionPart implements TransactionNode {
   }
 
   /** A single write to an item that has transactions pending (§4). */
-  async writeBeside(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#patience.patiently(() => this.#writeBeside(request))
+  writeBeside(request: WriteRequest): Promise<WriteOutcome> {
+    return this.#patience.patiently(() => this.#writeBeside(request), asItIs)
   }
 
   #writeBeside(request: WriteRequest): Step<WriteOutcome> {

@@ -29,9 +29,12 @@ export class TransactionReads {
     this.#options = options
   }
 
-  async readAt(request: ReadAtRequest): Promise<ReadAtReply> {
-    const answer = await this.#options.patience.patiently(() => this.#readAt(request))
-    return { clock: this.#options.clock.timestamp, ...answer }
+  readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    const { patience, clock } = this.#options
+    return patience.patiently(
+      () => this.#readAt(request),
+      (answer) => ({ clock: clock.timestamp, ...answer }),
+    )
   }
 
   #readAt({ items: refs, timestamp: wanted }: ReadAtRequest): Step<Omit<ReadAtReply, 'clock'>> {
@@ -56,9 +59,12 @@ export class TransactionReads {
     return { answer, settled: both(settledAt(line, items), ceiling.above(timestamp)) }
   }
 
-  async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
-    const answer = await this.#options.patience.patiently(() => this.#readLatest(request))
-    return { clock: this.#options.clock.timestamp, results: answer }
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    const { patience, clock } = this.#options
+    return patience.patiently(
+      () => this.#readLatest(request),
+      (results) => ({ clock: clock.timestamp, results }),
+    )
   }
 
   #readLatest({ items: refs, mark }: ReadLatestRequest): Step<ReadLatestReply['results']> {

@@ -14,7 +14,7 @@ import { loadRef, type LoadedItem, type TransactionState } from './contended.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { ItemSteps } from './item-steps.js'
 import { both } from './line.js'
-import type { Patience, Step } from './patience.js'
+import { asItIs, type Patience, type Step } from './patience.js'
 import { concerns, pageAt, pageIfCommitted, pendingIn, preparedRecord } from './unit-ranges.js'
 import { inSpace } from './spaces.js'
 import type {
@@ -76,7 +76,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
       const results = items.map((ref) => readPrepared(loadRef(this.#options, ref)))
       return Promise.resolve({ verdict: 'read', results })
     }
-    return this.#options.patience.patiently(() => this.#readSnapshot(items, at))
+    return this.#options.patience.patiently(() => this.#readSnapshot(items, at), asItIs)
   }
 
   #readSnapshot(refs: readonly ItemRef[], at: Timestamp): Step<ReadSnapshotReply> {
@@ -106,7 +106,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     const { at } = request
     if (at === 'uncommitted')
       return Promise.resolve({ verdict: 'read', page: pageIfCommitted(this.#options, request) })
-    return this.#options.patience.patiently(() => this.#rangeAt(request, at))
+    return this.#options.patience.patiently(() => this.#rangeAt(request, at), asItIs)
   }
 
   #rangeAt(request: RangeAtRequest, at: Timestamp): Step<RangeAtReply> {
@@ -131,7 +131,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   lockItems(request: LockRequest): Promise<LockReply> {
-    return this.#options.patience.patiently(() => this.#lockItems(request))
+    return this.#options.patience.patiently(() => this.#lockItems(request), asItIs)
   }
 
   #lockItems({ unit, items: refs, until }: LockRequest): Step<LockReply> {

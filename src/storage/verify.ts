@@ -76,11 +76,7 @@ class Report implements VerifyReport {
 }
 
 /** The offset of the journal up to which the index of the node was brought, if it can be read. */
-async function verifyNode(
-  path: string,
-  options: VerifyOptions,
-  report: Report,
-): Promise<number | undefined> {
+async function verifyNode(path: string, options: VerifyOptions, report: Report): Promise<number | undefined> {
   const indexPath = join(path, 'index')
   if (!(await realFiles().list(indexPath)).includes('data.mdb')) {
     report.found(`There is no index in ${indexPath}.`)
@@ -119,7 +115,8 @@ async function verifyJournal(
   const segments = segmentsIn(await files.list(folder))
   const first = segments[0]
   let end = first?.start ?? 0
-  if (end > Math.min(...appliedUpTo)) report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
+  if (end > Math.min(...appliedUpTo))
+    report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
   for (const [at, segment] of segments.entries()) {
     const file = `${folder}/${segment.file}`
     const bytes = await readSegment(files, folder, segment, segment.start)
@@ -131,7 +128,9 @@ async function verifyJournal(
     const next = segments[at + 1]
     // Behind the last whole batch of the last file there may be the torn tail of one that nobody was told of.
     const damaged =
-      next === undefined ? end < Math.max(...appliedUpTo) || laterProof(bytes, segment, end) !== undefined : next.start !== end
+      next === undefined
+        ? end < Math.max(...appliedUpTo) || laterProof(bytes, segment, end) !== undefined
+        : next.start !== end
     if (damaged) report.found(`The journal file ${file} is damaged at byte ${end - segment.start}.`)
   }
 }
