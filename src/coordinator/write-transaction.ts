@@ -228,27 +228,19 @@ class TwoPhases {
   ): Promise<FirstWave> {
     const { calls, nodes } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
-    const begun = calls(() =>
-      this.#ledger.begin({
-        tx,
-        timestamp,
-        participants: this.#participants,
-        ...(token && { payloadHash: token.payloadHash }),
-        ...(replaces && { replaces }),
-      }),
-    )
-    const prepared = this.#groups.map(({ node, parts: actions }) =>
-      calls(() =>
-        nodeAt(nodes, node).prepare({
-          tx,
-          timestamp,
-          actions,
-          ...(imagesWanted && { imagesWanted }),
-          ...predicatesOn(node, predicates),
-          ...(unit !== undefined && { unit }),
-        }),
-      ),
-    )
+    const entry = {
+      tx,
+      timestamp,
+      participants: this.#participants,
+      ...(token && { payloadHash: token.payloadHash }),
+      ...(replaces && { replaces }),
+    }
+    const begun = calls(() => this.#ledger.begin(entry))
+    const wishes = { ...(imagesWanted && { imagesWanted }), ...(unit !== undefined && { unit }) }
+    const prepared = this.#groups.map(({ node, parts: actions }) => {
+      const request = { tx, timestamp, actions, ...wishes, ...predicatesOn(node, predicates) }
+      return calls(() => nodeAt(nodes, node).prepare(request))
+    })
     return firstWave(begun, prepared)
   }
 

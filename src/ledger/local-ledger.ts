@@ -68,6 +68,8 @@ export class LocalLedger implements Ledger {
 
   readonly #recent: RecentSlots
   readonly #unfinished = new UnfinishedRecords()
+  /** Of the epochs before this one nothing is left. */
+  #purgedBefore: number | undefined
 
   constructor({ line, now }: LocalLedgerOptions) {
     this.#line = line
@@ -146,7 +148,14 @@ export class LocalLedger implements Ledger {
 
   // eslint-disable-next-line typescript/require-await
   async unfinished(from: LedgerSlot, recordsMax: number): Promise<readonly LedgerRecord[]> {
-    return this.#range(unfinishedFrom(from), recordsMax).map((found) => found.record)
+    const first = holdingKey(from)
+    const keys = this.#unfinished.keys().filter((key) => key >= first)
+    // What is in memory may not be durable yet.
+    const records = keys.toSorted().map((key) => this.#line.durable.get(key))
+    return records
+      .filter((stored) => stored !== undefined)
+      .slice(0, recordsMax)
+      .map(decodeLedgerRecord)
   }
 
   // eslint-disable-next-line typescript/require-await
@@ -162,6 +171,8 @@ export class LocalLedger implements Ledger {
 
   async purge(recordsMax: number): Promise<boolean> {
     const epoch = epochOf(this.#now()) - 1
+    // Nothing is added to an epoch that has passed.
+    if (epoch === this.#purgedBefore) return true
     const keys: KeyBytes[] = []
     // With the records go the fences of the transactions that ended at this node, which are kept by the same epochs.
     for (const bounds of [completedBefore(epoch), endedBounds(epoch)]) {
@@ -171,7 +182,10 @@ export class LocalLedger implements Ledger {
         keys.push(key)
       }
     }
-    if (keys.length === 0) return true
+    if (keys.length === 0) {
+      this.#purgedBefore = epoch
+      return true
+    }
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     for (const key of keys) this.#line.put(key, undefined)

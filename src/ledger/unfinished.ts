@@ -23,6 +23,11 @@ export class UnfinishedRecords {
     return holding?.record.tx === tx ? holding : this.#cancelling.get(tx)
   }
 
+  /** Where they stand, in no order. */
+  keys(): KeyBytes[] {
+    return [...this.#holding.values(), ...this.#cancelling.values()].map(({ key }) => key)
+  }
+
   set(found: Found): void {
     const { tx, state } = found.record
     if (state === 'cancelling') this.#cancelling.set(tx, found)

@@ -33,7 +33,8 @@ export interface ItemState {
 }
 
 export type Mutation =
-  | { readonly kind: 'put'; readonly item: Item }
+  /** With its size, where that is known already. */
+  | { readonly kind: 'put'; readonly item: Item; readonly itemBytes?: number }
   | { readonly kind: 'update'; readonly update: BoundUpdate }
   | { readonly kind: 'delete' }
 

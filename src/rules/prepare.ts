@@ -54,11 +54,10 @@ export function decidePrepare(
     return { verdict: 'wait', others: transactions(undecidedBefore(item, timestamp)) }
   }
   if (result.verdict !== 'fine') return result
-  const pending = [
-    ...item.pending,
-    { tx, timestamp, action, decided: false, ...(unit !== undefined && { unit }) },
-  ]
-  return { verdict: 'accepted', pending: pending.toSorted((a, b) => a.timestamp - b.timestamp) }
+  const mine: Pending = { tx, timestamp, action, decided: false, ...(unit !== undefined && { unit }) }
+  if (item.pending.length === 0) return { verdict: 'accepted', pending: [mine] }
+  const pending = [...item.pending, mine].toSorted((a, b) => a.timestamp - b.timestamp)
+  return { verdict: 'accepted', pending }
 }
 
 /** The timestamp that stands against this one, if one does. */

@@ -30,7 +30,12 @@ export function decideWrite(state: ItemState, request: WriteRequest): WriteVerdi
   switch (mutation.kind) {
     case 'put': {
       // What is wrong with the item whatever it meets comes before the condition.
-      const next = image(request, mutation.item, PUT_TOO_LARGE)
+      const next = image(
+        request,
+        mutation.item,
+        mutation.itemBytes ?? itemBytes(mutation.item),
+        PUT_TOO_LARGE,
+      )
       if (next.verdict === 'invalid') return next
       return conditionHolds(state, request) ? next : CONDITION_FAILED
     }
@@ -38,7 +43,7 @@ export function decideWrite(state: ItemState, request: WriteRequest): WriteVerdi
       if (!conditionHolds(state, request)) return CONDITION_FAILED
       const updated = applyUpdate(mutation.update, state.item(), request.keyAttributes)
       if ('refusal' in updated) return { verdict: 'invalid', message: updated.refusal }
-      return image(request, updated.item, UPDATE_TOO_LARGE)
+      return image(request, updated.item, itemBytes(updated.item), UPDATE_TOO_LARGE)
     }
     case 'delete':
       return conditionHolds(state, request) ? DELETED : CONDITION_FAILED
@@ -57,9 +62,9 @@ function conditionHolds(state: ItemState, { condition }: WriteRequest): boolean 
 function image(
   request: WriteRequest,
   item: Item,
+  bytes: number,
   tooLarge: string,
 ): Extract<WriteVerdict, { verdict: 'done' | 'invalid' }> {
-  const bytes = itemBytes(item)
   if (bytes > limits.itemBytesMax) return { verdict: 'invalid', message: tooLarge }
   const message = indexKeyRefusal(request.table, item)
   if (message !== undefined) return { verdict: 'invalid', message }

@@ -2,6 +2,7 @@
 // image if they commit, another if they cancel. An action is decided at once if all images agree on it.
 import { evaluateCondition } from '../expression/expression.js'
 import type { Timestamp } from '../model/brand.js'
+import type { WriteRequest } from './item.js'
 import type { Action, ContendedItem, Image, Pending } from './pending.js'
 import { writes } from './pending.js'
 import { decideWrite, type NextImage } from './single-write.js'
@@ -22,10 +23,13 @@ export function resultOf(action: Action, image: Image): ActionResult {
     return holds ? { verdict: 'fine', image } : { verdict: 'condition-failed' }
   }
   // Who expects something of the image has seen it, as who is shown it has.
-  const request = { ...action, mutation, ...(action.expected && { answersImage: true }) }
-  const verdict = decideWrite({ record: undefined, item: () => image }, request)
+  const request = action.expected === undefined ? action : { ...action, answersImage: true }
+  const verdict = decideWrite({ record: undefined, item: () => image }, request as WriteRequest)
   if (verdict.verdict !== 'done') return verdict
-  return { verdict: 'fine', image: verdict.next?.item, ...(verdict.next && { next: verdict.next }) }
+  const { next } = verdict
+  return next === undefined
+    ? { verdict: 'fine', image: undefined }
+    : { verdict: 'fine', image: next.item, next }
 }
 
 /** The images that the item may have just before that timestamp; undefined if there are too many. */

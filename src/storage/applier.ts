@@ -25,7 +25,7 @@ export interface ApplierOptions {
   readonly index: OrderedIndex
   readonly runtime: Runtime
   /** Called when the index holds everything up to the last of these batches. */
-  readonly applied: (batches: readonly DurableBatch[], keys: Iterable<KeyBytes>) => void
+  readonly applied: (batches: readonly DurableBatch[], keys: readonly Iterable<KeyBytes>[]) => void
   /** Called when a commit fails; it is tried again. */
   readonly failed: (error: Error) => void
   readonly delayMs?: number
@@ -127,8 +127,9 @@ export class Applier {
       const changes = new Map<KeyBytes, Uint8Array | undefined>()
       for (const batch of batches) batch.changes.forEach((value, key) => changes.set(key, value))
       changes.set(CLOCK_KEY, encodeClock(last.timestamp, last.lsn))
+      const needless = this.#takeNeedless(changes)
       try {
-        await this.#options.index.apply(this.#needed(changes), last.end)
+        await this.#options.index.apply(changes, last.end)
       } catch (error) {
         this.#failure = error instanceof Error ? error : new Error(String(error))
         this.#options.failed(this.#failure)
@@ -141,21 +142,21 @@ export class Applier {
         this.#pendingBytes -= batch.bytes
         this.#pendingChanges -= batch.changes.size
       }
-      this.#options.applied(batches, changes.keys())
+      this.#options.applied(batches, [changes.keys(), needless])
     } while (this.#isDue())
   }
 
-  /** Without the removal of passing keys that the index does not hold. */
-  *#needed(changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>): Iterable<IndexChange> {
-    for (const change of changes) {
-      const [key, value] = change
-      if (isPassing(key)) {
-        // From the attempt on: a commit that failed may have been done.
-        if (value !== undefined) this.#passing.add(key)
-        else if (!this.#passing.has(key)) continue
-      }
-      yield change
-    }
+  /** Takes the removal of passing keys that the index does not hold out of these changes; returns their keys. */
+  #takeNeedless(changes: Map<KeyBytes, Uint8Array | undefined>): readonly KeyBytes[] {
+    const needless: KeyBytes[] = []
+    changes.forEach((value, key) => {
+      if (!isPassing(key)) return
+      // From the attempt on: a commit that failed may have been done.
+      if (value !== undefined) this.#passing.add(key)
+      else if (!this.#passing.has(key)) needless.push(key)
+    })
+    for (const key of needless) changes.delete(key)
+    return needless
   }
 
   #isDue(): boolean {

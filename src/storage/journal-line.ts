@@ -295,9 +295,9 @@ export class JournalLine implements Line {
     else this.#admitNext()
   }
 
-  #applied(batches: readonly DurableBatch[], keys: Iterable<KeyBytes>): void {
+  #applied(batches: readonly DurableBatch[], keys: readonly Iterable<KeyBytes>[]): void {
     const last = batches.at(-1) as DurableBatch
-    this.#overlay.drop(keys, last.number)
+    for (const some of keys) this.#overlay.drop(some, last.number)
     for (const batch of batches) this.#bytes -= batch.bytes
     void this.#share.applied(last.end)
     this.#admitNext()

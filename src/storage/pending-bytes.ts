@@ -9,7 +9,7 @@
 import type { BoundCondition, BoundUpdate, Bindings } from '../expression/types.js'
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
-import type { AttributeValue, Item } from '../model/value.js'
+import { type AttributeValue, type Item, attribute } from '../model/value.js'
 import type { Action, Expectation, Pending } from '../rules/pending.js'
 import { asBuffer } from './record.js'
 import { withoutSpace } from './spaces.js'
@@ -146,18 +146,20 @@ function decodeEntry(item: KeyBytes, bytes: Buffer): readonly [Pending, PendingE
   const itemAt = restAt + LENGTH_BYTES + bytes.readUInt32BE(restAt)
   const json = (from: number, to: number): unknown => JSON.parse(bytes.toString('utf8', from, to))
   const rest = json(restAt + LENGTH_BYTES, itemAt) as Rest
+  const table = json(shapeAt + LENGTH_BYTES, restAt) as TableShape
+  const mutation = mutationOf(KINDS[flags & KIND_BITS] as Action['mutation']['kind'], rest, () =>
+    json(itemAt, bytes.length),
+  )
   const keyBytes = withoutSpace(item)
   const pending: Pending = {
     tx: bytes.toString('latin1', ENTRY_HEADER_BYTES, shapeAt) as TxId,
     timestamp: bytes.readDoubleBE(5) as Timestamp,
     decided: (flags & DECIDED) !== 0,
     action: {
-      table: json(shapeAt + LENGTH_BYTES, restAt) as TableShape,
+      table,
       key: { hash: Buffer.from(keyBytes.slice(0, 4), 'latin1').readUInt32BE(0), bytes: keyBytes },
-      keyAttributes: rest.keyAttributes,
-      mutation: mutationOf(KINDS[flags & KIND_BITS] as Action['mutation']['kind'], rest, () =>
-        json(itemAt, bytes.length),
-      ),
+      keyAttributes: rest.keyAttributes ?? keyAttributesIn(table, mutation),
+      mutation,
       ...(rest.condition && { condition: { ...rest.condition, bindings: bound(rest.condition.bindings) } }),
       ...(rest.expected && { expected: expectation(rest.expected) }),
       ...(rest.locked && { locked: rest.locked }),
@@ -183,12 +185,21 @@ function mutationOf(kind: Action['mutation']['kind'], rest: Rest, item: () => un
 
 /** With the maps of bound expressions as lists: JSON has no maps. */
 interface Rest {
-  readonly keyAttributes: Item
+  /** Absent for a put, whose item has them. */
+  readonly keyAttributes?: Item
   readonly condition?: Unbound<BoundCondition>
   readonly update?: Unbound<BoundUpdate>
   readonly expected?: Expectation
   readonly locked?: true
   readonly unit?: string
+}
+
+function keyAttributesIn({ key: { partition, sort } }: TableShape, mutation: Action['mutation']): Item {
+  if (mutation.kind !== 'put') throw new Error('a pending record without the key of its item')
+  const attributes: Record<string, AttributeValue> = {}
+  for (const { name } of sort === undefined ? [partition] : [partition, sort])
+    attributes[name] = attribute(mutation.item, name) as AttributeValue
+  return attributes
 }
 
 /** JSON leaves out what is undefined. */
@@ -204,7 +215,7 @@ interface Entries {
 
 function restOf({ action: { keyAttributes, condition, mutation, expected, locked }, unit }: Pending): Rest {
   return {
-    keyAttributes,
+    ...(mutation.kind !== 'put' && { keyAttributes }),
     ...(condition && { condition: { ...condition, bindings: unbound(condition.bindings) } }),
     ...(mutation.kind === 'update' && {
       update: { ...mutation.update, bindings: unbound(mutation.update.bindings) },

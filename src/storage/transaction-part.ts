@@ -165,7 +165,8 @@ export class TransactionPart implements TransactionNode {
       return { answer: { verdicts: tooOld }, settled: settledAt(line, items) }
     }
     if (refused) return { answer: { verdicts: answer }, settled: settledAt(line, items) }
-    for (const [n, item] of items.entries()) {
+    for (let n = 0; n < items.length; n++) {
+      const item = items[n] as LoadedItem
       const verdict = verdicts[n] as PrepareVerdict & { verdict: 'accepted' }
       if (verdict.pending === item.pending) continue
       // An absent item keeps what the partition says now: later deletes beside it must not hide this write (§3.3).

@@ -103,7 +103,8 @@ export function parseActions(
     return { tableName, input, attributes: given, mutation, condition }
   })
   let bytes = 0
-  for (const each of parsed) bytes += itemBytes(each.attributes)
+  for (const { attributes: given, mutation } of parsed)
+    bytes += mutation.kind === 'put' ? (mutation.itemBytes ?? itemBytes(given)) : itemBytes(given)
   if (bytes > bytesMax) {
     throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
   }
@@ -137,10 +138,12 @@ function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mut
     case 'Put': {
       checkConditionParameters(input)
       const item = parseItem(input['Item'])
-      if (itemBytes(item) > limits.itemBytesMax) {
+      const bytes = itemBytes(item)
+      if (bytes > limits.itemBytesMax) {
         throw validationError('Item size has exceeded the maximum allowed size')
       }
-      return { attributes: item, mutation: { kind: 'put', item }, condition: openCondition(input) }
+      const mutation = { kind: 'put', item, itemBytes: bytes } as const
+      return { attributes: item, mutation, condition: openCondition(input) }
     }
     case 'Update': {
       checkUpdateParameters(input)
