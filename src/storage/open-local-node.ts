@@ -154,13 +154,13 @@ function pastUnsynced({
 }
 
 /** The names of what was created just now. Those of the segments are the journal's own business. */
-async function syncFolders({ nodes, nodePath, journalPath }: DataFolder): Promise<void> {
+async function syncFolders(folder: DataFolder): Promise<void> {
   const files = realFiles()
-  await files.makeFolder(journalPath)
-  await files.syncFolder(dirname(journalPath))
-  for (let node = 0; node < nodes; node++) {
-    await files.syncFolder(join(nodePath(node), 'index'))
-    await files.syncFolder(nodePath(node))
+  await files.makeFolder(folder.journalPath)
+  await files.syncFolder(dirname(folder.journalPath))
+  for (let node = 0; node < folder.nodes; node++) {
+    await files.syncFolder(join(folder.nodePath(node), 'index'))
+    await files.syncFolder(folder.nodePath(node))
   }
 }
 
