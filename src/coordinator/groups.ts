@@ -54,14 +54,20 @@ export const tokenSlot = (token: string): LedgerSlot =>
   ledgerSlot(createHash('sha256').update(token).digest('hex').slice(0, 32))
 
 const SLOT_DRAWS_MAX = 200
+/** Odd, and about 2^32 divided by the golden ratio: a few steps reach every part of the range and every remainder. */
+const SLOT_STEP = 0x9e3779b1
 
 /** A slot for a transaction without token, if possible one for which that holds. */
 export function randomSlot(runtime: Runtime, isWanted: (slot: LedgerSlot) => boolean): LedgerSlot {
   // A slot's first digits say where it lives; the others make it unique.
-  const rest = hex(runtime, 12)
-  const draw = (): LedgerSlot => (hex(runtime, 4) + rest) as LedgerSlot
-  let slot = draw()
-  for (let draws = 1; draws < SLOT_DRAWS_MAX && !isWanted(slot); draws++) slot = draw()
+  const digits = hex(runtime, 16)
+  const rest = digits.slice(8)
+  let slot = digits as LedgerSlot
+  let first = Number.parseInt(digits.slice(0, 8), 16)
+  for (let draws = 1; draws < SLOT_DRAWS_MAX && !isWanted(slot); draws++) {
+    first = (first + SLOT_STEP) >>> 0
+    slot = (first.toString(16).padStart(8, '0') + rest) as LedgerSlot
+  }
   return slot
 }
 

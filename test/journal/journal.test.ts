@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppendFailed, AppendUnsure, JournalDamaged } from '../../src/journal/errors.js'
 import type { Frame, FrameContent } from '../../src/journal/frame.js'
-import { openJournal } from '../../src/journal/journal.js'
+import { type Journal, openJournal } from '../../src/journal/journal.js'
 import { recoverJournal } from '../../src/journal/recovery.js'
 import { type KeyBytes, lsn, timestamp } from '../../src/model/brand.js'
 import type { FileLayer } from '../../src/runtime/files.js'
@@ -294,4 +294,94 @@ test('journal: on real files, with room prepared ahead, batches of many sizes ar
   })
   assert.equal(seen.length, sizes.length)
   await writerOf(again).share.leave()
+})
+
+const GROUP = [
+  [0, 1],
+  [1, 2],
+  [2, 3],
+] as const
+
+const framesOf = async (
+  disk: FaultyDisk,
+  from: readonly number[],
+  segmentBytesMax = 1 << 20,
+): Promise<{ journal: Journal; seen: (readonly [writer: number, batch: number])[] }> => {
+  const seen: (readonly [number, number])[] = []
+  const options = { files: disk, folder: FOLDER, runtime: testRuntime(1), segmentBytesMax, reserveBytes: 0 }
+  const journal = await openJournal(options, from, async ({ writer, lsn: batch, changes }) => {
+    if (changes.length > 0) seen.push([writer, batch])
+  })
+  return { journal, seen }
+}
+
+test('journal: writers that ask together share one write, and each gets back its own batches', async () => {
+  const disk = new FaultyDisk()
+  const { journal } = await framesOf(disk, [0, 0, 0])
+  const writers = [0, 1, 2].map((number) => writerOf(journal, number))
+  let writes = 0
+  disk.fault = (step) => void (step === 'write' && writes++)
+  await Promise.all(writers.map((writer, number) => writer.append(batch(number + 1))))
+  assert.equal(writes, 1)
+  const [first] = writers as [TestWriter]
+  const end = await first.append(batch(4))
+  assert.equal(writes, 2)
+  const all = [...GROUP, [0, 4]]
+  assert.deepEqual((await framesOf(disk.copy(), [0, 0, 0])).seen, all)
+  // An index that is ahead is not given again what it holds.
+  assert.deepEqual((await framesOf(disk.copy(), [end, 0, end])).seen, [[1, 2]])
+})
+
+test('journal: of a group that was torn, what is whole is kept, and nothing of it is taken for damage', async () => {
+  const disk = new FaultyDisk()
+  const { journal } = await framesOf(disk, [0, 0, 0])
+  const writers = [0, 1, 2].map((number) => writerOf(journal, number))
+  const ends = await Promise.all(writers.map((writer, number) => writer.append(batch(number + 1))))
+  const [path] = disk.paths as [string]
+  const bytes = disk.bytes(path)
+  for (let at = 0; at < bytes.length; at++) {
+    const torn = disk.copy()
+    const damaged = Buffer.from(bytes)
+    damaged[at] = (damaged[at] as number) ^ 0xff
+    // The pages behind it may have reached the disk all the same.
+    torn.place(path, damaged)
+    const whole = ends.filter((end) => end <= at).length
+    assert.deepEqual((await framesOf(torn, [0, 0, 0])).seen, GROUP.slice(0, whole), `torn at ${at}`)
+  }
+})
+
+test('journal: a full disk fails the batches of all writers in the group, and all of them go on', async () => {
+  const disk = new FaultyDisk()
+  const { journal } = await framesOf(disk, [0, 0])
+  const writers = [0, 1].map((number) => writerOf(journal, number))
+  disk.fault = (step) => {
+    if (step === 'write') throw outOfSpace()
+  }
+  const outcomes = await Promise.allSettled(writers.map((writer, number) => writer.append(batch(number + 1))))
+  assert.ok(outcomes.every(({ status }) => status === 'rejected'))
+  disk.fault = () => undefined
+  await Promise.all(writers.map((writer, number) => writer.append(batch(number + 3))))
+  assert.deepEqual((await framesOf(disk, [0, 0])).seen, [
+    [0, 3],
+    [1, 4],
+  ])
+})
+
+test('journal: a writer that has nothing to say does not keep old segments alive', async () => {
+  const disk = new FaultyDisk()
+  const { journal } = await framesOf(disk, [0, 0], 300)
+  const busy = writerOf(journal, 0)
+  const heard: number[] = []
+  const idle = journal.join(1, {
+    take: () => ({ timestamp: timestamp(1), lsn: lsn(1), changes: new Map() }),
+    written: (end) => heard.push(end),
+    failed: () => undefined,
+  })
+  for (let n = 1; n <= 20; n++) {
+    const end = await busy.append(batch(n))
+    await busy.share.applied(end)
+    await idle.applied(heard.at(-1) as number)
+  }
+  assert.ok(heard.length > 3, 'it was asked at the beginning of each segment')
+  assert.ok(disk.paths.length <= 2, `${disk.paths.length} segments are left`)
 })

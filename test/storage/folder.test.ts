@@ -62,10 +62,50 @@ test('folder: several nodes each have their own data, and the folder knows how m
   await Promise.all(nodes.map((node) => node.close()))
   const again = await openLocalNodes({ runtime, path })
   assert.equal(again.length, 3)
+  assert.deepEqual(readdirSync(path).toSorted(), [
+    'journal',
+    'lock',
+    'node-0',
+    'node-1',
+    'node-2',
+    'seriatim.json',
+  ])
   for (const [i, node] of again.entries()) {
     assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a', { node: number(i) }))
   }
   await Promise.all(again.map((node) => node.close()))
+})
+
+test('folder: several nodes share a journal; a folder in which each had its own is refused with a sentence', async () => {
+  const path = testFolder()
+  const nodes = await openLocalNodes({ runtime, path, nodes: 2 })
+  await Promise.all(nodes.map((node) => node.close()))
+  const file = join(path, 'seriatim.json')
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { format: 2, nodes: 2 })
+  writeFileSync(file, '{"format":1,"nodes":2}')
+  await assert.rejects(openLocalNodes({ runtime, path }), /has format 1, and this version reads format 2/)
+})
+
+test('verify: damage in the journal that several nodes share is found', async () => {
+  const path = testFolder()
+  const nodes = await openLocalNodes({ runtime, path, nodes: 3 })
+  for (let i = 0; i < 5; i++)
+    await Promise.all(nodes.map((node) => put(node, plain, plainItem(`item ${i}`, { i: number(i) }))))
+  await Promise.all(nodes.map((node) => node.close()))
+  const verify = (): ReturnType<typeof verifyFolder> => verifyFolder(path, { tables: () => [plain] })
+  const { findings, batches, items } = await verify()
+  assert.deepEqual(findings, [])
+  assert.equal(items, 15)
+  assert.ok(batches >= 15, `${batches} batches`)
+  const journal = join(path, 'journal')
+  const segment = join(journal, readdirSync(journal)[0] as string)
+  const bytes = readFileSync(segment)
+  bytes[60] = (bytes[60] as number) ^ 1
+  writeFileSync(segment, bytes)
+  assert.deepEqual(
+    (await verify()).findings.map((finding) => finding.replace(/ \S+\.journal/, '')),
+    ['The journal file is damaged at byte 0.'],
+  )
 })
 
 test('verify: a whole folder has no findings; a changed byte, a lost entry and a wrong count are found', async () => {
