@@ -2,17 +2,14 @@
 // of what they left at the nodes has become durable along with the writes of others, and nobody waits for a sync.
 //
 // What is not completed when the coordinator vanishes is completed by recovery.
-import type { LedgerRecord } from '../ledger/ledger.js'
 import type { Clock } from '../runtime/runtime.js'
 import type { Calls } from './calls.js'
 import type { CoordinatedNode } from './coordinator.js'
-import { completeRecord } from './finish.js'
+import { type Finished, completeRecords } from './finish.js'
 
 /** Much shorter than what recovery takes for stalled. */
 const DELAY_MS = 20
 const WAITING_MAX = 100
-
-type Finished = Pick<LedgerRecord, 'tx' | 'participants'> & { readonly ledger: CoordinatedNode['ledger'] }
 
 export class Completion {
   readonly #nodes: readonly CoordinatedNode[]
@@ -51,9 +48,6 @@ export class Completion {
     this.#cancelTimer = undefined
     const finished = this.#waiting
     this.#waiting = []
-    const running: Promise<unknown> = Promise.allSettled(
-      finished.map(({ ledger, ...record }) => completeRecord(this.#nodes, ledger, record, this.#calls)),
-    ).finally(() => this.#running.delete(running))
-    this.#running.add(running)
+    this.behind(completeRecords(this.#nodes, finished, this.#calls))
   }
 }

@@ -1,7 +1,7 @@
 // Finishing a transaction that is decided (§3.5). Anybody may do it, any number of times, at the same time: a node does
 // what it is told once, and knows the transaction by its id.
 import type { LedgerRecord } from '../ledger/ledger.js'
-import type { Timestamp } from '../model/brand.js'
+import type { Timestamp, TxId } from '../model/brand.js'
 import type { CommitRequest } from '../storage/transactions.js'
 import type { CoordinatedNode } from './coordinator.js'
 import type { Calls } from './calls.js'
@@ -36,17 +36,43 @@ export async function tellParticipants(
   return clock as Timestamp
 }
 
-/** Waits until nothing of it could come back after a crash, and takes it off the list of the unfinished. */
-export async function completeRecord(
+/** A transaction that every node has been told of. */
+export type Finished = Pick<LedgerRecord, 'tx' | 'participants'> & {
+  readonly ledger: CoordinatedNode['ledger']
+}
+
+/**
+ * Waits until nothing of these transactions could come back after a crash, and takes them off the list of the unfinished.
+ * Resolves to those that are not finished after all, or of which that is not known: recovery will see to them.
+ */
+export async function completeRecords(
   nodes: readonly CoordinatedNode[],
-  ledger: CoordinatedNode['ledger'],
-  { tx, participants }: Pick<LedgerRecord, 'tx' | 'participants'>,
+  records: readonly Finished[],
   calls: Calls,
-): Promise<void> {
+): Promise<ReadonlySet<TxId>> {
+  const byNode = new Map<number, TxId[]>()
+  for (const { tx, participants } of records) {
+    for (const { node } of participants) {
+      const there = byNode.get(node)
+      if (there === undefined) byNode.set(node, [tx])
+      else there.push(tx)
+    }
+  }
+  const left = new Set<TxId>()
   await Promise.all(
-    participants.map(({ node, items }) => calls(() => nodeAt(nodes, node).finished({ tx, items }))),
+    Array.from(byNode, async ([node, transactions]) => {
+      const unfinished = await calls(() => nodeAt(nodes, node).finished(transactions)).catch(
+        () => transactions,
+      )
+      for (const tx of unfinished) left.add(tx)
+    }),
   )
-  await calls(() => ledger.complete(tx))
+  await Promise.all(
+    records.map(async ({ tx, ledger }) => {
+      if (!left.has(tx)) await calls(() => ledger.complete(tx)).catch(() => left.add(tx))
+    }),
+  )
+  return left
 }
 
 export function nodeAt(nodes: readonly CoordinatedNode[], position: number): CoordinatedNode {

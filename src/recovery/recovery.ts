@@ -12,7 +12,7 @@
 // its atomicity. Any number of managers may run at once. May import: what the coordinator may, and its finishing.
 import type { CoordinatedNode } from '../coordinator/coordinator.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
-import { completeRecord, nodeAt, tellParticipants } from '../coordinator/finish.js'
+import { completeRecords, nodeAt, tellParticipants } from '../coordinator/finish.js'
 import type { LedgerRecord } from '../ledger/ledger.js'
 import { type LedgerSlot, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -197,7 +197,9 @@ class RunningRecovery implements Recovery {
       if (node !== undefined) await this.#calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
     } else {
       await tellParticipants(nodes, record, this.#calls, { until: 'known' })
-      await completeRecord(nodes, ledger, record, this.#calls)
+      const left = await completeRecords(nodes, [{ ...record, ledger }], this.#calls)
+      // The next round sees it again.
+      if (left.has(tx)) return
     }
     this.#seen.delete(tx)
     this.#finishedInRound++

@@ -171,8 +171,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'finished-after-crash': {
     module: finishing,
-    find: 'if (this.#options.pendings.hasItemsOf(tx))',
-    replace: 'if (false)',
+    find: 'failed.has(tx) || this.#options.pendings.hasItemsOf(tx)',
+    replace: 'failed.has(tx)',
     ...bank,
   },
   'visible-upon-unsettled': {

@@ -39,7 +39,6 @@ const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'NoAnswer', 'Transact
 const EXPECTED_MESSAGES = new Set([
   'a transaction before this one is not decided',
   'a transaction of before the last start has not been decided yet',
-  'the transaction is not finished here',
 ])
 
 export function clusterNetwork(

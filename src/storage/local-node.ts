@@ -146,8 +146,8 @@ export class LocalNode implements StorageNode {
     return this.#transactions.cancel(request)
   }
 
-  finished(request: FinishRequest): Promise<void> {
-    return this.#transactions.finished(request)
+  finished(transactions: readonly TxId[]): Promise<readonly TxId[]> {
+    return this.#transactions.finished(transactions)
   }
 
   transact(request: TransactRequest): Promise<TransactReply> {

@@ -28,7 +28,7 @@ interface Held {
 export class PendingItems {
   readonly #line: Line
   readonly #held = new Map<KeyBytes, Held>()
-  readonly #byTransaction = new Map<TxId, Set<KeyBytes>>()
+  readonly #byTransaction = new Map<TxId, KeyBytes[]>()
   /** As JSON; there are as many as tables have had shapes. */
   readonly #shapes = new WeakMap<TableShape, Buffer>()
 
@@ -96,7 +96,7 @@ export class PendingItems {
 
   /** The items of a transaction that are pending here. */
   itemsOf(tx: TxId): readonly KeyBytes[] {
-    return [...(this.#byTransaction.get(tx) ?? [])]
+    return this.#byTransaction.get(tx)?.slice() ?? []
   }
 
   hasItemsOf(tx: TxId): boolean {
@@ -132,14 +132,16 @@ export class PendingItems {
     this.#held.set(item, held)
     for (const { tx } of held.item.pending) {
       const items = this.#byTransaction.get(tx)
-      if (items === undefined) this.#byTransaction.set(tx, new Set([item]))
-      else items.add(item)
+      if (items === undefined) this.#byTransaction.set(tx, [item])
+      else if (!items.includes(item)) items.push(item)
     }
   }
 
   #forget(tx: TxId, item: KeyBytes): void {
     const items = this.#byTransaction.get(tx)
-    items?.delete(item)
-    if (items?.size === 0) this.#byTransaction.delete(tx)
+    const at = items?.indexOf(item) ?? -1
+    if (items === undefined || at < 0) return
+    if (items.length > 1) items.splice(at, 1)
+    else this.#byTransaction.delete(tx)
   }
 }

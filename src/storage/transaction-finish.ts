@@ -57,14 +57,21 @@ export class TransactionFinish {
     return { clock: this.#options.clock.timestamp }
   }
 
-  async finished({ tx }: FinishRequest): Promise<void> {
-    // While one step becomes durable another may follow, when what the transaction waited for is decided.
-    for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx)) {
-      this.#options.line.hurry(step)
-      await step
+  async finished(transactions: readonly TxId[]): Promise<readonly TxId[]> {
+    const failed = new Set<TxId>()
+    for (const tx of transactions) {
+      try {
+        // While one step becomes durable another may follow, when what the transaction waited for is decided.
+        for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx)) {
+          this.#options.line.hurry(step)
+          await step
+        }
+      } catch {
+        failed.add(tx)
+      }
     }
     // A crash since then has brought the intent back, and what was done with it is gone.
-    if (this.#options.pendings.hasItemsOf(tx)) throw new Error('the transaction is not finished here')
+    return transactions.filter((tx) => failed.has(tx) || this.#options.pendings.hasItemsOf(tx))
   }
 
   /** Undefined if it is done, and readers see it. */

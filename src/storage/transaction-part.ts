@@ -189,8 +189,8 @@ export class TransactionPart implements TransactionNode {
     return this.#finish.cancel(request)
   }
 
-  finished(request: FinishRequest): Promise<void> {
-    return this.#finish.finished(request)
+  finished(transactions: readonly TxId[]): Promise<readonly TxId[]> {
+    return this.#finish.finished(transactions)
   }
 
   readAt(request: ReadAtRequest): Promise<ReadAtReply> {

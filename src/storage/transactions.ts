@@ -154,8 +154,11 @@ export interface TransactionNode {
   prepare(request: PrepareRequest): Promise<PrepareReply>
   commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }>
   cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }>
-  /** Resolves once everything that `commit` or `cancel` of this transaction did here would survive a crash. */
-  finished(request: FinishRequest): Promise<void>
+  /**
+   * Resolves once everything that `commit` or `cancel` of these transactions did here would survive a crash; to those of
+   * which that cannot be said: what they did could not be written, or a crash meanwhile has brought their intents back.
+   */
+  finished(transactions: readonly TxId[]): Promise<readonly TxId[]>
   transact(request: TransactRequest): Promise<TransactReply>
   readAt(request: ReadAtRequest): Promise<ReadAtReply>
   readLatest(request: ReadLatestRequest): Promise<ReadLatestReply>

@@ -94,7 +94,7 @@ test('an update that waited behind a transaction is finished only when its own w
   await node.commit({ tx: tx(1), timestamp: later(machine, 1), items: [ref('a')] })
   await waiting
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a', { v: number(2) }))
-  const finished = node.finished({ tx: tx(2), items: [ref('a')] })
+  const finished = node.finished([tx(2)])
   const watch = watched(finished)
   await turns()
   assert.equal(watch.settled(), false)
@@ -161,7 +161,7 @@ test('a full disk: a commit that readers have seen stays, counts, and is written
   const request = { tx: tx(1), timestamp: later(machine, 1), items: [ref('a')] }
   await node.commit(request)
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a'))
-  await assert.rejects(node.finished(request))
+  assert.deepEqual(await node.finished([tx(1)]), [tx(1)])
   for (let n = 0; n < 10; n++) await turns()
   assert.equal(attempts, 1)
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a'))
@@ -172,7 +172,7 @@ test('a full disk: a commit that readers have seen stays, counts, and is written
   disk.fault = () => undefined
   clock.advance(10_000)
   await node.commit(request)
-  await node.finished(request)
+  assert.deepEqual(await node.finished([tx(1)]), [])
   const again = await machine.reopen()
   assert.deepEqual(await getItem(again, plain, plainItem('a')), plainItem('a'))
   assert.equal(again.count(plain.space).items, 1)
@@ -203,7 +203,7 @@ test('a fence stands by the clock of the node, however far that is ahead of the 
   const hour = later(machine, 3_600_000)
   await prepare(node, 1, hour, putRequest(plain, plainItem('a')))
   await node.cancel({ tx: tx(1), items: [ref('a')] })
-  await node.finished({ tx: tx(1), items: [ref('a')] })
+  await node.finished([tx(1)])
   await node.ledger.purge(100)
   const late = await node.prepare({
     tx: tx(1),

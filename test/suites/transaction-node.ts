@@ -466,7 +466,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
         actions: [putRequest(plain, plainItem('b'))],
       })
       await opened.node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
-      await opened.node.finished({ tx: tx(1), items: [ref(a)] })
+      await opened.node.finished([tx(1)])
       const node = await reopen()
       try {
         assert.deepEqual(await getItem(node, plain, a), a)
