@@ -45,8 +45,33 @@ export class KeyOrder {
     }
   }
 
+  /** The same keys, for the asking: `take` answers false when it has enough. */
+  each(
+    from: KeyBytes,
+    to: KeyBytes,
+    direction: 'forward' | 'backward',
+    take: (key: KeyBytes) => boolean,
+  ): void {
+    if (direction === 'forward') {
+      this.#sort()
+      this.#tree.forRange(from, to, false, (key) => (take(key) ? undefined : ENOUGH))
+    } else {
+      for (const key of this.range(from, to, direction)) if (!take(key)) return
+    }
+  }
+
+  /** Whether there is any key in a range. */
+  hasAny(from: KeyBytes, to: KeyBytes): boolean {
+    this.#sort()
+    const next = this.#tree.getPairOrNextHigher(from)
+    return next !== undefined && next[0] < to
+  }
+
   #sort(): void {
     for (const key of this.#unsorted) this.#tree.set(key, undefined)
     this.#unsorted.clear()
   }
 }
+
+/** What ends a walk of the tree. */
+const ENOUGH = { break: 0 }

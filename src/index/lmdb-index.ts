@@ -2,10 +2,10 @@
 //
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
 import { setImmediate } from 'node:timers/promises'
-import { type Database, type RootDatabase, open } from 'lmdb'
+import { type Database, type RangeOptions, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
 import { checkIndexFile } from './lmdb-file.js'
-import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
+import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
 
 type Entries = Database<Uint8Array, KeyBytes>
 
@@ -20,6 +20,11 @@ const keyEncoder = {
     return start + key.length
   },
   readKey: (source: Buffer, start: number, end: number): string => source.toString('latin1', start, end),
+}
+
+/** LMDB's own buffer, which holds each value of a walk in turn; or one that was made for a large value. */
+interface WalkedBytes extends Buffer {
+  readonly isGlobal?: boolean
 }
 
 /**
@@ -54,11 +59,27 @@ class LmdbIndex implements OrderedIndex {
   readonly #state: Entries
   #appliedUpTo: number
   #closed = false
+  /** Looks at the values of the walk under way; undefined: they are copied. */
+  #look: Look | undefined
+  #enough = false
 
   constructor(root: RootDatabase<Uint8Array, KeyBytes>) {
     this.#root = root
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
-    this.#entries = root.openDB('entries', options)
+    const walkable = {
+      ...options,
+      keyEncoder: {
+        ...keyEncoder,
+        readKey: (source: Buffer, start: number, end: number): string =>
+          this.#look === undefined ? keyEncoder.readKey(source, start, end) : '',
+      },
+      // Only walks decode: a single value is read as it is.
+      encoder: {
+        encode: (value: Uint8Array) => value,
+        decode: (walked: WalkedBytes, length: number) => this.#walked(walked, length),
+      },
+    }
+    this.#entries = root.openDB('entries', walkable)
     this.#state = root.openDB('state', options)
     const applied = this.#state.getBinary(APPLIED)
     this.#appliedUpTo = applied === undefined ? 0 : Buffer.from(applied).readDoubleBE(0)
@@ -75,14 +96,39 @@ class LmdbIndex implements OrderedIndex {
 
   *range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     this.#assertOpen()
-    const entries = this.#entries.getRange(
-      reverse
-        ? { start: to, end: from, reverse: true, inclusiveEnd: true, exclusiveStart: true }
-        : { start: from, end: to },
-    )
-    for (const { key, value } of entries) {
+    for (const { key, value } of this.#entries.getRange(bounds(from, to, reverse))) {
       if (key < to) yield [key, value]
     }
+  }
+
+  scan({ from, to, reverse }: KeyRange, look: Look): void {
+    this.#assertOpen()
+    const walk = this.#entries.getRange(bounds(from, to, reverse))[Symbol.iterator]()
+    this.#look = look
+    this.#enough = false
+    try {
+      while (walk.next().done !== true) {
+        if (!this.#enough) continue
+        walk.return?.()
+        return
+      }
+    } catch (error) {
+      walk.return?.()
+      throw error
+    } finally {
+      this.#look = undefined
+    }
+  }
+
+  #walked(walked: WalkedBytes, length: number): Uint8Array | undefined {
+    if (this.#look !== undefined) {
+      this.#enough = !this.#look(walked, length)
+      return undefined
+    }
+    if (walked.isGlobal !== true) return walked
+    const copy = Buffer.allocUnsafe(length)
+    copy.set(new Uint8Array(walked.buffer, walked.byteOffset, length))
+    return copy
   }
 
   async apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
@@ -122,6 +168,11 @@ class LmdbIndex implements OrderedIndex {
     if (this.#closed) throw new Error('The index is closed.')
   }
 }
+
+const bounds = (from: KeyBytes, to: KeyBytes, reverse: boolean): RangeOptions =>
+  reverse
+    ? { start: to, end: from, reverse: true, inclusiveEnd: true, exclusiveStart: true }
+    : { start: from, end: to }
 
 /** LMDB's error says why only in another promise, which would end the process if nobody handled it. */
 async function commitFailure(error: unknown): Promise<Error> {

@@ -19,6 +19,11 @@ export function memoryIndex(): OrderedIndex {
   return {
     get: (key) => values.get(key),
     range,
+    scan: ({ from, to, reverse }, look) =>
+      order.each(from, to, reverse ? 'backward' : 'forward', (key) => {
+        const value = values.get(key) as Uint8Array
+        return look(value, value.length)
+      }),
     apply: (changes: Iterable<IndexChange>, upTo: number) => {
       for (const [key, value] of changes) {
         if (value === undefined) {

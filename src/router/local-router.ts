@@ -31,7 +31,10 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
       try {
         if (!fitsShape(operation.shape, input)) checkShape(operation.shape, input)
         const scope = scopeOf(principal, operation)
-        return { ok: true, body: await operation.run(context, input as Input, scope) }
+        const reply = await operation.run(context, input as Input, scope)
+        return reply instanceof Uint8Array
+          ? { ok: true, body: reply, headroomBytes: 0 }
+          : { ok: true, body: reply.body, headroomBytes: reply.headroomBytes }
       } catch (error) {
         if (error instanceof DynamoError) return { ok: false, error }
         onInternalError?.(error, name)

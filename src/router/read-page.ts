@@ -3,7 +3,10 @@
 //   entries of all nodes, merged --> part held by the index --> counted (Limit, 1 MB) --> filter --> projection --> reply
 //
 // Limit and 1 MB apply before the filter. Where neither filter nor projection needs an item, its stored bytes are the
-// answer, and it is never parsed.
+// answer, and it is never parsed. If all items come from one node besides, it hands them over as one text, and the rest
+// of the answer is written around it:
+//
+//   HTTP's head | {"Items":[ | text of the node | ],"Count":...}
 import { itemBytes } from '../model/item-size.js'
 import type { KeyRange } from '../model/key-range.js'
 import { limits } from '../model/limits.js'
@@ -14,12 +17,13 @@ import { listReply, type ItemJson } from './items-reply.js'
 import { readMerged, type MergedRange } from './merged-range.js'
 import { pick, type ReadTarget } from './read-target.js'
 import { furtherMembers, parseRecord } from './reply.js'
+import { HEADROOM_BYTES, type RoomyReply } from './router.js'
 import type { Selection } from './selection.js'
 
 export interface ReadPlan {
   readonly target: ReadTarget
   /** The nodes that may hold entries of the range. */
-  readonly nodes: readonly Pick<StorageNode, 'range'>[]
+  readonly nodes: readonly RangeNode[]
   readonly range: KeyRange
   readonly reverse: boolean
   readonly entriesMax: number | undefined
@@ -32,7 +36,54 @@ export interface ReadPlan {
   readonly extraMembers?: Readonly<Record<string, unknown>>
 }
 
-export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
+export type RangeNode = Pick<StorageNode, 'range' | 'rangeText'>
+
+export function readPage(plan: ReadPlan): Promise<Uint8Array | RoomyReply> {
+  const { nodes, target, selection, filter } = plan
+  const whole = target.index === undefined && selection.kind === 'held' && filter === undefined
+  const node = whole && nodes.length === 1 ? nodes[0] : undefined
+  return node?.rangeText === undefined ? readEntries(plan) : readText(plan, node as Required<RangeNode>)
+}
+
+const LIST_HEAD = '{"Items":['
+const TEXT_ROOM_BEFORE = HEADROOM_BYTES + LIST_HEAD.length
+/** For the members behind the items. Longer ones (of a long key, say) cost one more copy. */
+const TEXT_ROOM_AFTER = 512
+
+async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<RoomyReply> {
+  const { target, range, reverse, entriesMax = Number.MAX_SAFE_INTEGER } = plan
+  const { space } = target
+  const bytesMax = limits.pageBytesMax
+  const page = await node.rangeText({
+    space,
+    from: range.from,
+    ...(range.to !== undefined && { to: range.to }),
+    reverse,
+    entriesMax,
+    bytesMax,
+    roomBefore: TEXT_ROOM_BEFORE,
+    roomAfter: TEXT_ROOM_AFTER,
+  })
+  const { entries, itemBytes: heldBytes, start, lastStart, end } = page
+  const isFull = entries >= entriesMax || heldBytes >= bytesMax
+  const last = isFull
+    ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
+    : undefined
+  const further = furtherMembers({
+    LastEvaluatedKey: last,
+    ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
+    ...plan.extraMembers,
+  })
+  const tail = `],"Count":${entries},"ScannedCount":${entries}${further}}`
+  const tailBytes = Buffer.byteLength(tail)
+  const fits = end + tailBytes <= page.bytes.length
+  const bytes = fits ? page.bytes : Buffer.concat([page.bytes.subarray(0, end)], end + tailBytes)
+  bytes.write(LIST_HEAD, start - LIST_HEAD.length, 'latin1')
+  bytes.write(tail, end)
+  return { body: bytes.subarray(HEADROOM_BYTES, end + tailBytes), headroomBytes: HEADROOM_BYTES }
+}
+
+async function readEntries(plan: ReadPlan): Promise<Uint8Array> {
   const tally = { scanned: 0, count: 0, heldBytes: 0, fetchedUnits: 0 }
   const items: ItemJson[] = []
   let last: RangeEntry | undefined
@@ -63,7 +114,7 @@ export async function readPage(plan: ReadPlan): Promise<Uint8Array> {
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
   return plan.selection.kind === 'count'
     ? Buffer.from(`{${tail}`)
-    : listReply('{"Items":[', items, `],${tail}`)
+    : listReply(LIST_HEAD, items, `],${tail}`)
 }
 
 interface Seen {

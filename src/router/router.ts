@@ -24,8 +24,19 @@ export interface RouterRequest {
   readonly principal: Principal
 }
 
+/** An answer with room in front of it: whoever sends it may write a head there, and send both at once. */
+export interface RoomyReply {
+  readonly body: Uint8Array
+  /** So many bytes right before `body`, in the same buffer, belong to nobody else. */
+  readonly headroomBytes: number
+}
+
+/** What such an answer leaves free: the head of an answer over HTTP takes about 270 bytes. */
+export const HEADROOM_BYTES = 512
+
 export type RouterReply =
-  { readonly ok: true; readonly body: Uint8Array } | { readonly ok: false; readonly error: DynamoError }
+  | { readonly ok: true; readonly body: Uint8Array; readonly headroomBytes?: number }
+  | { readonly ok: false; readonly error: DynamoError }
 
 export interface Router {
   /** Answers every request; never throws and never rejects. */

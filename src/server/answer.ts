@@ -7,6 +7,8 @@ export interface Answer {
   /** Names and values in turn. */
   readonly headers: string[]
   readonly body: Uint8Array
+  /** So many bytes before the body, in the same buffer, are free for a head. */
+  readonly headroomBytes: number
   /** The name of the exception in it; undefined for success. */
   readonly error: string | undefined
   /** Close the connection instead of answering: an injected fault. */
@@ -24,6 +26,7 @@ export function operationAnswer(
   requestId: string,
   body: Uint8Array,
   error: string | undefined,
+  headroomBytes = 0,
 ): Answer {
   const headers = [
     'x-amzn-RequestId',
@@ -33,7 +36,7 @@ export function operationAnswer(
     'content-type',
     contentType,
   ]
-  return { status, headers, body, error }
+  return { status, headers, body, headroomBytes, error }
 }
 
 export function errorAnswer(error: DynamoError, contentType: string, requestId: string): Answer {
@@ -47,14 +50,15 @@ export function edgeAnswer(status: number, error: string, message: string, reque
 }
 
 export function textAnswer(status: number, contentType: string, text: string, error?: string): Answer {
-  return { status, headers: ['content-type', contentType], body: Buffer.from(text), error }
+  const headers = ['content-type', contentType]
+  return { status, headers, body: Buffer.from(text), headroomBytes: 0, error }
 }
 
 export function emptyAnswer(status: number, headers: string[]): Answer {
-  return { status, headers, body: EMPTY, error: undefined }
+  return { status, headers, body: EMPTY, headroomBytes: 0, error: undefined }
 }
 
 /** The connection is closed without a word. */
 export function lostAnswer(): Answer {
-  return { status: 500, headers: [], body: EMPTY, error: 'InjectedFault', lost: true }
+  return { status: 500, headers: [], body: EMPTY, headroomBytes: 0, error: 'InjectedFault', lost: true }
 }

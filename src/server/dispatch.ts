@@ -209,7 +209,7 @@ export class Dispatcher {
 
   #replied(reply: RouterReply, contentType: string): Answer {
     return reply.ok
-      ? operationAnswer(200, contentType, this.#requestId(), reply.body, undefined)
+      ? operationAnswer(200, contentType, this.#requestId(), reply.body, undefined, reply.headroomBytes)
       : this.#error(reply.error, contentType)
   }
 

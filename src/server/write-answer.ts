@@ -20,8 +20,14 @@ const ONE_WRITE_BYTES_MAX = 16 * 1024
 
 /** Straight to the socket; false if the client should read before it gets more. */
 export function writeAnswer(socket: Socket, answer: Answer, connectionHeaders: string): boolean {
-  const { body } = answer
+  const { body, headroomBytes } = answer
   const head = headOf(answer, connectionHeaders)
+  if (head.length <= headroomBytes) {
+    // The head right before the body: what leaves is one piece, and nothing of the body is copied.
+    const whole = Buffer.from(body.buffer, body.byteOffset - head.length, head.length + body.length)
+    whole.write(head, 0, 'latin1')
+    return socket.write(whole)
+  }
   if (body.length <= ONE_WRITE_BYTES_MAX) return socket.write(head + latin1(body), 'latin1')
   socket.cork()
   socket.write(head, 'latin1')

@@ -21,6 +21,7 @@ export class SimIndex {
     return {
       get: (key) => index.get(key),
       range: (range) => index.range(range),
+      scan: (range, look) => index.scan(range, look),
       apply: (changes, upTo) => {
         const taken = { changes: [...changes], upTo }
         if (!life.reach('before-apply')) return new Promise(() => undefined)

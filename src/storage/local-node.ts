@@ -46,6 +46,7 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from './storage-node.js'
+import { type RangeText, type RangeTextRequest, TextCollector } from './range-text.js'
 import type { RuleFunctions } from './rule-functions.js'
 import { TransactionPart, type TransactionPartOptions } from './transaction-part.js'
 import type {
@@ -88,6 +89,7 @@ export class LocalNode implements StorageNode {
   readonly #snapshots: Snapshots
   readonly #floors: SpaceFloors
   readonly #locks: UnitLocks
+  readonly #texts = new TextCollector()
   readonly #onClose: () => Promise<void>
   #onStalled: (tx: TxId) => void = () => undefined
   #closed: Promise<void> | undefined
@@ -259,6 +261,18 @@ export class LocalNode implements StorageNode {
       bytes += record.itemBytes
     }
     return { entries, more: false }
+  }
+
+  async rangeText(request: RangeTextRequest): Promise<RangeText> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    const { space, from, to, reverse } = request
+    const bounds = boundsOf(space, from, to)
+    this.#texts.start(request)
+    if (bounds.from < bounds.to) {
+      this.#line.durable.scan({ from: bounds.from, to: bounds.to, reverse }, this.#texts.take)
+    }
+    return this.#texts.text(request)
   }
 
   watch(space: SpaceId, key: ItemKey, callback: () => void): () => void {

@@ -81,6 +81,11 @@ export class Overlay {
     }
   }
 
+  /** Whether a range holds any version, of whatever batch. */
+  hasAny(from: KeyBytes, to: KeyBytes): boolean {
+    return this.#newest.size > 0 && this.#order.hasAny(from, to)
+  }
+
   /** Versions in a range that are durable (or, to decide, the newest), removed ones included. */
   *range(
     from: KeyBytes,

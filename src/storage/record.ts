@@ -7,7 +7,7 @@ import type { ItemRecord, ItemState } from '../rules/item.js'
 import type { NextImage } from '../rules/single-write.js'
 
 const FORMAT = 1
-const HEADER_BYTES = 22
+export const HEADER_BYTES = 22
 const UPDATED = 1
 const BLIND = 2
 
@@ -39,8 +39,7 @@ function withBytes(json: Uint8Array): Buffer {
 /** The record in these bytes; its JSON is a part of them, not a copy. */
 export function decodeRecord(stored: Uint8Array): ItemRecord {
   const bytes = asBuffer(stored)
-  if (bytes[0] !== FORMAT)
-    throw new Error(`an item record of format ${bytes[0]}, which this version does not know`)
+  if (bytes[0] !== FORMAT) throw unknownFormat(bytes)
   const flags = bytes[1] as number
   return {
     timestamp: bytes.readDoubleBE(2) as Timestamp,
@@ -51,9 +50,18 @@ export function decodeRecord(stored: Uint8Array): ItemRecord {
   }
 }
 
+const unknownFormat = (bytes: Uint8Array): Error =>
+  new Error(`an item record of format ${bytes[0]}, which this version does not know`)
+
 /** Only the size, for counters. */
 export function recordItemBytes(stored: Uint8Array): number {
   return asBuffer(stored).readUInt32BE(18)
+}
+
+/** The same of a record that is only lent: the bytes may be longer than it. */
+export function lentItemBytes(lent: Uint8Array): number {
+  if (lent[0] !== FORMAT) throw unknownFormat(lent)
+  return ((lent[18]! << 24) | (lent[19]! << 16) | (lent[20]! << 8) | lent[21]!) >>> 0
 }
 
 export function parseRecord(record: ItemRecord): Item {

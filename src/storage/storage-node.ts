@@ -11,6 +11,7 @@ import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { IndexShape, ItemKey, TableShape } from '../model/table.js'
 import type { ItemRecord, WriteRequest } from '../rules/item.js'
+import type { RangeText, RangeTextRequest } from './range-text.js'
 import type { TransactionNode } from './transactions.js'
 import type { UnitNode } from './units.js'
 
@@ -80,6 +81,8 @@ export interface StorageNode extends TransactionNode, UnitNode {
    */
   write(request: WriteRequest): Promise<WriteOutcome>
   range(request: RangeRequest): Promise<RangePage>
+  /** The same for items that nobody looks into: they come as one text. Not every node can. */
+  rangeText?(request: RangeTextRequest): Promise<RangeText>
   /** Calls back whenever readers begin to see a change of this item; the result ends it. Not every node can. */
   watch?(space: SpaceId, key: ItemKey, callback: () => void): () => void
 

@@ -1,5 +1,5 @@
 // One ordered picture of overlay and index.
-import type { KeyRange, OrderedIndex } from '../index/ordered-index.js'
+import type { KeyRange, Look, OrderedIndex } from '../index/ordered-index.js'
 import type { KeyBytes } from '../model/brand.js'
 import type { Overlay } from './overlay.js'
 
@@ -7,6 +7,8 @@ export interface View {
   get(key: KeyBytes): Uint8Array | undefined
   /** Consumed before the caller next yields to the event loop. */
   range(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]>
+  /** Shows the values of a range in order; see `OrderedIndex.scan`. */
+  scan(range: KeyRange, look: Look): void
 }
 
 /** `durable`: what readers see. `decided`: what the next decision sees. */
@@ -18,11 +20,19 @@ export function viewOf(index: OrderedIndex, overlay: Overlay, view: 'durable' | 
       const found = version(key)
       return found === undefined ? index.get(key) : found.value
     },
-    range: (range) => {
-      if (overlay.keys === 0) return index.range(range)
-      const { from, to, reverse } = range
-      return merged(index.range(range), overlay.range(from, to, { reverse, view }), reverse)
+    range: (range) => (overlay.hasAny(range.from, range.to) ? mergedRange(range) : index.range(range)),
+    scan: (range, look) => {
+      if (!overlay.hasAny(range.from, range.to)) {
+        index.scan(range, look)
+        return
+      }
+      for (const [, value] of mergedRange(range)) if (!look(value, value.length)) return
     },
+  }
+
+  function mergedRange(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+    const { from, to, reverse } = range
+    return merged(index.range(range), overlay.range(from, to, { reverse, view }), reverse)
   }
 }
 

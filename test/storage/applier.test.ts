@@ -33,6 +33,7 @@ async function nodeOn(
   const index: OrderedIndex = {
     get: (key) => inner.get(key),
     range: (range) => inner.range(range),
+    scan: (range, look) => inner.scan(range, look),
     apply: async (changes, upTo) => {
       await beforeApply()
       await inner.apply(changes, upTo)

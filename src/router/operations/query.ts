@@ -13,7 +13,7 @@ import {
   type KeyCondition,
 } from '../read-expressions.js'
 import { conditionMapShape, readMembers } from '../read-members.js'
-import { readPage } from '../read-page.js'
+import { readPage, type RangeNode } from '../read-page.js'
 import { readTarget, type ReadTarget } from '../read-target.js'
 import { checkSelect, selectionOf } from '../selection.js'
 import {
@@ -24,6 +24,7 @@ import {
   rangeAfter,
   startPosition,
 } from '../start-key.js'
+import type { RoomyReply } from '../router.js'
 import { tableNameOf } from '../table-name.js'
 
 export const query: Operation = {
@@ -47,7 +48,7 @@ export const query: Operation = {
 
 /** How the nodes are asked, and what is said beside DynamoDB's answer. */
 export interface RangeReader {
-  nodeView(node: StorageNode, table: TableShape): Pick<StorageNode, 'range'>
+  nodeView(node: StorageNode, table: TableShape): RangeNode
   readonly extraMembers?: Readonly<Record<string, unknown>>
 }
 
@@ -58,7 +59,7 @@ export async function runQuery(
   input: Input,
   scope: RequestScope,
   reader: RangeReader,
-): Promise<Uint8Array> {
+): Promise<Uint8Array | RoomyReply> {
   const tableName = tableNameOf(input['TableName'])
   scope.authorise(tableName)
   const entriesMax = limitOf(input['Limit'])

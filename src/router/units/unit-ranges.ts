@@ -6,6 +6,7 @@ import {
   type RequestScope,
   type RouterContext,
 } from '../context.js'
+import type { RoomyReply } from '../router.js'
 import { query, type RangeReader, runQuery } from '../operations/query.js'
 import { runScan, scan } from '../operations/scan.js'
 import { type ReadPlace, readPlace, refusedSnapshot, releaseOf, unitMembers, unitOf } from './unit.js'
@@ -18,7 +19,7 @@ type Run = (
   input: Input,
   scope: RequestScope,
   reader: RangeReader,
-) => Promise<Uint8Array>
+) => Promise<Uint8Array | RoomyReply>
 
 function atSnapshot(name: string, plain: Operation, run: Run): Operation {
   return {
