@@ -213,8 +213,9 @@ export class UnitItems {
       const read = readOf(entry, isWritten)
       if (read !== undefined) reads.push(read)
       if (!isWritten) continue
-      const action = this.#fold(entry) as Action
-      actions.push(read === undefined ? action : { ...action, read })
+      const action = this.#fold(entry) as { -readonly [Member in keyof Action]: Action[Member] }
+      if (read !== undefined) action.read = read
+      actions.push(action)
     }
     return { reads, actions }
   }

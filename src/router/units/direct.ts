@@ -158,13 +158,8 @@ function bindCommit(context: RouterContext, request: DirectCommit): BoundCommit 
       `A unit of work reads at most ${unitLimits.readsMax} items and ${unitLimits.predicatesMax} ranges`,
     )
   const validates = unit.isolation === 'serializable'
-  const since = unit.isolation === 'snapshot' ? unit.readTimestamp : undefined
-  const { writes, showsItem } = plainWrites(context, actions) ?? wiredWrites(context, request)
-  const bound = writes.map((write, at): Action => {
-    const read = actions[at]?.read
-    const expected = read === undefined || !validates ? firstCommitterWins(write, since) : versionRead(read)
-    return expected === undefined ? write : { ...write, expected }
-  })
+  const { writes, showsItem } = plainWrites(context, unit, actions) ?? wiredWrites(context, unit, request)
+  const bound = [...writes]
   if (validates) for (const read of reads) if (read.written !== true) bound.push(readCheck(context, read))
   return {
     actions: bound,
@@ -185,7 +180,11 @@ interface Writes {
 const SHOWS_NONE = (): boolean => false
 
 /** Undefined if one of them is a text, or is refused: the way of the wire says why. */
-function plainWrites(context: RouterContext, actions: readonly DirectAction[]): Writes | undefined {
+function plainWrites(
+  context: RouterContext,
+  unit: Unit,
+  actions: readonly DirectAction[],
+): Writes | undefined {
   try {
     const writes: Action[] = []
     for (const action of actions) {
@@ -194,7 +193,12 @@ function plainWrites(context: RouterContext, actions: readonly DirectAction[]): 
       const { shape: table } = context.catalog.table(action.table)
       if (mutation.kind === 'update') refuseKeyUpdate(mutation.update, table.key)
       const key = keyAt(table, action, action.read?.place)
-      writes.push({ table, key, keyAttributes: action.key, mutation })
+      const write = { table, key, keyAttributes: action.key, mutation }
+      const expected = expectedBy(unit, action, write)
+      // Members in one order: what the rules look at has one shape.
+      writes.push(
+        expected === undefined ? write : { table, key, keyAttributes: action.key, mutation, expected },
+      )
     }
     return { writes, showsItem: SHOWS_NONE }
   } catch (error) {
@@ -213,13 +217,26 @@ function plainMutation({ kind, item, bound }: DirectAction): Action['mutation'] 
 
 const DELETE = { kind: 'delete' } as const
 
-function wiredWrites(context: RouterContext, request: DirectCommit): Writes {
+function wiredWrites(context: RouterContext, unit: Unit, request: DirectCommit): Writes {
   const parsed = parseActions(request.wireActions() as readonly Input[], SCOPE, limits.requestBytesMax)
   const writes = bindActions(context, parsed)
   return {
-    writes: writes.map(({ action }) => action),
+    writes: writes.map(({ action }, at) => {
+      const expected = expectedBy(unit, request.actions[at]!, action)
+      return expected === undefined ? action : { ...action, expected }
+    }),
     showsItem: (position) => writes[position]?.showsItem === true,
   }
+}
+
+/** What the unit requires of an item that it writes, beside the condition. */
+function expectedBy(
+  { isolation, readTimestamp }: Unit,
+  { read }: DirectAction,
+  write: Action,
+): Action['expected'] {
+  if (isolation === 'serializable') return read && versionRead(read)
+  return isolation === 'snapshot' ? firstCommitterWins(write, readTimestamp) : undefined
 }
 
 /** The key as it was found when the item was read, if the table is still the same. */
