@@ -19,6 +19,7 @@ import { updateItem } from './router/operations/update-item.js'
 import { Waits, waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
+import { type DirectUnits, openDirectUnits } from './router/units/direct.js'
 import { unitOperations } from './router/units/unit-operations.js'
 import { allRules, noRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
@@ -158,6 +159,7 @@ class LocalStore implements Store {
   readonly #coordinator: Coordinator
   readonly #recovery: Recovery
   readonly #router: Router
+  readonly #direct: DirectUnits
   readonly #waits = new Waits()
   readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
@@ -170,14 +172,16 @@ class LocalStore implements Store {
     this.#catalog = catalog
     this.#coordinator = coordinator
     this.#recovery = recovery
+    const context = {
+      runtime,
+      catalog,
+      nodes,
+      nodeOf: (hash: number) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
+      coordinator,
+    }
+    this.#direct = openDirectUnits(context, onError)
     this.#router = openRouter({
-      context: {
-        runtime,
-        catalog,
-        nodes,
-        nodeOf: (hash) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
-        coordinator,
-      },
+      context,
       operations: [
         getItem,
         putItem,
@@ -219,8 +223,19 @@ class LocalStore implements Store {
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
   #endpoint(): ExtendedEndpoint {
+    const direct = this.#direct
     return {
       losesNoAnswers: true,
+      direct: {
+        getItems: (request) => {
+          this.#assertOpen()
+          return direct.getItems(request)
+        },
+        commit: (request) => {
+          this.#assertOpen()
+          return direct.commit(request)
+        },
+      },
       call: (operation, input) => this.call(operation, input),
       extension: async (operation, input) => {
         this.#assertOpen()

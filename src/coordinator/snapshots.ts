@@ -8,7 +8,14 @@ import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { RangePage } from '../storage/storage-node.js'
-import type { LockReply, LockRequest, RangeAtRequest, ReadPoint, UnitNode } from '../storage/units.js'
+import type {
+  LockReply,
+  LockRequest,
+  RangeAtRequest,
+  ReadPoint,
+  ReadSnapshotReply,
+  UnitNode,
+} from '../storage/units.js'
 import type { Parts } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import { groupsOf, inOrder } from './groups.js'
@@ -26,9 +33,13 @@ export type SnapshotPage = { readonly outcome: 'read'; readonly page: RangePage 
 export interface Snapshots {
   /** A timestamp above everything acknowledged so far, at which every node can be read from now on. */
   open(): Promise<Timestamp>
-  /** Nobody reads there any more. */
+  /** Nobody reads there any more. One that is not open does no harm. */
   close(timestamp: Timestamp): Promise<void>
+  /** The same, and nobody waits for it. */
+  forget(timestamp: Timestamp): void
   read(request: { readonly at: ReadPoint; readonly items: readonly ItemRef[] }): Promise<SnapshotRecords>
+  /** Opens one, and reads there: one step where one node has everything. */
+  readNew(items: readonly ItemRef[]): Promise<{ readonly at: Timestamp; readonly answer: SnapshotRecords }>
   range(node: UnitNode, request: RangeAtRequest): Promise<SnapshotPage>
   /** On each node that has some of the items. What was locked before a refusal stays locked until `unlock`. */
   lock(request: LockRequest): Promise<LockReply>
@@ -43,34 +54,44 @@ export function openSnapshots(parts: Parts): Snapshots {
   const { nodes, calls } = parts
   const locate = ({ key }: ItemRef): number => parts.nodeOf(key.hash)
 
+  const only = nodes.length === 1 ? nodes[0] : undefined
+
   const close = async (timestamp: Timestamp): Promise<void> => {
     await Promise.all(nodes.map((node) => calls(() => node.closeSnapshot(timestamp))))
   }
-
-  return {
-    open: async () => {
-      const [only] = nodes
-      if (nodes.length === 1 && only !== undefined) {
-        const { timestamp } = await calls(() => only.openSnapshot({}))
-        parts.clock.witness(timestamp)
-        return timestamp
-      }
-      return openEverywhere(parts, close)
-    },
+  const open = async (): Promise<Timestamp> => {
+    if (only === undefined) return openEverywhere(parts, close)
+    const { timestamp } = await calls(() => only.openSnapshot({}))
+    parts.clock.witness(timestamp)
+    return timestamp
+  }
+  const snapshots: Snapshots = {
+    open,
     close,
+    forget: (timestamp) => {
+      const closed = only === undefined ? close(timestamp) : calls(() => only.closeSnapshot(timestamp))
+      closed.catch(() => undefined)
+    },
+    readNew: async (items) => {
+      if (only !== undefined && !calls.lossy) {
+        const reply = await only.readSnapshot({ at: 'new', items })
+        const records = recordsOf(reply)
+        // Otherwise whatever was in the way takes its time.
+        if (records.outcome === 'read' && reply.verdict === 'read' && reply.at !== undefined) {
+          parts.clock.witness(reply.at)
+          return { at: reply.at, answer: records }
+        }
+        if (reply.verdict === 'read' && reply.at !== undefined) snapshots.forget(reply.at)
+      }
+      const at = await open()
+      return { at, answer: await snapshots.read({ at, items }) }
+    },
     read: async ({ at, items }) => {
       const groups = groupsOf(items, locate)
       const answers = await Promise.all(
         groups.map(({ node, parts: refs }) =>
           patiently(parts, async () => {
-            const reply = await calls(() => nodeAt(nodes, node).readSnapshot({ at, items: refs }))
-            if (reply.verdict === 'snapshot-too-old') return { outcome: 'snapshot-too-old' } as const
-            const records: (ItemRecord | undefined)[] = []
-            for (const result of reply.results) {
-              if (result.verdict === 'pending') return { outcome: 'conflict', tx: result.tx } as const
-              records.push(result.record)
-            }
-            return { outcome: 'read', records } as const
+            return recordsOf(await calls(() => nodeAt(nodes, node).readSnapshot({ at, items: refs })))
           }),
         ),
       )
@@ -108,6 +129,18 @@ export function openSnapshots(parts: Parts): Snapshots {
       )
     },
   }
+  return snapshots
+}
+
+/** What a node has read, or the first thing that is in the way. */
+function recordsOf(reply: ReadSnapshotReply): SnapshotRecords {
+  if (reply.verdict === 'snapshot-too-old') return { outcome: 'snapshot-too-old' }
+  const records: (ItemRecord | undefined)[] = []
+  for (const result of reply.results) {
+    if (result.verdict === 'pending') return { outcome: 'conflict', tx: result.tx }
+    records.push(result.record)
+  }
+  return { outcome: 'read', records }
 }
 
 async function openEverywhere(

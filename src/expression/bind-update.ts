@@ -50,6 +50,9 @@ function bindPaths(backwards: readonly PathNode[], placeholders: Placeholders, k
 }
 
 const ADDED: readonly AttributeType[] = ['N', 'SS', 'NS', 'BS']
+/** What ADD takes. */
+export const isAddable = (type: AttributeType): boolean => ADDED.includes(type)
+
 const DELETED: readonly AttributeType[] = ['SS', 'NS', 'BS']
 
 const TYPE_WORDS: Readonly<Record<AttributeType, string>> = {

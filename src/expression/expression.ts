@@ -47,6 +47,7 @@ export {
 } from './legacy.js'
 export { checkExpressionParameters } from './parameters.js'
 export { resolvePath, type Path } from './paths.js'
+export { plainUpdate, type PlainAction } from './plain-update.js'
 export { project, projector } from './project.js'
 export { added } from './sets.js'
 export type { OperandNode, PathNode, SetValueNode, UpdateAction } from './tree.js'

@@ -1,6 +1,7 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
 import type { Input, RequestScope, Operation, RouterContext } from './context.js'
+import { internalError } from './reply.js'
 import type { Principal, Router, RouterReply, RouterRequest } from './router.js'
 import { fitsShape } from './shape-fits.js'
 import { checkShape } from './shape.js'
@@ -46,12 +47,6 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
 
 const unknownOperation = (name: string): DynamoError =>
   new DynamoError('UnknownOperationException', `The operation ${name} is not supported by this store.`)
-
-/** The caller cannot tell whether the write happened: DynamoDB's word for that is InternalServerError. */
-function internalError(error: unknown): DynamoError {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
-}
 
 function scopeOf(principal: Principal, operation: Operation): RequestScope {
   return {

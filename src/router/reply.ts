@@ -1,4 +1,5 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
+import { DynamoError } from '../model/errors.js'
 import type { Item } from '../model/value.js'
 import type { ItemRecord } from '../storage/storage-node.js'
 
@@ -29,6 +30,12 @@ export function furtherMembers(members: Readonly<Record<string, unknown>>): stri
     if (value !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
   }
   return text
+}
+
+/** The caller cannot tell whether the write happened: DynamoDB's word for that is InternalServerError. */
+export function internalError(error: unknown): DynamoError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
 }
 
 /** The item inside a record, parsed. */

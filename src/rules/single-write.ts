@@ -25,7 +25,10 @@ export type WriteVerdict =
   | { readonly verdict: 'condition-failed' }
   | { readonly verdict: 'invalid'; readonly message: string }
 
-export function decideWrite(state: ItemState, request: WriteRequest): WriteVerdict {
+/** `expected`: as of an action of a unit of work. */
+type DecidedRequest = WriteRequest & { readonly expected?: unknown }
+
+export function decideWrite(state: ItemState, request: DecidedRequest): WriteVerdict {
   const { mutation } = request
   switch (mutation.kind) {
     case 'put': {
@@ -55,12 +58,12 @@ const DELETED = { verdict: 'done' } as const
 const PUT_TOO_LARGE = 'Item size has exceeded the maximum allowed size'
 const UPDATE_TOO_LARGE = 'Item size to update has exceeded the maximum allowed size'
 
-function conditionHolds(state: ItemState, { condition }: WriteRequest): boolean {
+function conditionHolds(state: ItemState, { condition }: DecidedRequest): boolean {
   return condition === undefined || evaluateCondition(condition, state.item())
 }
 
 function image(
-  request: WriteRequest,
+  request: DecidedRequest,
   item: Item,
   bytes: number,
   tooLarge: string,
@@ -71,9 +74,11 @@ function image(
   return { verdict: 'done', next: { item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
 }
 
-function lastWriteOf({ mutation, condition, answersImage }: WriteRequest): LastWrite {
+/** Who expects something of the image has seen it, as who is shown it has. */
+function lastWriteOf({ mutation, condition, expected, answersImage }: DecidedRequest): LastWrite {
+  const observes = condition !== undefined || expected !== undefined || answersImage === true
   return {
     kind: mutation.kind === 'put' ? 'put' : 'update',
-    blind: mutation.kind === 'put' && condition === undefined && answersImage !== true,
+    blind: mutation.kind === 'put' && !observes,
   }
 }

@@ -2,7 +2,7 @@
 // image if they commit, another if they cancel. An action is decided at once if all images agree on it.
 import { evaluateCondition } from '../expression/expression.js'
 import type { Timestamp } from '../model/brand.js'
-import type { WriteRequest } from './item.js'
+import type { Mutation } from './item.js'
 import type { Action, ContendedItem, Image, Pending } from './pending.js'
 import { writes } from './pending.js'
 import { decideWrite, type NextImage } from './single-write.js'
@@ -22,9 +22,10 @@ export function resultOf(action: Action, image: Image): ActionResult {
     const holds = condition === undefined || evaluateCondition(condition, image)
     return holds ? { verdict: 'fine', image } : { verdict: 'condition-failed' }
   }
-  // Who expects something of the image has seen it, as who is shown it has.
-  const request = action.expected === undefined ? action : { ...action, answersImage: true }
-  const verdict = decideWrite({ record: undefined, item: () => image }, request as WriteRequest)
+  const verdict = decideWrite(
+    { record: undefined, item: () => image },
+    action as Action & { mutation: Mutation },
+  )
   if (verdict.verdict !== 'done') return verdict
   const { next } = verdict
   return next === undefined

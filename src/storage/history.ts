@@ -52,12 +52,17 @@ export class PastImage implements PastState {
   }
 }
 
+const UNORDERED_SPARE = 1000
+
 const NONE: readonly PastImage[] = []
 
 export class History {
   /** By the address of the item, or by the key of its entry in an index. */
   readonly #images = new Map<KeyBytes, readonly PastImage[]>()
+  /** For ranges. Keys come into it when somebody asks for one: who reads single items has no use for their order. */
   readonly #order = new BTree<KeyBytes, undefined>(undefined, compareKeyBytes)
+  /** Keys that may not be in the order yet; some of them may be gone, or stand here twice. */
+  #unordered: KeyBytes[] = []
   #bytes = 0
 
   get bytes(): number {
@@ -72,9 +77,10 @@ export class History {
   /** Later than all other images of the item. */
   add(image: PastImage): void {
     this.#bytes += image.bytes
+    if (this.#unordered.length > UNORDERED_SPARE + 2 * this.#images.size) this.#forgetGone()
     for (const key of image.keys) {
       const others = this.#images.get(key)
-      if (others === undefined) this.#order.set(key, undefined)
+      if (others === undefined) this.#unordered.push(key)
       this.#images.set(key, others === undefined ? [image] : [...others, image])
     }
   }
@@ -87,7 +93,7 @@ export class History {
         this.#images.set(key, left)
       } else {
         this.#images.delete(key)
-        this.#order.delete(key)
+        if (this.#order.size > 0) this.#order.delete(key)
       }
     }
   }
@@ -95,7 +101,18 @@ export class History {
   clear(): void {
     this.#images.clear()
     this.#order.clear()
+    this.#unordered = []
     this.#bytes = 0
+  }
+
+  #putInOrder(): void {
+    for (const key of this.#unordered) if (this.#images.has(key)) this.#order.set(key, undefined)
+    this.#unordered = []
+  }
+
+  /** Keeps the list from growing while nobody asks for a range. */
+  #forgetGone(): void {
+    this.#unordered = [...new Set(this.#unordered)].filter((key) => this.#images.has(key))
   }
 
   /** From the first key, inclusive, to the second, exclusive. */
@@ -104,6 +121,7 @@ export class History {
     to: KeyBytes,
     direction: { readonly reverse: boolean },
   ): Iterable<readonly [KeyBytes, readonly PastImage[]]> {
+    this.#putInOrder()
     if (this.#images.size === 0) return
     const { reverse } = direction
     const keys = reverse ? this.#order.entriesReversed(to, undefined, true) : this.#order.entries(from)

@@ -30,6 +30,7 @@ import type {
   RangeAtReply,
   RangeAtRequest,
   ReadSnapshotReply,
+  ReadSnapshotRequest,
   UnitNode,
   UnitsHeld,
 } from './units.js'
@@ -179,10 +180,11 @@ export class LocalNode implements StorageNode {
     return this.#transactions.units.closeSnapshot(timestamp)
   }
 
-  async readSnapshot(request: Parameters<UnitNode['readSnapshot']>[0]): Promise<ReadSnapshotReply> {
-    const doubt = this.#transactions.anyDoubt()
-    if (doubt !== undefined) await doubt
-    return this.#transactions.units.readSnapshot(request)
+  readSnapshot(request: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    const { units } = this.#transactions
+    return (
+      this.#transactions.anyDoubt()?.then(() => units.readSnapshot(request)) ?? units.readSnapshot(request)
+    )
   }
 
   async rangeAt(request: RangeAtRequest): Promise<RangeAtReply> {

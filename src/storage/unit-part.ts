@@ -24,8 +24,8 @@ import type {
   OpenSnapshotRequest,
   RangeAtReply,
   RangeAtRequest,
-  ReadPoint,
   ReadSnapshotReply,
+  ReadSnapshotRequest,
   SnapshotRead,
   UnitNode,
 } from './units.js'
@@ -67,16 +67,30 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     return Promise.resolve()
   }
 
-  readSnapshot(request: {
-    readonly at: ReadPoint
-    readonly items: readonly ItemRef[]
-  }): Promise<ReadSnapshotReply> {
-    const { at, items } = request
+  readSnapshot({ at, items }: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    if (at === 'new') return this.#readNewSnapshot(items)
     if (at === 'uncommitted') {
       const results = items.map((ref) => readPrepared(loadRef(this.#options, ref)))
       return Promise.resolve({ verdict: 'read', results })
     }
     return this.#options.patience.patiently(() => this.#readSnapshot(items, at), asItIs)
+  }
+
+  /** Mostly there is nothing to wait for, and opening and reading are one step. */
+  async #readNewSnapshot(items: readonly ItemRef[]): Promise<ReadSnapshotReply> {
+    const { line, clock, snapshots, ceiling, patience } = this.#options
+    const admission = line.admission()
+    if (admission !== undefined) await admission
+    const at = clock.nextTimestamp()
+    snapshots.open(at, line.settledAll())
+    const covered = ceiling.above(at)
+    const step = covered === undefined ? this.#readSnapshot(items, at) : undefined
+    if (step !== undefined && step.waitFor === undefined) {
+      if (step.settled !== undefined) await step.settled
+      return opened(step.answer, at)
+    }
+    if (covered !== undefined) await covered
+    return opened(await patience.patiently(() => this.#readSnapshot(items, at)), at)
   }
 
   #readSnapshot(refs: readonly ItemRef[], at: Timestamp): Step<ReadSnapshotReply> {
@@ -159,6 +173,9 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     return Promise.resolve()
   }
 }
+
+const opened = (reply: ReadSnapshotReply, at: Timestamp): ReadSnapshotReply =>
+  reply.verdict === 'read' ? { verdict: 'read', results: reply.results, at } : reply
 
 /** The image that the item would have if all that is pending were committed. */
 function readPrepared(item: LoadedItem): SnapshotRead {

@@ -37,6 +37,12 @@ export interface OpenSnapshotReply {
 /** Where to read: a snapshot that is open here, or what is prepared, too. */
 export type ReadPoint = Timestamp | 'uncommitted'
 
+export interface ReadSnapshotRequest {
+  /** `new`: opens one, as `openSnapshot({})` does, and reads there in the same step. Not for a call that may be repeated. */
+  readonly at: ReadPoint | 'new'
+  readonly items: readonly ItemRef[]
+}
+
 export type SnapshotRead =
   /** `version` is what an expectation on this item names later: the timestamp of its last write. */
   | { readonly verdict: 'value'; readonly record?: ItemRecord }
@@ -44,7 +50,8 @@ export type SnapshotRead =
   | { readonly verdict: 'pending'; readonly tx: TxId }
 
 export type ReadSnapshotReply =
-  | { readonly verdict: 'read'; readonly results: readonly SnapshotRead[] }
+  /** `at`: the snapshot that was opened for it. */
+  | { readonly verdict: 'read'; readonly results: readonly SnapshotRead[]; readonly at?: Timestamp }
   /** Not open here: closed, older than the age limit, dropped for lack of memory, or from before a restart. */
   | { readonly verdict: 'snapshot-too-old' }
 
@@ -98,10 +105,7 @@ export interface UnitNode {
 
   openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply>
   closeSnapshot(timestamp: Timestamp): Promise<void>
-  readSnapshot(request: {
-    readonly at: ReadPoint
-    readonly items: readonly ItemRef[]
-  }): Promise<ReadSnapshotReply>
+  readSnapshot(request: ReadSnapshotRequest): Promise<ReadSnapshotReply>
   rangeAt(request: RangeAtRequest): Promise<RangeAtReply>
   lockItems(request: LockRequest): Promise<LockReply>
   unlockItems(request: { readonly unit: string; readonly items: readonly ItemRef[] }): Promise<void>

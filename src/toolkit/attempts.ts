@@ -11,7 +11,6 @@
 import type { Runtime } from '../runtime/runtime.js'
 import { Deadline } from './deadline.js'
 import { Conflict, OutcomeUnknown, UnitExpired } from './errors.js'
-import { unitLimits } from './limits.js'
 import { EarlierCommitted, isRetriable, Overloaded } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, Protocol } from './protocol.js'
 import type { CommitProtocol, TransactOptions } from './transactor.js'
@@ -166,11 +165,6 @@ export function startAttempt(
     }
   }
 }
-
-export const backoffOf =
-  (runtime: Runtime) =>
-  (attempt: number): number =>
-    fraction(runtime) * Math.min(unitLimits.backoffBaseMs * 2 ** attempt, unitLimits.backoffMaxMs)
 
 const expired = (timeoutMs: number): UnitExpired =>
   new UnitExpired(`This unit of work took longer than its ${timeoutMs} ms. Nothing was written.`)

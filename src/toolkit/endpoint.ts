@@ -5,6 +5,7 @@
 //
 // Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { DirectUnits } from './direct.js'
 import { callExtension } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 
@@ -25,6 +26,8 @@ export interface Endpoint {
   extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
   /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
   readonly losesNoAnswers?: true
+  /** The shortest way, where the endpoint is a store in this process. */
+  readonly direct?: DirectUnits
 }
 
 /** One that may be Seriatim's. */

@@ -1,6 +1,6 @@
 // Expressions within the toolkit: text with its names, and values in the wire's form; made from what a caller writes,
 // put together with others without their placeholders clashing, and bound for evaluation here.
-import { openExpressions } from '../expression/expression.js'
+import { openExpressions, plainUpdate, type PlainAction } from '../expression/expression.js'
 import type { BoundCondition, BoundUpdate } from '../expression/types.js'
 import { setAttribute, type AttributeValue, type Item, type MutableItem } from '../model/value.js'
 import type { ActionExpressions } from './protocol.js'
@@ -11,6 +11,8 @@ export interface Expression {
   readonly text: string
   readonly names?: Readonly<Record<string, string>>
   readonly values?: Item
+  /** An update that needs no parsing. */
+  readonly bound?: BoundUpdate
 }
 
 export function conditionExpression(condition: Condition): Expression {
@@ -21,48 +23,30 @@ export function conditionExpression(condition: Condition): Expression {
 export function updateExpression(update: Update<Readonly<Record<string, unknown>>>): Expression {
   if ('expression' in update && update.expression !== undefined)
     return expression(update.expression, update.names, update.values)
-  const names: Record<string, string> = {}
-  const values: MutableItem = {}
-  let count = 0
-  const nameOf = (name: string): string => {
-    const placeholder = `#n${count++}`
-    names[placeholder] = name
-    return placeholder
-  }
-  const pairOf = ([name, value]: readonly [string, unknown], between: string): string => {
-    const placeholder = nameOf(name)
-    const operand = `:v${placeholder.slice(2)}`
-    values[operand] = marshallAt(name, value)
-    return `${placeholder}${between}${operand}`
-  }
   const { set, add, remove } = update
-  const sections: string[] = []
-  const section = (word: string, parts: readonly string[]): void => {
-    if (parts.length > 0) sections.push(`${word} ${parts.join(', ')}`)
-  }
-  if (set !== undefined)
-    section(
-      'SET',
-      Object.entries(set).map((pair) => pairOf(pair, ' = ')),
-    )
-  if (add !== undefined)
-    section(
-      'ADD',
-      Object.entries(add).map((pair) => pairOf(pair, ' ')),
-    )
-  if (remove !== undefined) section('REMOVE', remove.map(nameOf))
-  if (sections.length === 0)
+  const actions: PlainAction[] = []
+  if (set !== undefined) addActions(actions, 'set', set)
+  if (add !== undefined) addActions(actions, 'add', add)
+  if (remove !== undefined) for (const name of remove) actions.push({ type: 'remove', name })
+  if (actions.length === 0)
     throw new TypeError('an update needs something to set, add or remove, or an expression')
-  const text = sections.join(' ')
-  return count > (remove?.length ?? 0) ? { text, names, values } : { text, names }
+  return plainUpdate(actions)
+}
+
+function addActions(
+  actions: PlainAction[],
+  type: 'set' | 'add',
+  values: Readonly<Record<string, unknown>>,
+): void {
+  for (const name of Object.keys(values)) actions.push({ type, name, value: marshallAt(name, values[name]) })
 }
 
 export function boundCondition({ text, names, values }: Expression): BoundCondition {
   return opened(names, values).condition(text, 'ConditionExpression')
 }
 
-export function boundUpdate({ text, names, values }: Expression): BoundUpdate {
-  return opened(names, values).update(text)
+export function boundUpdate({ text, names, values, bound }: Expression): BoundUpdate {
+  return bound ?? opened(names, values).update(text)
 }
 
 /** One action's expressions: the conditions hold all together. */

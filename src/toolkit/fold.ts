@@ -91,9 +91,9 @@ function single({ table, key }: ItemAddress, step: Step): Action {
   const { kind } = step
   const pinned = step.pinned ?? false
   const expressions = combined(kind === 'update' ? step.update : undefined, step.condition)
-  return kind === 'put'
-    ? { table, key, kind, item: step.item, expressions, pinned }
-    : { table, key, kind, expressions, pinned }
+  if (kind === 'put') return { table, key, kind, item: step.item, expressions, pinned }
+  if (kind !== 'update' || step.update.bound === undefined) return { table, key, kind, expressions, pinned }
+  return { table, key, kind, expressions, bound: step.update.bound, pinned }
 }
 
 function conditionVerdict(

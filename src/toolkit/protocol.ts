@@ -5,6 +5,7 @@
 //                                              commit(work) | end(work)  once, after it
 //
 // Items and keys are in the wire's form here (see values.ts).
+import type { BoundUpdate } from '../expression/types.js'
 import type { TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
 import type { Deadline } from './deadline.js'
@@ -29,6 +30,10 @@ export type Version = string | number
 export interface ReadItem {
   readonly item?: Item
   readonly version?: Version
+  /** The size of the item, where the endpoint tells. */
+  readonly bytes?: number
+  /** Where an endpoint in this process has found it. */
+  readonly place?: unknown
 }
 
 /** A query or scan as it is sent: the wire's words, without TableName's friends that a unit never uses. */
@@ -63,6 +68,10 @@ export interface Action extends ItemAddress {
   /** The new item, of a put. */
   readonly item?: Item
   readonly expressions: ActionExpressions
+  /** The update of `expressions`, ready to be applied; absent where the caller wrote a text. */
+  readonly bound?: BoundUpdate
+  /** What the unit has read of the same item. */
+  readonly read?: ReadEntry
   /**
    * The condition is not the caller's: it holds if the item is still as it was when several steps were folded into
    * this action. Where it fails, that is a conflict.
@@ -75,6 +84,10 @@ export interface ReadEntry extends ItemAddress {
   readonly version?: Version
   /** The item itself, where an endpoint has no versions to compare. */
   readonly item?: Item
+  /** As in ReadItem. */
+  readonly place?: unknown
+  /** There is an action on the item, which has this as its `read`. */
+  readonly written?: true
 }
 
 /** A range that was read, and how far. */

@@ -1,12 +1,6 @@
 // A Transactor over any way to commit: settings, turns, callbacks, handles.
 import type { Runtime } from '../runtime/runtime.js'
-import {
-  backoffOf,
-  commitEventually,
-  startAttempt,
-  type AttemptParts,
-  type AttemptSettings,
-} from './attempts.js'
+import { commitEventually, startAttempt, type AttemptParts, type AttemptSettings } from './attempts.js'
 import { openHandle } from './handle.js'
 import { unitLimits } from './limits.js'
 import type { Protocol } from './protocol.js'
@@ -22,7 +16,7 @@ import type {
   UnitOfWork,
 } from './transactor.js'
 import type { Unit } from './unit.js'
-import { Pace, Turns } from './waiting.js'
+import { backoffOf, Pace, Turns } from './waiting.js'
 
 /** `protocol` is asked for once, when it is first needed. */
 export function unitTransactor<Tables extends TableMap<Tables> = AnyTables>(

@@ -24,6 +24,12 @@ export function fraction(runtime: Runtime): number {
   return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0) / 2 ** 32
 }
 
+/** Exponential, with full jitter. */
+export const backoffOf =
+  (runtime: Runtime) =>
+  (attempt: number): number =>
+    fraction(runtime) * Math.min(unitLimits.backoffBaseMs * 2 ** attempt, unitLimits.backoffMaxMs)
+
 /** Turns for a bounded number at a time, first come, first served. */
 export class Turns {
   readonly #most: number

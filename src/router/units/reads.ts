@@ -17,30 +17,24 @@ export const readShape: Shape = {
   },
 }
 
-export interface BoundRead {
-  readonly tableName: string
-  /** A check whose expectation is the version; without a version it was absent. */
-  readonly action: Action
-}
-
+/** Checks whose expectation is the version; without a version it was absent. */
 export function bindReads(
   context: RouterContext,
   elements: readonly Input[],
   scope: RequestScope,
-): readonly BoundRead[] {
+): readonly Action[] {
   return elements.map((read) => {
     const tableName = tableNameOf(read['TableName'])
     authoriseReading(scope, tableName)
     const { shape } = context.catalog.table(tableName)
     const keyAttributes = parseItem(read['Key'])
-    const action: Action = {
+    return {
       table: shape,
       key: keyOf(shape, keyAttributes),
       keyAttributes,
       mutation: { kind: 'check' },
       expected: { kind: 'version', written: timestampOf(read['Version']) },
     }
-    return { tableName, action }
   })
 }
 

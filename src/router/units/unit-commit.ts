@@ -1,15 +1,12 @@
-// The commit of a unit of work: its writes, and what it has read, in one transaction.
+// The commit of a unit of work, as it comes over the wire: its writes, and what it has read, in one transaction.
 //
 //   TransactItems ----------------------------> actions
 //   Reads (serializable) ---------------------> expectation of the action on that item, or a check of its own
 //   ReadTimestamp (snapshot) -----------------> expectation: nobody has written since what this unit writes
 //   Predicates (serializable) ----------------> ranges that every node concerned looks at once more
-import type { LocatedPredicate, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
-import { DynamoError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import type { Timestamp } from '../../model/brand.js'
 import type { Action } from '../../storage/transactions.js'
-import { EXTENSION_PREFIX, type Input, type Operation, type RouterContext } from '../context.js'
+import { EXTENSION_PREFIX, type Input, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { tableNameShape } from '../shape.js'
 import {
@@ -18,21 +15,11 @@ import {
   parseActions,
   shapeOfActions,
 } from '../operations/transact-actions.js'
-import { cancelledBy } from '../operations/transact-refusals.js'
-import { tokenOf, tokenRefusal } from '../operations/transact-write-items.js'
+import { tokenOf } from '../operations/transact-write-items.js'
+import { commitUnit, firstCommitterWins, refuseExpired } from './commit.js'
 import { bindPredicates, predicateShape } from './predicates.js'
-import { bindReads, type BoundRead, readShape } from './reads.js'
-import {
-  forget,
-  refusedSnapshot,
-  releaseOf,
-  type Unit,
-  unitConflict,
-  type UnitConflictDetail,
-  unitLimits,
-  unitMembers,
-  unitOf,
-} from './unit.js'
+import { bindReads, readShape } from './reads.js'
+import { releaseOf, type Unit, unitLimits, unitMembers, unitOf } from './unit.js'
 
 export const unitCommit: Operation = {
   name: 'UnitCommit',
@@ -81,145 +68,48 @@ export const unitCommit: Operation = {
     const reads = validates ? bindReads(context, listOf(input, 'Reads'), scope) : []
     const locks = bindReads(context, listOf(input, 'Locks'), scope)
     const predicates = validates ? bindPredicates(context, listOf(input, 'Predicates'), scope, unit) : []
-    const commit = combine(unit, writes, reads, locks)
-    if (commit.actions.length === 0 && predicates.length === 0) return jsonReply({})
-    const outcome = await context.coordinator.write({
-      actions: commit.actions.map(({ action }) => action),
-      ...(predicates.length > 0 && { predicates }),
-      ...(token && { token }),
-      unit: unit.id,
+    const timestamp = await commitUnit(context, unit, {
+      actions: combine(unit, writes, reads, locks),
+      writes: writes.length,
+      predicates,
+      token,
+      showsItem: (position) => writes[position]?.showsItem === true,
     })
-    if (outcome.outcome !== 'unknown' && unit.readTimestamp !== undefined)
-      forget(context, [unit.readTimestamp])
-    return answer(outcome, commit.actions, writes, predicates)
+    return jsonReply(timestamp === undefined ? {} : { CommitTimestamp: timestamp })
   },
 }
 
 const listOf = (input: Input, member: string): readonly Input[] =>
   (input[member] as readonly Input[] | null | undefined) ?? []
 
-/** Before anything is done: a unit that has taken too long is not committed after its caller has given it up. */
-function refuseExpired({ runtime }: RouterContext, { attemptBegan, timeoutMs }: Unit): void {
-  if (attemptBegan === undefined) return
-  const ageMs = (runtime.clock.nowMicros() - attemptBegan) / 1000
-  if (ageMs <= timeoutMs) return
-  throw new DynamoError(
-    'UnitExpiredException',
-    `The unit of work began ${Math.round(ageMs)} ms ago, and its limit is ${timeoutMs} ms`,
-  )
-}
-
-/** An action and what it is about, for errors. */
-interface Blamed {
-  readonly action: Action
-  readonly tableName: string
-}
-
 /** One action for each item: what the unit requires of an item it writes goes with the write. */
-function combine(
+export function combine(
   { isolation, readTimestamp }: Unit,
   writes: readonly BoundAction[],
-  reads: readonly BoundRead[],
-  locks: readonly BoundRead[],
-): { readonly actions: readonly Blamed[] } {
-  const readsByItem = new Map<string, BoundRead>()
-  for (const read of reads) readsByItem.set(itemName(read.action), read)
-  const locked = new Set(locks.map(({ action }) => itemName(action)))
+  reads: readonly Action[],
+  locks: readonly Action[],
+): readonly Action[] {
+  const readsByItem = new Map<string, Action>()
+  for (const read of reads) readsByItem.set(itemName(read), read)
+  const locked = new Set(locks.map(itemName))
   const since = isolation === 'snapshot' ? readTimestamp : undefined
-  const actions = writes.map(({ action, table }): Blamed => {
+  const actions = writes.map(({ action }): Action => {
     const name = itemName(action)
     const read = readsByItem.get(name)
     readsByItem.delete(name)
-    const expected = read?.action.expected ?? firstCommitterWins(action, since)
+    const expected = read?.expected ?? firstCommitterWins(action, since)
     const required = expected === undefined ? action : { ...action, expected }
-    return { tableName: table.name, action: locked.delete(name) ? { ...required, locked: true } : required }
+    return locked.delete(name) ? { ...required, locked: true } : required
   })
-  for (const [name, { action, tableName }] of readsByItem) {
-    actions.push({ tableName, action: locked.delete(name) ? { ...action, locked: true } : action })
+  for (const [name, action] of readsByItem) {
+    actions.push(locked.delete(name) ? { ...action, locked: true } : action)
   }
-  for (const { action, tableName } of locks) {
+  for (const action of locks) {
     if (!locked.has(itemName(action))) continue
     const { expected: _, ...check } = action
-    actions.push({ tableName, action: { ...check, locked: true } })
+    actions.push({ ...check, locked: true })
   }
-  return { actions }
+  return actions
 }
 
 const itemName = ({ table, key }: Action): string => `${table.space} ${key.bytes}`
-
-function firstCommitterWins(action: Action, since: Timestamp | undefined): Action['expected'] {
-  if (since === undefined || action.mutation.kind === 'check' || onlyAdds(action)) return undefined
-  return { kind: 'unwritten-since', timestamp: since }
-}
-
-/** Two units that only add to the same item do not concern each other. */
-const onlyAdds = ({ mutation, condition }: Action): boolean =>
-  mutation.kind === 'update' &&
-  condition === undefined &&
-  mutation.update.tree.actions.every(({ type }) => type === 'add')
-
-function answer(
-  outcome: WriteTransactionOutcome,
-  actions: readonly Blamed[],
-  writes: readonly BoundAction[],
-  predicates: readonly LocatedPredicate[],
-): Uint8Array {
-  switch (outcome.outcome) {
-    case 'committed':
-      return jsonReply(outcome.timestamp === undefined ? {} : { CommitTimestamp: outcome.timestamp })
-    case 'repeated':
-      return jsonReply({})
-    case 'cancelled':
-      throw refusal(outcome, actions, writes, predicates)
-    case 'token-mismatch':
-    case 'token-in-progress':
-    case 'unavailable':
-    case 'unknown':
-      throw tokenRefusal(outcome)
-  }
-}
-
-/**
- * A conflict comes before a failed condition: the unit has decided upon what is no longer so, and may decide otherwise
- * when it looks again.
- */
-function refusal(
-  { verdicts, predicates: ranges = [] }: Extract<WriteTransactionOutcome, { outcome: 'cancelled' }>,
-  actions: readonly Blamed[],
-  writes: readonly BoundAction[],
-  predicates: readonly LocatedPredicate[],
-): DynamoError {
-  const conflicts: UnitConflictDetail[] = []
-  let changed = false
-  for (const [at, verdict] of verdicts.entries()) {
-    const blamed = actions[at]
-    const named = blamed && { TableName: blamed.tableName, Key: blamed.action.keyAttributes }
-    if (verdict.verdict === 'changed') {
-      changed = true
-      conflicts.push({ ...named, ...(verdict.by && { TransactionId: verdict.by }) })
-    } else if (verdict.verdict === 'conflict') {
-      const other = verdict.others[0] ?? verdict.holder
-      conflicts.push({ ...named, ...(other !== undefined && { TransactionId: other }) })
-    }
-  }
-  for (const [at, verdict] of ranges.entries()) {
-    const tableName = predicates[at]?.check.table.name
-    const named = tableName === undefined ? {} : { TableName: tableName }
-    if (verdict.verdict === 'snapshot-too-old') return refusedSnapshot({ outcome: 'snapshot-too-old' })
-    if (verdict.verdict === 'changed') {
-      changed = true
-      conflicts.push({ ...named, ...(verdict.by && { TransactionId: verdict.by }) })
-    }
-    if (verdict.verdict === 'pending') conflicts.push({ ...named, TransactionId: verdict.tx })
-  }
-  const failed = verdicts.some(({ verdict }) => verdict === 'condition-failed' || verdict === 'invalid')
-  if (failed && !changed) {
-    return cancelledBy(verdicts.slice(0, writes.length), (position) => writes[position]?.showsItem === true)
-  }
-  return unitConflict(
-    changed
-      ? 'What the unit of work has read, or writes, was changed by others'
-      : 'Another transaction is in the way of the unit of work',
-    conflicts,
-  )
-}

@@ -22,7 +22,7 @@ export const unitEnd: Operation = {
     const locks = bindReads(context, (input['Locks'] as readonly Input[] | null | undefined) ?? [], scope)
     await context.coordinator.snapshots.unlock(
       unit.id,
-      locks.map(({ action: { table, key } }) => ({ space: table.space, key })),
+      locks.map(({ table, key }) => ({ space: table.space, key })),
     )
     return jsonReply({})
   },

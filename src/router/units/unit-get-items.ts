@@ -16,7 +16,9 @@ import { furtherMembers, joinReply } from '../reply.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import {
+  forget,
   readPlace,
+  readsAtOneSnapshot,
   refusedSnapshot,
   releaseOf,
   type Unit,
@@ -55,23 +57,48 @@ export const unitGetItems: Operation = {
     const unit = unitOf(context, input)
     const gets = bindGets(context, input['Gets'] as readonly Input[], scope)
     releaseOf(context, input)
-    // Before the snapshot is taken: what is locked is then read as it stays.
-    await lock(context, unit, gets)
-    const place = await readPlace(context, unit)
-    try {
-      const outcome = await context.coordinator.snapshots.read({
-        at: place.at,
-        items: gets.map(({ ref }) => ref),
-      })
-      if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
-      return answer(outcome.records, place.members)
-    } finally {
-      place.done()
-    }
+    const { records, readTimestamp, clock } = await readItems(context, unit, gets)
+    return answer(records, { ReadTimestamp: readTimestamp, Clock: clock })
   },
 }
 
-interface BoundGet {
+export interface ItemsRead {
+  /** In the order of the gets; undefined where there is none. */
+  readonly records: readonly (ItemRecord | undefined)[]
+  /** Absent at levels that read at no single snapshot. */
+  readonly readTimestamp: Timestamp | undefined
+  readonly clock: number
+}
+
+/** Locks what is to be locked, and reads where the unit reads. Throws DynamoError. */
+export async function readItems(
+  context: RouterContext,
+  unit: Unit,
+  gets: readonly BoundGet[],
+): Promise<ItemsRead> {
+  // Before the snapshot is taken: what is locked is then read as it stays.
+  if (gets.some(({ locked }) => locked)) await lock(context, unit, gets)
+  const { snapshots } = context.coordinator
+  const items = gets.map(({ ref }) => ref)
+  const clock = context.runtime.clock.nowMicros()
+  if (readsAtOneSnapshot(unit) && unit.readTimestamp === undefined) {
+    const { at, answer: outcome } = await snapshots.readNew(items)
+    if (outcome.outcome === 'read') return { records: outcome.records, readTimestamp: at, clock }
+    // Nobody knows of it.
+    forget(context, at)
+    throw refusedSnapshot(outcome)
+  }
+  const place = await readPlace(context, unit)
+  try {
+    const outcome = await snapshots.read({ at: place.at, items })
+    if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+    return { records: outcome.records, readTimestamp: place.members.ReadTimestamp, clock }
+  } finally {
+    place.done()
+  }
+}
+
+export interface BoundGet {
   readonly tableName: string
   readonly keyAttributes: Item
   readonly ref: ItemRef
@@ -95,7 +122,6 @@ function bindGets(
 
 async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[]): Promise<void> {
   const items = gets.filter(({ locked }) => locked).map(({ ref }) => ref)
-  if (items.length === 0) return
   const now = context.runtime.clock.nowMicros()
   const began = unit.began ?? (now as Timestamp)
   const until = (now + unit.timeoutMs * 1000) as Timestamp

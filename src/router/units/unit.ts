@@ -102,21 +102,21 @@ export async function readPlace(context: RouterContext, unit: Unit): Promise<Rea
   }
   // Read-committed sees, with each request, what is committed by then: all of it, on whatever nodes it is.
   const at = await snapshots.open()
-  return { at, members: clock, done: () => forget(context, [at]) }
+  return { at, members: clock, done: () => forget(context, at) }
 }
 
-/** Snapshots that are needed no longer. Nobody waits for it; an unknown one does no harm. */
-export function forget(context: RouterContext, timestamps: readonly Timestamp[]): void {
-  for (const each of timestamps) void context.coordinator.snapshots.close(each).catch(() => undefined)
+/** A snapshot that is needed no longer. Nobody waits for it; an unknown one does no harm. */
+export function forget({ coordinator }: RouterContext, timestamp: Timestamp): void {
+  coordinator.snapshots.forget(timestamp)
 }
 
 export function releaseOf(context: RouterContext, input: Input): void {
   const released = input['Released']
   if (!Array.isArray(released)) return
-  forget(
-    context,
-    released.flatMap((each) => timestampOf(each) ?? []),
-  )
+  for (const each of released) {
+    const timestamp = timestampOf(each)
+    if (timestamp !== undefined) forget(context, timestamp)
+  }
 }
 
 export function refusedSnapshot(refusal: SnapshotRefusal): DynamoError {

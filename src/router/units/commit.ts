@@ -1,0 +1,114 @@
+// A unit's commit once everything of it is bound: one transaction, and what its outcome means to the unit.
+import type { ClientToken, LocatedPredicate, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
+import { DynamoError } from '../../model/errors.js'
+import type { Timestamp } from '../../model/brand.js'
+import type { Action } from '../../storage/transactions.js'
+import type { RouterContext } from '../context.js'
+import { cancelledBy } from '../operations/transact-refusals.js'
+import { tokenRefusal } from '../operations/transact-write-items.js'
+import { forget, refusedSnapshot, type Unit, unitConflict, type UnitConflictDetail } from './unit.js'
+
+export interface BoundCommit {
+  /** First what the unit writes and checks, in its order; then what it has only read or locked. No item twice. */
+  readonly actions: readonly Action[]
+  /** How many of the actions the unit itself has asked for. */
+  readonly writes: number
+  readonly predicates: readonly LocatedPredicate[]
+  readonly token?: ClientToken | undefined
+  /** The item that the condition of this action failed on is wanted in the reason. */
+  readonly showsItem: (position: number) => boolean
+}
+
+/** The commit timestamp; undefined if there was nothing to do, or if it was done before. Throws DynamoError. */
+export async function commitUnit(
+  context: RouterContext,
+  unit: Unit,
+  commit: BoundCommit,
+): Promise<Timestamp | undefined> {
+  const { actions, predicates, token } = commit
+  if (actions.length === 0 && predicates.length === 0) return undefined
+  const outcome = await context.coordinator.write({
+    actions,
+    ...(predicates.length > 0 && { predicates }),
+    ...(token && { token }),
+    unit: unit.id,
+  })
+  if (outcome.outcome !== 'unknown' && unit.readTimestamp !== undefined) forget(context, unit.readTimestamp)
+  switch (outcome.outcome) {
+    case 'committed':
+      return outcome.timestamp
+    case 'repeated':
+      return undefined
+    case 'cancelled':
+      throw refusal(outcome, commit)
+    case 'token-mismatch':
+    case 'token-in-progress':
+    case 'unavailable':
+    case 'unknown':
+      throw tokenRefusal(outcome)
+  }
+}
+
+/** Before anything is done: a unit that has taken too long is not committed after its caller has given it up. */
+export function refuseExpired({ runtime }: RouterContext, { attemptBegan, timeoutMs }: Unit): void {
+  if (attemptBegan === undefined) return
+  const ageMs = (runtime.clock.nowMicros() - attemptBegan) / 1000
+  if (ageMs <= timeoutMs) return
+  throw new DynamoError(
+    'UnitExpiredException',
+    `The unit of work began ${Math.round(ageMs)} ms ago, and its limit is ${timeoutMs} ms`,
+  )
+}
+
+/** What snapshot isolation requires of an item that the unit writes. */
+export function firstCommitterWins(action: Action, since: Timestamp | undefined): Action['expected'] {
+  if (since === undefined || action.mutation.kind === 'check' || onlyAdds(action)) return undefined
+  return { kind: 'unwritten-since', timestamp: since }
+}
+
+/** Two units that only add to the same item do not concern each other. */
+const onlyAdds = ({ mutation, condition }: Action): boolean =>
+  mutation.kind === 'update' &&
+  condition === undefined &&
+  mutation.update.tree.actions.every(({ type }) => type === 'add')
+
+/**
+ * A conflict comes before a failed condition: the unit has decided upon what is no longer so, and may decide otherwise
+ * when it looks again.
+ */
+function refusal(
+  { verdicts, predicates: ranges = [] }: Extract<WriteTransactionOutcome, { outcome: 'cancelled' }>,
+  { actions, predicates, writes, showsItem }: BoundCommit,
+): DynamoError {
+  const conflicts: UnitConflictDetail[] = []
+  let changed = false
+  for (const [at, verdict] of verdicts.entries()) {
+    const blamed = actions[at]
+    const named = blamed && { TableName: blamed.table.name, Key: blamed.keyAttributes }
+    if (verdict.verdict === 'changed') {
+      changed = true
+      conflicts.push({ ...named, ...(verdict.by && { TransactionId: verdict.by }) })
+    } else if (verdict.verdict === 'conflict') {
+      const other = verdict.others[0] ?? verdict.holder
+      conflicts.push({ ...named, ...(other !== undefined && { TransactionId: other }) })
+    }
+  }
+  for (const [at, verdict] of ranges.entries()) {
+    const tableName = predicates[at]?.check.table.name
+    const named = tableName === undefined ? {} : { TableName: tableName }
+    if (verdict.verdict === 'snapshot-too-old') return refusedSnapshot({ outcome: 'snapshot-too-old' })
+    if (verdict.verdict === 'changed') {
+      changed = true
+      conflicts.push({ ...named, ...(verdict.by && { TransactionId: verdict.by }) })
+    }
+    if (verdict.verdict === 'pending') conflicts.push({ ...named, TransactionId: verdict.tx })
+  }
+  const failed = verdicts.some(({ verdict }) => verdict === 'condition-failed' || verdict === 'invalid')
+  if (failed && !changed) return cancelledBy(verdicts.slice(0, writes), showsItem)
+  return unitConflict(
+    changed
+      ? 'What the unit of work has read, or writes, was changed by others'
+      : 'Another transaction is in the way of the unit of work',
+    conflicts,
+  )
+}

@@ -1,0 +1,277 @@
+// One attempt of a unit of work on Seriatim. A store in this process is asked directly (direct.ts), another one over the
+// wire; what becomes of the answers is the same.
+import type { Item } from '../model/value.js'
+import type { DirectUnit, DirectUnits } from './direct.js'
+import { OutcomeUnknown } from './errors.js'
+import { unitLimits } from './limits.js'
+import type { NativeUnits } from './native.js'
+import { commitRefusal, isAnswered, readRefusal } from './native-errors.js'
+import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
+import { isRepeatable } from './protocol.js'
+import type { Attempt, AttemptStart, CommitReport, ItemAddress, Page } from './protocol.js'
+import type { RangeRequest, ReadItem, TableLayout, UnitWork } from './protocol.js'
+import { backoffOf, sleep } from './waiting.js'
+
+const GETS_MAX = 100
+
+interface Answer {
+  readonly ReadTimestamp?: number
+  readonly Clock?: number
+}
+interface GetAnswer extends Answer {
+  readonly Responses: readonly { readonly Item?: Item; readonly Version?: number }[]
+}
+interface PageAnswer extends Answer {
+  readonly Items?: readonly Item[]
+  readonly LastEvaluatedKey?: Item
+}
+
+const COMMITTED: CommitReport = { protocol: 'seriatim' }
+
+export class NativeAttempt implements Attempt {
+  readonly commitsReads = false
+  readonly usage = { requests: 0, capacity: 0 }
+  readonly #shared: NativeUnits
+  readonly #start: AttemptStart
+  readonly #isRepeatable: boolean
+  /**
+   * `began`: the server's time when the first attempt was first answered, which is the age of the unit where locks are
+   * concerned; `attemptBegan`: the same of this attempt, which its time is counted from.
+   */
+  readonly #unit: { -readonly [Member in keyof DirectUnit]: DirectUnit[Member] }
+  #opening: Promise<unknown> | undefined
+  #isDoubtful = false
+  #isAnswered = false
+  #isOver = false
+
+  constructor(shared: NativeUnits, start: AttemptStart) {
+    this.#shared = shared
+    this.#start = start
+    const { id, isolation, timeoutMs } = start
+    this.#isRepeatable = isRepeatable(isolation)
+    const began = start.carried as number | undefined
+    this.#unit = { id, isolation, timeoutMs, readTimestamp: undefined, began, attemptBegan: undefined }
+  }
+
+  get isDoubtful(): boolean {
+    return this.#isDoubtful
+  }
+
+  carry(): unknown {
+    return this.#unit.began
+  }
+
+  layout(table: string): TableLayout | Promise<TableLayout> {
+    return this.#shared.layouts.of(table)
+  }
+
+  async get(
+    addresses: readonly ItemAddress[],
+    { lock }: { readonly lock: boolean },
+  ): Promise<readonly ReadItem[]> {
+    if (addresses.length > GETS_MAX) {
+      const first = await this.get(addresses.slice(0, GETS_MAX), { lock })
+      return [...first, ...(await this.get(addresses.slice(GETS_MAX), { lock }))]
+    }
+    const { direct } = this.#shared.endpoint
+    return direct === undefined
+      ? this.#read(() => this.#getOverWire(addresses, lock))
+      : this.#read(() => this.#getDirectly(direct, addresses, lock))
+  }
+
+  async #getDirectly(
+    direct: DirectUnits,
+    addresses: readonly ItemAddress[],
+    lock: boolean,
+  ): Promise<readonly ReadItem[]> {
+    const unit = this.#unit
+    const released = this.#shared.takeReleased()
+    this.usage.requests++
+    try {
+      const { items, readTimestamp, clock } = await direct.getItems({ unit, addresses, lock, released })
+      this.#note(readTimestamp, clock)
+      return items
+    } catch (error) {
+      throw this.#refused(error)
+    }
+  }
+
+  async #getOverWire(addresses: readonly ItemAddress[], lock: boolean): Promise<readonly ReadItem[]> {
+    const Gets = addresses.map((address) => {
+      const get = addressInput(address)
+      if (lock) get['Lock'] = true
+      return get
+    })
+    const { Responses } = (await this.#call('UnitGetItems', { Gets })) as GetAnswer
+    return Responses.map(({ Item, Version }) =>
+      Item === undefined || Version === undefined ? {} : { item: Item, version: Version },
+    )
+  }
+
+  async page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page> {
+    const operation = range.keyCondition === undefined ? 'UnitScan' : 'UnitQuery'
+    const input = rangeInput(range)
+    if (start !== undefined) input['ExclusiveStartKey'] = start
+    if (limit !== undefined) input['Limit'] = limit
+    const answer = (await this.#read(() => this.#call(operation, input))) as PageAnswer
+    const { Items = [], LastEvaluatedKey } = answer
+    return { items: Items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
+  }
+
+  async commit(work: UnitWork): Promise<CommitReport> {
+    const { direct } = this.#shared.endpoint
+    if (direct !== undefined && work.locks.length === 0) await this.#commitDirectly(direct, work)
+    else await this.#send(this.#commitInput(work), work)
+    this.#isOver = true
+    this.#shared.committed(this.#unit.id)
+    return COMMITTED
+  }
+
+  async #commitDirectly(direct: DirectUnits, work: UnitWork): Promise<void> {
+    const { reads, actions, ranges } = work
+    const predicates = ranges.length === 0 ? ranges : ranges.map(predicateInput)
+    this.usage.requests++
+    try {
+      await direct.commit({
+        unit: this.#unit,
+        reads,
+        actions,
+        predicates,
+        wireActions: () => actions.map(actionInput),
+      })
+    } catch (error) {
+      this.#commitFailed(error, work, 1)
+    }
+  }
+
+  #commitInput(work: UnitWork): Wire {
+    const { id, isolation } = this.#unit
+    const input: Wire = { Unit: this.#unitInput() }
+    if (this.#shared.endpoint.losesNoAnswers !== true) input['ClientRequestToken'] = id
+    if (isolation === 'serializable') {
+      if (work.reads.length > 0) input['Reads'] = work.reads.map(readInput)
+      if (work.ranges.length > 0) input['Predicates'] = work.ranges.map(predicateInput)
+    }
+    input['TransactItems'] = work.actions.map(actionInput)
+    if (work.locks.length > 0) input['Locks'] = work.locks.map(addressInput)
+    return input
+  }
+
+  end(locks: readonly ItemAddress[]): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (locks.length > 0) {
+      const input = { Unit: this.#unitInput(), Locks: locks.map(addressInput) }
+      this.#shared.background(this.#shared.endpoint.extension('UnitEnd', input))
+    }
+    const { readTimestamp } = this.#unit
+    if (readTimestamp !== undefined && !this.#isAnswered) this.#shared.release(readTimestamp)
+  }
+
+  /** The same commit until it is answered: it takes effect once, because its token does. */
+  async #send(input: object, work: UnitWork): Promise<void> {
+    const { endpoint, runtime } = this.#shared
+    const backoffMs = backoffOf(runtime)
+    for (let sends = 1; ; sends++) {
+      this.usage.requests++
+      try {
+        const answer = endpoint.extension('UnitCommit', input)
+        await (endpoint.losesNoAnswers === true ? answer : this.#answerInTime(answer))
+        return
+      } catch (error) {
+        this.#commitFailed(error, work, sends)
+        await sleep(runtime.clock, backoffMs(sends + 1))
+      }
+    }
+  }
+
+  /** Throws, unless the commit may be sent once more. */
+  #commitFailed(error: unknown, work: UnitWork, sends: number): void {
+    const { endpoint, layouts } = this.#shared
+    if (isAnswered(error)) {
+      // Which closes the snapshot, whatever the answer is.
+      this.#isAnswered = true
+      const refusal = commitRefusal(error, work)
+      if (refusal instanceof Error && refusal.name === 'ValidationException')
+        layouts.forget(work.actions.map(({ table }) => table))
+      throw refusal
+    }
+    this.#isDoubtful = true
+    if (sends < (endpoint.losesNoAnswers === true ? 1 : unitLimits.commitSendsMax)) return
+    const { id } = this.#unit
+    throw new OutcomeUnknown(
+      `What became of this commit could not be told, after ${sends} sends; outcome('${id}') may tell later.`,
+      id,
+      { cause: error },
+    )
+  }
+
+  async #answerInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const { clock } = this.#shared.runtime
+    let cancel = (): void => undefined
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.timer(unitLimits.commitWaitMs, () => reject(new Error('no answer in time')))
+    })
+    try {
+      return await Promise.race([answer, late])
+    } finally {
+      cancel()
+    }
+  }
+
+  /** The first read opens the snapshot; others wait for it, so that there is one. */
+  #read<Read>(ask: () => Promise<Read>): Promise<Read> {
+    if (!this.#isRepeatable || this.#unit.readTimestamp !== undefined) return ask()
+    if (this.#opening !== undefined) return this.#readAfter(ask)
+    const opening = ask()
+    this.#opening = opening
+    const opened = (): void => {
+      this.#opening = undefined
+    }
+    opening.then(opened, opened)
+    return opening
+  }
+
+  async #readAfter<Read>(ask: () => Promise<Read>): Promise<Read> {
+    while (this.#unit.readTimestamp === undefined && this.#opening !== undefined)
+      await this.#opening.catch(() => undefined)
+    return this.#read(ask)
+  }
+
+  async #call(operation: string, input: Wire): Promise<Answer> {
+    const { endpoint } = this.#shared
+    const released = this.#shared.takeReleased()
+    this.usage.requests++
+    try {
+      input['Unit'] = this.#unitInput()
+      if (released !== undefined) input['Released'] = released
+      const options = endpoint.losesNoAnswers === true ? undefined : { signal: this.#start.deadline.signal }
+      const answer = (await endpoint.extension(operation, input, options)) as Answer
+      this.#note(answer.ReadTimestamp, answer.Clock)
+      return answer
+    } catch (error) {
+      throw this.#refused(error)
+    }
+  }
+
+  #note(readTimestamp: number | undefined, clock: number | undefined): void {
+    const unit = this.#unit
+    if (this.#isRepeatable) unit.readTimestamp ??= readTimestamp
+    unit.attemptBegan ??= clock
+    unit.began ??= clock
+  }
+
+  #refused(error: unknown): unknown {
+    this.#start.deadline.throwIfOver()
+    return readRefusal(error)
+  }
+
+  #unitInput(): Wire {
+    const { id, isolation, timeoutMs, readTimestamp, began, attemptBegan } = this.#unit
+    const unit: Wire = { Id: id, Isolation: isolation, TimeoutMs: timeoutMs }
+    if (readTimestamp !== undefined) unit['ReadTimestamp'] = readTimestamp
+    if (began !== undefined) unit['Began'] = began
+    if (attemptBegan !== undefined) unit['AttemptBegan'] = attemptBegan
+    return unit
+  }
+}
