@@ -90,7 +90,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
       return opened(step.answer, at)
     }
     if (covered !== undefined) await covered
-    return opened(await patience.patiently(() => this.#readSnapshot(items, at)), at)
+    return opened(await patience.patiently(() => this.#readSnapshot(items, at), asItIs), at)
   }
 
   #readSnapshot(refs: readonly ItemRef[], at: Timestamp): Step<ReadSnapshotReply> {
