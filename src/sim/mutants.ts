@@ -169,6 +169,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: '[].map((item) => [item,',
     ...bank,
   },
+  'doubt-dispelled-early': {
+    module: 'storage/patience.js',
+    find: 'if (unseen !== undefined)',
+    replace: 'if (false)',
+    workload: 'looks',
+    rules: 'all',
+    options: ['--seed', '80'],
+  },
   'finished-after-crash': {
     module: finishing,
     find: 'failed.has(tx) || this.#options.pendings.hasItemsOf(tx)',

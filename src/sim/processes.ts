@@ -157,7 +157,7 @@ export class NodeProcess {
       () => Promise.resolve(),
     )
     if (!life.alive) return new Promise(() => undefined)
-    this.log.reconcile((address) => index.get(address))
+    this.log.restarted((address) => index.get(address))
     node.setShape(table)
     node.onStalled((tx) => this.#report(life, tx))
     this.#node = node

@@ -2,12 +2,21 @@
 // see. A write whose answer was lost with its node is found here.
 //
 //   put, put, put --> log --settled--> certain
-//                         \--crash--> compared with what the index has after the restart: kept, or struck out
+//                         \--crash-----> kept up to the last LSN that the disk kept, the rest is struck out
+//                         \--rollback--> compared with what the node has after it: kept, or struck out
 import type { Line, Put } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
 import { asBuffer, decodeRecord } from '../storage/record.js'
 import { TABLE } from './table.js'
-import { boundsOf, inSpace, ledgerKey, pendingKey, withoutSpace } from '../storage/spaces.js'
+import {
+  CLOCK_KEY,
+  boundsOf,
+  decodeClock,
+  inSpace,
+  ledgerKey,
+  pendingKey,
+  withoutSpace,
+} from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { ItemRecord } from '../storage/storage-node.js'
@@ -20,6 +29,8 @@ export interface LoggedWrite {
   readonly record?: ItemRecord
   /** Absent for the delete of a transaction, which the ledger knows of. */
   readonly timestamp?: number
+  /** How far the node had counted its writes then. */
+  readonly lsn: number
   /** A delete of an item that was not there. */
   readonly ofNothing?: boolean
   /** The ledger's record that was decided in the same step: where it is on the disk, so is this. */
@@ -71,7 +82,7 @@ export class WriteLog {
       if (isItem(key)) {
         const record = value && decodeRecord(value)
         const timestamp = record?.timestamp ?? clock.timestamp
-        this.#log.push({ address: key, timestamp, ...(record && { record }) })
+        this.#log.push({ address: key, timestamp, lsn: clock.lsn, ...(record && { record }) })
         this.#awaitSettled(line)
       }
       this.#noteTombstone(key, value)
@@ -87,7 +98,7 @@ export class WriteLog {
         const before = isPendingKey(key) ? line.decided.get(key) : undefined
         line[put](key, value)
         note(key, value)
-        if (this.#noteDeleteOfNothing(key, before, value)) this.#awaitSettled(line)
+        if (this.#noteDeleteOfNothing(key, before, value, clock.lsn)) this.#awaitSettled(line)
       }
     return {
       decided: line.decided,
@@ -116,7 +127,27 @@ export class WriteLog {
     }
   }
 
-  /** Strikes out what was lost: keeps for each item as much as explains the state it now has. */
+  /**
+   * After a crash: a journal keeps whole batches, and each says how far the node had counted when it was taken. What was
+   * written up to there is on the disk, and must be what is found.
+   */
+  restarted(lookup: Lookup): void {
+    const clock = lookup(CLOCK_KEY)
+    const lastLsn = clock === undefined ? 0 : decodeClock(clock).lsn
+    const addresses = new Set(this.#log.slice(this.#certain).map((write) => write.address))
+    this.#log = this.#log.filter(({ lsn }, at) => at < this.#certain || lsn <= lastLsn)
+    this.#certain = this.#stepStart = this.#log.length
+    for (const address of addresses) {
+      const last = this.#log.findLast((write) => write.address === address && write.ofNothing !== true)
+      const stored = lookup(address)
+      if (!matches(last, stored))
+        this.phantoms.push(
+          `an item that is not as it was left: ${stored === undefined ? 'absent' : asBuffer(stored).toString()}`,
+        )
+    }
+  }
+
+  /** After a rollback: keeps for each item as much as explains the state it now has. */
   reconcile(lookup: Lookup): void {
     const uncertain = this.#log.slice(this.#certain)
     const kept = new Set<LoggedWrite>()
@@ -155,9 +186,9 @@ export class WriteLog {
     const last = this.#log.at(-1)
     if (last === undefined || this.#log.length <= this.#stepStart) return
     if (last.record !== undefined || key !== pendingKey(last.address)) return
-    const { address } = last
+    const { address, lsn } = last
     const tombstone = pendingOf(address, value)?.tombstone
-    this.#log[this.#log.length - 1] = { address, ...(tombstone && { timestamp: tombstone.timestamp }) }
+    this.#log[this.#log.length - 1] = { address, lsn, ...(tombstone && { timestamp: tombstone.timestamp }) }
   }
 
   /** A delete of what is not there leaves nothing but a later tombstone, and that only beside a pending transaction. */
@@ -165,6 +196,7 @@ export class WriteLog {
     key: KeyBytes,
     before: Uint8Array | undefined,
     value: Uint8Array | undefined,
+    lsn: number,
   ): boolean {
     if (before === undefined) return false
     const address = key.slice(PENDING.length) as KeyBytes
@@ -172,11 +204,7 @@ export class WriteLog {
     if (old?.tombstone === undefined || next?.tombstone === undefined) return false
     const { timestamp } = next.tombstone
     if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
-    this.#log.push({
-      address,
-      timestamp,
-      ofNothing: true,
-    })
+    this.#log.push({ address, timestamp, lsn, ofNothing: true })
     return true
   }
 

@@ -9,8 +9,9 @@ import type { KeyBytes, TxId } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Doubts } from './doubts.js'
 import type { HybridClock } from './hybrid-clock.js'
-import type { Line } from './line.js'
+import { type Line, both } from './line.js'
 import type { PendingItems } from './pending-items.js'
+import { pendingKey } from './spaces.js'
 import { PendingWaits } from './waits.js'
 
 export interface PatienceOptions {
@@ -106,9 +107,20 @@ export class Patience {
     this.#waits.changed(item)
   }
 
-  /** Readers see what has been decided about these items. */
-  dispel(items: Iterable<KeyBytes>): void {
-    for (const item of this.#doubts.dispel(items)) this.#waits.changed(item)
+  /**
+   * Something was decided about these items, and readers see that. But something may have been decided after it that they
+   * do not see yet: only when they do is nothing left to doubt.
+   */
+  dispel(items: readonly KeyBytes[]): void {
+    if (this.#doubts.size === 0) return
+    const { line } = this.#options
+    let unseen: Promise<void> | undefined
+    for (const item of items)
+      if (this.#doubts.has(item))
+        unseen = both(unseen, both(line.settledAt(item), line.settledAt(pendingKey(item))))
+    const again = (): void => this.dispel(items)
+    if (unseen !== undefined) void unseen.then(again, again)
+    else for (const item of this.#doubts.dispel(items)) this.#waits.changed(item)
   }
 
   /** A node that meets an old pending transaction tells recovery of it (§3.5). */

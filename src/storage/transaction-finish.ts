@@ -9,7 +9,7 @@ import { loadItem, type LoadedItem, type TransactionState } from './contended.js
 import type { EndedTransactions } from './ended.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { ItemSteps } from './item-steps.js'
-import type { Put } from './line.js'
+import { type Put, both } from './line.js'
 import type { Patience } from './patience.js'
 import type { RuleFunctions } from './rule-functions.js'
 import { inSpace, pendingKey } from './spaces.js'
@@ -86,10 +86,10 @@ export class TransactionFinish {
     const { line, ended, patience } = this.#options
     const addresses = this.#addresses(tx, items)
     // Intent and decision are durable, so readers may see the write at once; but not if it builds on what is not.
-    let settled = true
+    let unsettled: Promise<void> | undefined
     for (const address of addresses)
-      if (line.settledAt(address) !== undefined || line.settledAt(pendingKey(address)) !== undefined)
-        settled = false
+      unsettled = both(unsettled, both(line.settledAt(address), line.settledAt(pendingKey(address))))
+    const settled = unsettled === undefined
     const put = settled ? 'putVisible' : 'put'
     const others: TxId[] = []
     for (const address of addresses) this.#finishItem(address, tx, { decision, put, others })
@@ -100,11 +100,12 @@ export class TransactionFinish {
       this.#unsettled.add(tx, durable, put)
       for (const other of new Set(others)) this.#unsettled.add(other, durable, put)
     }
-    if (settled) {
+    if (unsettled === undefined) {
       patience.dispel(addresses)
       return undefined
     }
-    return durable?.then(() => patience.dispel(addresses))
+    // There may be nothing left to do but to wait for what another step has done.
+    return (durable ?? unsettled).then(() => patience.dispel(addresses))
   }
 
   #addresses(tx: TxId, items: FinishRequest['items']): readonly KeyBytes[] {

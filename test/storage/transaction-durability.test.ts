@@ -213,3 +213,43 @@ test('a fence stands by the clock of the node, however far that is ahead of the 
   assert.deepEqual(late.verdicts, [{ verdict: 'ended' }])
   await node.close()
 })
+
+/** Each sync returns when it is let go, one after the other. */
+function oneByOne(disk: FaultyDisk): () => Promise<void> {
+  const held: (() => void)[] = []
+  disk.fault = (step) =>
+    step === 'sync' ? new Promise<void>((resolve) => held.push(() => resolve())) : undefined
+  return async () => {
+    await turns()
+    held.shift()?.()
+    await turns()
+  }
+}
+
+test('what was in doubt is read only when readers see its decision, not when they see another one', async () => {
+  const machine = await start()
+  await put(machine.node, plain, plainItem('a', { v: number(0) }))
+  await prepare(machine.node, 1, later(machine, 1), set('a', 'v', 1))
+  const node = await machine.reopen()
+  const look = (): Promise<unknown> => getItem(node, plain, plainItem('a'))
+
+  const letGo = oneByOne(machine.disk)
+  const beside = node.prepare({ tx: tx(2), timestamp: later(machine, 2), actions: [set('a', 'w', 2)] })
+  await turns()
+  const cancelled = node.cancel({ tx: tx(2), items: [ref('a')] })
+  await letGo()
+  await beside
+  // The cancel is on its way to the disk, and behind it comes the commit of what is in doubt.
+  const committed = node.commit({ tx: tx(1), timestamp: later(machine, 1), items: [ref('a')] })
+  const looking = look()
+  const watch = watched(looking)
+  await letGo()
+  await cancelled
+  await turns()
+  assert.equal(watch.settled(), false)
+  await letGo()
+  await committed
+  assert.deepEqual(await looking, plainItem('a', { v: number(1) }))
+  machine.disk.fault = () => undefined
+  await node.close()
+})
