@@ -52,11 +52,16 @@ export class KeyOrder {
     direction: 'forward' | 'backward',
     take: (key: KeyBytes) => boolean,
   ): void {
-    if (direction === 'forward') {
-      this.#sort()
-      this.#tree.forRange(from, to, false, (key) => (take(key) ? undefined : ENOUGH))
-    } else {
+    if (direction === 'backward') {
       for (const key of this.range(from, to, direction)) if (!take(key)) return
+      return
+    }
+    this.#sort()
+    // The tree's own `forRange` would look for the end of the range as well, which takes as long as its beginning.
+    const walk = this.#tree.entries(from, [from, undefined])
+    for (let next = walk.next(); next.done !== true; next = walk.next()) {
+      const [key] = next.value
+      if (key >= to || !take(key)) return
     }
   }
 
@@ -72,6 +77,3 @@ export class KeyOrder {
     this.#unsorted.clear()
   }
 }
-
-/** What ends a walk of the tree. */
-const ENOUGH = { break: 0 }

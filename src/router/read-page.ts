@@ -11,12 +11,13 @@ import { itemBytes } from '../model/item-size.js'
 import type { KeyRange } from '../model/key-range.js'
 import { limits } from '../model/limits.js'
 import type { Item } from '../model/value.js'
+import type { RangeText } from '../storage/range-text.js'
 import type { ItemRecord, RangeEntry, StorageNode } from '../storage/storage-node.js'
 import { consumedCapacity, readUnits } from './capacity.js'
 import { listReply, type ItemJson } from './items-reply.js'
 import { readMerged, type MergedRange } from './merged-range.js'
 import { pick, type ReadTarget } from './read-target.js'
-import { furtherMembers, parseRecord } from './reply.js'
+import { furtherMembers, joinReply, parseRecord } from './reply.js'
 import { HEADROOM_BYTES, type RoomyReply } from './router.js'
 import type { Selection } from './selection.js'
 
@@ -64,23 +65,27 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Room
     roomBefore: TEXT_ROOM_BEFORE,
     roomAfter: TEXT_ROOM_AFTER,
   })
-  const { entries, itemBytes: heldBytes, start, lastStart, end } = page
+  const { entries, itemBytes: heldBytes, lastStart, end } = page
   const isFull = entries >= entriesMax || heldBytes >= bytesMax
-  const last = isFull
-    ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
-    : undefined
   const further = furtherMembers({
-    LastEvaluatedKey: last,
+    LastEvaluatedKey: isFull
+      ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
+      : undefined,
     ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
     ...plan.extraMembers,
   })
-  const tail = `],"Count":${entries},"ScannedCount":${entries}${further}}`
+  return aroundText(page, `],"Count":${entries},"ScannedCount":${entries}${further}}`)
+}
+
+function aroundText({ bytes, start, end }: RangeText, tail: string): RoomyReply {
   const tailBytes = Buffer.byteLength(tail)
-  const fits = end + tailBytes <= page.bytes.length
-  const bytes = fits ? page.bytes : Buffer.concat([page.bytes.subarray(0, end)], end + tailBytes)
-  bytes.write(LIST_HEAD, start - LIST_HEAD.length, 'latin1')
+  const bodyStart = start - LIST_HEAD.length
+  if (tailBytes > TEXT_ROOM_AFTER) {
+    return { body: joinReply([LIST_HEAD, bytes.subarray(start, end), tail]), headroomBytes: 0 }
+  }
+  bytes.write(LIST_HEAD, bodyStart, 'latin1')
   bytes.write(tail, end)
-  return { body: bytes.subarray(HEADROOM_BYTES, end + tailBytes), headroomBytes: HEADROOM_BYTES }
+  return { body: bytes.subarray(bodyStart, end + tailBytes), headroomBytes: HEADROOM_BYTES }
 }
 
 async function readEntries(plan: ReadPlan): Promise<Uint8Array> {
@@ -112,9 +117,7 @@ async function readEntries(plan: ReadPlan): Promise<Uint8Array> {
     ...plan.extraMembers,
   })
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
-  return plan.selection.kind === 'count'
-    ? Buffer.from(`{${tail}`)
-    : listReply(LIST_HEAD, items, `],${tail}`)
+  return plan.selection.kind === 'count' ? Buffer.from(`{${tail}`) : listReply(LIST_HEAD, items, `],${tail}`)
 }
 
 interface Seen {
