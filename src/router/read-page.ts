@@ -18,7 +18,7 @@ import { listReply, type ItemJson } from './items-reply.js'
 import { readMerged, type MergedRange } from './merged-range.js'
 import { pick, type ReadTarget } from './read-target.js'
 import { furtherMembers, joinReply, parseRecord } from './reply.js'
-import { HEADROOM_BYTES, type RoomyReply } from './router.js'
+import { HEADROOM_BYTES, type Reply } from './router.js'
 import type { Selection } from './selection.js'
 
 export interface ReadPlan {
@@ -39,7 +39,7 @@ export interface ReadPlan {
 
 export type RangeNode = Pick<StorageNode, 'range' | 'rangeText'>
 
-export function readPage(plan: ReadPlan): Promise<Uint8Array | RoomyReply> {
+export function readPage(plan: ReadPlan): Promise<Reply> {
   const { nodes, target, selection, filter } = plan
   const whole = target.index === undefined && selection.kind === 'held' && filter === undefined
   const node = whole && nodes.length === 1 ? nodes[0] : undefined
@@ -51,7 +51,7 @@ const TEXT_ROOM_BEFORE = HEADROOM_BYTES + LIST_HEAD.length
 /** For the members behind the items. Longer ones (of a long key, say) cost one more copy. */
 const TEXT_ROOM_AFTER = 512
 
-async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<RoomyReply> {
+async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Reply> {
   const { target, range, reverse, entriesMax = Number.MAX_SAFE_INTEGER } = plan
   const { space } = target
   const bytesMax = limits.pageBytesMax
@@ -77,18 +77,18 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Room
   return aroundText(page, `],"Count":${entries},"ScannedCount":${entries}${further}}`)
 }
 
-function aroundText({ bytes, start, end }: RangeText, tail: string): RoomyReply {
+function aroundText({ bytes, start, end }: RangeText, tail: string): Reply {
   const tailBytes = Buffer.byteLength(tail)
   const bodyStart = start - LIST_HEAD.length
   if (tailBytes > TEXT_ROOM_AFTER) {
-    return { body: joinReply([LIST_HEAD, bytes.subarray(start, end), tail]), headroomBytes: 0 }
+    return joinReply([LIST_HEAD, bytes.subarray(start, end), tail])
   }
   bytes.write(LIST_HEAD, bodyStart, 'latin1')
   bytes.write(tail, end)
   return { body: bytes.subarray(bodyStart, end + tailBytes), headroomBytes: HEADROOM_BYTES }
 }
 
-async function readEntries(plan: ReadPlan): Promise<Uint8Array> {
+async function readEntries(plan: ReadPlan): Promise<Reply> {
   const tally = { scanned: 0, count: 0, heldBytes: 0, fetchedUnits: 0 }
   const items: ItemJson[] = []
   let last: RangeEntry | undefined
