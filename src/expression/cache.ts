@@ -3,8 +3,8 @@
 export class TextCache<Value> {
   readonly #entriesMax: number
   readonly #charactersMax: number
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Value>()
+  /** In the order in which they came, or were last spared. */
+  readonly #entries = new Map<string, { readonly value: Value; used: boolean }>()
   #characters = 0
 
   constructor(bounds: { readonly entriesMax: number; readonly charactersMax: number }) {
@@ -20,18 +20,29 @@ export class TextCache<Value> {
   get(text: string, make: (text: string) => Value): Value {
     const known = this.#entries.get(text)
     if (known !== undefined) {
-      this.#entries.delete(text)
-      this.#entries.set(text, known)
-      return known
+      known.used = true
+      return known.value
     }
     const value = make(text)
-    this.#entries.set(text, value)
+    if (text.length > this.#charactersMax) return value
+    this.#makeRoom(text.length)
+    this.#entries.set(text, { value, used: false })
     this.#characters += text.length
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#entriesMax && this.#characters <= this.#charactersMax) break
-      this.#entries.delete(oldest)
-      this.#characters -= oldest.length
-    }
     return value
+  }
+
+  /** The oldest go first, but one that was used since it was last looked at is spared once: using one costs no order. */
+  #makeRoom(characters: number): void {
+    for (const [oldest, entry] of this.#entries) {
+      const fits = this.#characters + characters <= this.#charactersMax
+      if (fits && this.#entries.size < this.#entriesMax) return
+      this.#entries.delete(oldest)
+      if (entry.used) {
+        entry.used = false
+        this.#entries.set(oldest, entry)
+      } else {
+        this.#characters -= oldest.length
+      }
+    }
   }
 }

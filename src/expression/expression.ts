@@ -22,7 +22,7 @@ import { keyConditionFor, keyConditionsOf, type KeyCondition } from './key-condi
 import { parseCondition } from './parse-condition.js'
 import { parseProjection, parseUpdate } from './parse-update.js'
 import { Placeholders } from './placeholders.js'
-import type { ConditionNode, ExpressionKind, Parsed, ProjectionNode, UpdateNode } from './tree.js'
+import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
 
 export { applyUpdate, updatedAttributes } from './apply-update.js'
@@ -70,9 +70,9 @@ export function openExpressions(input: {
   readonly ExpressionAttributeValues?: unknown
 }): RequestExpressions {
   const placeholders = new Placeholders(input.ExpressionAttributeNames, input.ExpressionAttributeValues)
-  const condition = (text: string, kind: ExpressionKind): BoundCondition =>
+  const condition = (text: string, kind: ConditionKind): BoundCondition =>
     bindCondition(
-      conditions.get(`${kind} ${text}`, () => parseCondition(text, kind)),
+      conditions[kind].get(text, () => parseCondition(text, kind)),
       placeholders,
       kind,
     )
@@ -80,17 +80,19 @@ export function openExpressions(input: {
     condition,
     update: (text) => bindUpdate(updates.get(text, parseUpdate), placeholders),
     projection: (text) => bindProjection(projections.get(text, parseProjection), placeholders),
-    keyCondition: (text, schema) =>
-      keyConditionFor(keyConditionsOf(condition(text, 'KeyConditionExpression'), schema), schema),
+    keyCondition: (text, schema) => keyConditionOf(condition(text, 'KeyConditionExpression'), schema),
     finish: () => placeholders.refuseUnused(),
   }
 }
 
+/** What a bound KeyConditionExpression says of the key of the table, or of the index that is queried. */
+export const keyConditionOf = (bound: BoundCondition, schema: KeySchema): KeyCondition =>
+  keyConditionFor(keyConditionsOf(bound, schema), schema)
+
+type ConditionKind = 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression'
+
 export interface RequestExpressions {
-  condition(
-    text: string,
-    kind: 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression',
-  ): BoundCondition
+  condition(text: string, kind: ConditionKind): BoundCondition
   update(text: string): BoundUpdate
   projection(text: string): BoundProjection
   /** For the key of the table, or of the index that is queried. */
@@ -101,6 +103,10 @@ export interface RequestExpressions {
 
 // Trees depend on nothing but their text, so that the whole process shares them.
 const CACHE_BOUNDS = { entriesMax: 1000, charactersMax: 512 * 1024 }
-const conditions = new TextCache<Parsed<ConditionNode>>(CACHE_BOUNDS)
+const conditions: Readonly<Record<ConditionKind, TextCache<Parsed<ConditionNode>>>> = {
+  ConditionExpression: new TextCache(CACHE_BOUNDS),
+  FilterExpression: new TextCache(CACHE_BOUNDS),
+  KeyConditionExpression: new TextCache(CACHE_BOUNDS),
+}
 const updates = new TextCache<Parsed<UpdateNode>>(CACHE_BOUNDS)
 const projections = new TextCache<Parsed<ProjectionNode>>(CACHE_BOUNDS)

@@ -1,5 +1,6 @@
 // The order of a set of keys, found out only when somebody asks for it: most keys are looked up by themselves, and many
-// (those of pending transactions, say) are gone again before anybody walks over them.
+// (those of pending transactions, say) are gone again before anybody walks over them. What belongs to a key may stand
+// beside it, so that a walk need not look it up.
 //
 //   add --> unsorted --(a walk, or too many of them)--> tree
 import BTreeModule from 'sorted-btree'
@@ -9,9 +10,9 @@ import { compareKeyBytes } from './ordered-index.js'
 // The package is CommonJS: its class is the default member of what an ES module sees.
 const BTree = BTreeModule.default
 
-export class KeyOrder {
-  readonly #tree = new BTree<KeyBytes, undefined>(undefined, compareKeyBytes)
-  readonly #unsorted = new Set<KeyBytes>()
+export class KeyOrder<Beside = undefined> {
+  readonly #tree = new BTree<KeyBytes, Beside>(undefined, compareKeyBytes)
+  readonly #unsorted = new Map<KeyBytes, Beside>()
   readonly #unsortedMax: number
 
   /** `unsortedMax`: this many keys at most are put into the tree at once. */
@@ -20,8 +21,8 @@ export class KeyOrder {
   }
 
   /** A key that is not there yet. */
-  add(key: KeyBytes): void {
-    this.#unsorted.add(key)
+  add(key: KeyBytes, beside: Beside): void {
+    this.#unsorted.set(key, beside)
     if (this.#unsorted.size >= this.#unsortedMax) this.#sort()
   }
 
@@ -31,32 +32,25 @@ export class KeyOrder {
 
   /** The keys in a range in order, or in reverse. Not to be changed meanwhile. */
   *range(from: KeyBytes, to: KeyBytes, direction: 'forward' | 'backward'): Iterable<KeyBytes> {
-    this.#sort()
-    if (direction === 'forward') {
-      for (const key of this.#tree.keys(from)) {
-        if (key >= to) return
-        yield key
-      }
-    } else {
-      for (const [key] of this.#tree.entriesReversed(to, undefined, true)) {
-        if (key < from) return
-        yield key
-      }
+    const walk = this.#walk(from, to, direction)
+    for (let next = walk.next(); next.done !== true; next = walk.next()) {
+      const [key] = next.value
+      if (direction === 'forward' ? key >= to : key < from) return
+      yield key
     }
   }
 
-  /** The same keys, for the asking: `take` answers false when it has enough. */
+  /** The same, for the asking: `take` answers false when it has enough. */
   each(
     from: KeyBytes,
     to: KeyBytes,
     direction: 'forward' | 'backward',
-    take: (key: KeyBytes) => boolean,
+    take: (beside: Beside) => boolean,
   ): void {
-    if (direction === 'forward') {
-      this.#sort()
-      this.#tree.forRange(from, to, false, (key) => (take(key) ? undefined : ENOUGH))
-    } else {
-      for (const key of this.range(from, to, direction)) if (!take(key)) return
+    const walk = this.#walk(from, to, direction)
+    for (let next = walk.next(); next.done !== true; next = walk.next()) {
+      const [key, beside] = next.value
+      if ((direction === 'forward' ? key >= to : key < from) || !take(beside)) return
     }
   }
 
@@ -67,11 +61,19 @@ export class KeyOrder {
     return next !== undefined && next[0] < to
   }
 
+  /**
+   * From one end of the range, and beyond the other. The tree's `forRange` would look for that end as well, which takes
+   * as long as finding this one.
+   */
+  #walk(from: KeyBytes, to: KeyBytes, direction: 'forward' | 'backward'): Iterator<[KeyBytes, Beside]> {
+    this.#sort()
+    return direction === 'forward'
+      ? this.#tree.entries(from)
+      : this.#tree.entriesReversed(to, undefined, true)
+  }
+
   #sort(): void {
-    for (const key of this.#unsorted) this.#tree.set(key, undefined)
+    for (const [key, beside] of this.#unsorted) this.#tree.set(key, beside)
     this.#unsorted.clear()
   }
 }
-
-/** What ends a walk of the tree. */
-const ENOUGH = { break: 0 }

@@ -5,6 +5,11 @@ import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
 
 const UNSORTED_KEYS_MAX = 1000
 
+/** What stands at a key: the map and the order both lead to it, so that a new value needs neither. */
+interface Cell {
+  value: Uint8Array
+}
+
 /**
  * An index that forgets everything when it is closed.
  *
@@ -13,26 +18,16 @@ const UNSORTED_KEYS_MAX = 1000
  * await index.apply([[key, value]], 1)
  */
 export function memoryIndex(): OrderedIndex {
-  const values = new Map<KeyBytes, Uint8Array>()
-  const order = new KeyOrder(UNSORTED_KEYS_MAX)
+  const cells = new Map<KeyBytes, Cell>()
+  const order = new KeyOrder<Cell>(UNSORTED_KEYS_MAX)
   let appliedUpTo = 0
   return {
-    get: (key) => values.get(key),
+    get: (key) => cells.get(key)?.value,
     range,
     scan: ({ from, to, reverse }, look) =>
-      order.each(from, to, reverse ? 'backward' : 'forward', (key) => {
-        const value = values.get(key) as Uint8Array
-        return look(value, value.length)
-      }),
+      order.each(from, to, reverse ? 'backward' : 'forward', ({ value }) => look(value, value.length)),
     apply: (changes: Iterable<IndexChange>, upTo: number) => {
-      for (const [key, value] of changes) {
-        if (value === undefined) {
-          if (values.delete(key)) order.delete(key)
-        } else {
-          if (!values.has(key)) order.add(key)
-          values.set(key, value)
-        }
-      }
+      for (const [key, value] of changes) change(key, value)
       appliedUpTo = upTo
       return APPLIED
     },
@@ -42,9 +37,24 @@ export function memoryIndex(): OrderedIndex {
     close: () => Promise.resolve(),
   }
 
+  function change(key: KeyBytes, value: Uint8Array | undefined): void {
+    const cell = cells.get(key)
+    if (cell === undefined) {
+      if (value === undefined) return
+      const added = { value }
+      cells.set(key, added)
+      order.add(key, added)
+    } else if (value === undefined) {
+      cells.delete(key)
+      order.delete(key)
+    } else {
+      cell.value = value
+    }
+  }
+
   function* range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     for (const key of order.range(from, to, reverse ? 'backward' : 'forward')) {
-      yield [key, values.get(key) as Uint8Array]
+      yield [key, (cells.get(key) as Cell).value]
     }
   }
 }

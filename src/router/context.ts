@@ -3,7 +3,7 @@ import type { Coordinator } from '../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../model/table.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/storage-node.js'
-import type { Access, Principal, RoomyReply } from './router.js'
+import type { Access, Principal, Reply } from './router.js'
 import type { StructShape } from './shape.js'
 
 /** A table as requests for its items see it. */
@@ -49,5 +49,5 @@ export interface Operation {
   readonly access: Access
   readonly shape: StructShape
   /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */
-  run(context: RouterContext, input: Input, scope: RequestScope): Promise<Uint8Array | RoomyReply>
+  run(context: RouterContext, input: Input, scope: RequestScope): Promise<Reply>
 }

@@ -6,6 +6,7 @@ import {
   conditionOfFilter,
   conditionAttributes,
   evaluateCondition,
+  keyConditionOf,
   keyConditionOfKeyConditions,
   openExpressions,
   projectionOfAttributesToGet,
@@ -66,16 +67,16 @@ export function openQueryExpressions(input: Input): QueryExpressions {
   }
   const expressions = openExpressions(input)
   // Bound before the table is known, so that its own faults are told first.
-  if (typeof text === 'string') expressions.condition(text, 'KeyConditionExpression')
+  const bound = typeof text === 'string' ? expressions.condition(text, 'KeyConditionExpression') : undefined
   const opened = open(input, expressions, 'QueryFilter')
   return {
     ...opened,
     keyCondition: (key) =>
       checkedKeyCondition(
         key,
-        typeof text === 'string'
-          ? expressions.keyCondition(text, key)
-          : keyConditionOfKeyConditions(input['KeyConditions'], key),
+        bound === undefined
+          ? keyConditionOfKeyConditions(input['KeyConditions'], key)
+          : keyConditionOf(bound, key),
       ),
   }
 }

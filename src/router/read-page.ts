@@ -11,13 +11,14 @@ import { itemBytes } from '../model/item-size.js'
 import type { KeyRange } from '../model/key-range.js'
 import { limits } from '../model/limits.js'
 import type { Item } from '../model/value.js'
+import type { RangeText } from '../storage/range-text.js'
 import type { ItemRecord, RangeEntry, StorageNode } from '../storage/storage-node.js'
 import { consumedCapacity, readUnits } from './capacity.js'
 import { listReply, type ItemJson } from './items-reply.js'
 import { readMerged, type MergedRange } from './merged-range.js'
 import { pick, type ReadTarget } from './read-target.js'
-import { furtherMembers, parseRecord } from './reply.js'
-import { HEADROOM_BYTES, type RoomyReply } from './router.js'
+import { furtherMembers, joinReply, parseRecord } from './reply.js'
+import { HEADROOM_BYTES, type Reply } from './router.js'
 import type { Selection } from './selection.js'
 
 export interface ReadPlan {
@@ -38,7 +39,7 @@ export interface ReadPlan {
 
 export type RangeNode = Pick<StorageNode, 'range' | 'rangeText'>
 
-export function readPage(plan: ReadPlan): Promise<Uint8Array | RoomyReply> {
+export function readPage(plan: ReadPlan): Promise<Reply> {
   const { nodes, target, selection, filter } = plan
   const whole = target.index === undefined && selection.kind === 'held' && filter === undefined
   const node = whole && nodes.length === 1 ? nodes[0] : undefined
@@ -50,7 +51,7 @@ const TEXT_ROOM_BEFORE = HEADROOM_BYTES + LIST_HEAD.length
 /** For the members behind the items. Longer ones (of a long key, say) cost one more copy. */
 const TEXT_ROOM_AFTER = 512
 
-async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<RoomyReply> {
+async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Reply> {
   const { target, range, reverse, entriesMax = Number.MAX_SAFE_INTEGER } = plan
   const { space } = target
   const bytesMax = limits.pageBytesMax
@@ -64,26 +65,30 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Room
     roomBefore: TEXT_ROOM_BEFORE,
     roomAfter: TEXT_ROOM_AFTER,
   })
-  const { entries, itemBytes: heldBytes, start, lastStart, end } = page
+  const { entries, itemBytes: heldBytes, lastStart, end } = page
   const isFull = entries >= entriesMax || heldBytes >= bytesMax
-  const last = isFull
-    ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
-    : undefined
   const further = furtherMembers({
-    LastEvaluatedKey: last,
+    LastEvaluatedKey: isFull
+      ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
+      : undefined,
     ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
     ...plan.extraMembers,
   })
-  const tail = `],"Count":${entries},"ScannedCount":${entries}${further}}`
-  const tailBytes = Buffer.byteLength(tail)
-  const fits = end + tailBytes <= page.bytes.length
-  const bytes = fits ? page.bytes : Buffer.concat([page.bytes.subarray(0, end)], end + tailBytes)
-  bytes.write(LIST_HEAD, start - LIST_HEAD.length, 'latin1')
-  bytes.write(tail, end)
-  return { body: bytes.subarray(HEADROOM_BYTES, end + tailBytes), headroomBytes: HEADROOM_BYTES }
+  return aroundText(page, `],"Count":${entries},"ScannedCount":${entries}${further}}`)
 }
 
-async function readEntries(plan: ReadPlan): Promise<Uint8Array> {
+function aroundText({ bytes, start, end }: RangeText, tail: string): Reply {
+  const tailBytes = Buffer.byteLength(tail)
+  const bodyStart = start - LIST_HEAD.length
+  if (tailBytes > TEXT_ROOM_AFTER) {
+    return joinReply([LIST_HEAD, bytes.subarray(start, end), tail])
+  }
+  bytes.write(LIST_HEAD, bodyStart, 'latin1')
+  bytes.write(tail, end)
+  return { body: bytes.subarray(bodyStart, end + tailBytes), headroomBytes: HEADROOM_BYTES }
+}
+
+async function readEntries(plan: ReadPlan): Promise<Reply> {
   const tally = { scanned: 0, count: 0, heldBytes: 0, fetchedUnits: 0 }
   const items: ItemJson[] = []
   let last: RangeEntry | undefined
@@ -112,9 +117,7 @@ async function readEntries(plan: ReadPlan): Promise<Uint8Array> {
     ...plan.extraMembers,
   })
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
-  return plan.selection.kind === 'count'
-    ? Buffer.from(`{${tail}`)
-    : listReply(LIST_HEAD, items, `],${tail}`)
+  return plan.selection.kind === 'count' ? Buffer.from(`{${tail}`) : listReply(LIST_HEAD, items, `],${tail}`)
 }
 
 interface Seen {

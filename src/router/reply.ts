@@ -2,16 +2,18 @@
 import { DynamoError } from '../model/errors.js'
 import type { Item } from '../model/value.js'
 import type { ItemRecord } from '../storage/storage-node.js'
+import { HEADROOM_BYTES, type Reply } from './router.js'
 
 /** The answer of an operation as an object, for answers that carry no items. */
 export const jsonReply = (answer: object): Uint8Array => Buffer.from(JSON.stringify(answer))
 
 /** Pieces of JSON text in order: strings are ours, bytes come from storage. One buffer, and nothing copied twice. */
-export function joinReply(pieces: readonly (string | Uint8Array)[]): Uint8Array {
+export function joinReply(pieces: readonly (string | Uint8Array)[]): Reply {
   let length = 0
   for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
-  const reply = Buffer.allocUnsafe(length)
-  let at = 0
+  const headroomBytes = headroomOf(length)
+  const reply = Buffer.allocUnsafe(headroomBytes + length)
+  let at = headroomBytes
   for (const piece of pieces) {
     if (typeof piece === 'string') {
       at += reply.write(piece, at)
@@ -20,8 +22,18 @@ export function joinReply(pieces: readonly (string | Uint8Array)[]): Uint8Array 
       at += piece.length
     }
   }
-  return reply
+  return withRoom(reply, headroomBytes)
 }
+
+/** A short answer is sent as a text, which is cheaper than bytes. */
+const ROOMY_BYTES_MIN = 4096
+
+/** How much room to leave before an answer of that length. */
+export const headroomOf = (length: number): number => (length < ROOMY_BYTES_MIN ? 0 : HEADROOM_BYTES)
+
+/** The answer that stands behind so much room. */
+export const withRoom = (bytes: Buffer, headroomBytes: number): Reply =>
+  headroomBytes === 0 ? bytes : { body: bytes.subarray(headroomBytes), headroomBytes }
 
 /** `,"name":value` for each member that is there. */
 export function furtherMembers(members: Readonly<Record<string, unknown>>): string {

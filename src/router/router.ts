@@ -31,6 +31,8 @@ export interface RoomyReply {
   readonly headroomBytes: number
 }
 
+export type Reply = Uint8Array | RoomyReply
+
 /** What such an answer leaves free: the head of an answer over HTTP takes about 270 bytes. */
 export const HEADROOM_BYTES = 512
 

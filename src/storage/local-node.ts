@@ -270,11 +270,11 @@ export class LocalNode implements StorageNode {
     if (doubt !== undefined) await doubt
     const { space, from, to, reverse } = request
     const bounds = boundsOf(space, from, to)
-    this.#texts.start(request)
+    this.#texts.begin(request)
     if (bounds.from < bounds.to) {
       this.#line.durable.scan({ from: bounds.from, to: bounds.to, reverse }, this.#texts.take)
     }
-    return this.#texts.text(request)
+    return this.#texts.finish()
   }
 
   watch(space: SpaceId, key: ItemKey, callback: () => void): () => void {

@@ -51,7 +51,7 @@ export class Overlay {
     const newest = this.#newest.get(key)
     // Within one batch the last value counts; below the newest version that readers see nobody looks.
     const older = newest?.batch === batch && !newest.visible ? newest.older : newest
-    if (newest === undefined) this.#order.add(key)
+    if (newest === undefined) this.#order.add(key, undefined)
     this.#newest.set(key, { batch, value, older: visible ? undefined : this.#trimmed(older), visible })
   }
 

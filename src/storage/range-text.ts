@@ -2,8 +2,9 @@
 //
 //   room before | {"id":{"S":"a"}},{"id":{"S":"b"}} | room after
 //
-// Nothing is made for an item on the way: its bytes are lent by the index, copied behind those of the item before it
-// into a buffer that is kept for this, and, once their length is known, with all others into the page.
+// Nothing is made for an item on the way: its bytes are lent by the index, and copied behind those of the item before
+// it. Short texts stand one behind another in a slab, each in its place from the start. Longer ones are collected in a
+// buffer that is kept for that, and copied once their length is known.
 import { HEADER_BYTES, lentItemBytes } from './record.js'
 import type { RangeRequest } from './storage-node.js'
 
@@ -14,8 +15,8 @@ export interface RangeTextRequest extends Omit<RangeRequest, 'itemSpace'> {
   readonly roomAfter: number
 }
 
+/** The text with its room is the receiver's own, to write into as well. The rest of `bytes` is not. */
 export interface RangeText {
-  /** Room, text, room. The receiver's own: nobody else will look at it. */
   readonly bytes: Buffer
   /** The text stands from here ... */
   readonly start: number
@@ -29,60 +30,106 @@ export interface RangeText {
 }
 
 const COMMA = 0x2c
-const BYTES_INITIAL = 64 * 1024
-/** Larger pages are rare (a text can be several times as long as its items count): their buffer is not kept. */
-const BYTES_KEPT_MAX = 2 * 1024 * 1024
+/** Small enough for the C library to have it at hand, large enough for several answers. */
+const SLAB_BYTES = 64 * 1024
+/** With less than this left, the next text begins a new slab. */
+const SLAB_BYTES_MIN = 12 * 1024
+/** Texts can be several times as long as their items count; what is larger than this is not kept. */
+const LONG_BYTES_KEPT_MAX = 2 * 1024 * 1024
 
 /** Collects one text at a time, without a turn of the event loop in between. */
 export class TextCollector {
-  #bytes = Buffer.allocUnsafeSlow(BYTES_INITIAL)
-  #length = 0
+  #slab: Buffer = NOTHING
+  /** The slab is taken up to here. */
+  #slabTaken = 0
+  #long: Buffer = NOTHING
+  /** The slab or the buffer for long texts. */
+  #bytes: Buffer = NOTHING
+  #start = 0
+  #end = 0
   #lastStart = 0
   #entries = 0
   #itemBytes = 0
-  #entriesMax = 0
-  #bytesMax = 0
+  #request: RangeTextRequest | undefined
+  /** The text must end before this. */
+  #limit = 0
 
-  start({ entriesMax, bytesMax }: Pick<RangeTextRequest, 'entriesMax' | 'bytesMax'>): void {
-    this.#length = 0
-    this.#lastStart = 0
+  begin(request: RangeTextRequest): void {
+    this.#request = request
     this.#entries = 0
     this.#itemBytes = 0
-    this.#entriesMax = entriesMax
-    this.#bytesMax = bytesMax
+    if (this.#slab.length - this.#slabTaken < SLAB_BYTES_MIN) this.#newSlab()
+    this.#place(this.#slab, this.#slabTaken)
+    this.#end = this.#start
+    this.#lastStart = this.#start
   }
 
   /** Takes the record in the first `length` of these bytes; false once the page is full. */
   readonly take = (lent: Uint8Array, length: number): boolean => {
     const jsonBytes = length - HEADER_BYTES
-    if (this.#length + 1 + jsonBytes > this.#bytes.length) this.#grow(jsonBytes)
-    if (this.#entries > 0) this.#bytes[this.#length++] = COMMA
+    if (this.#end + 1 + jsonBytes > this.#limit) this.#makeRoom(1 + jsonBytes)
+    if (this.#entries > 0) this.#bytes[this.#end++] = COMMA
     this.#itemBytes += lentItemBytes(lent)
-    this.#bytes.set(new Uint8Array(lent.buffer, lent.byteOffset + HEADER_BYTES, jsonBytes), this.#length)
-    this.#lastStart = this.#length
-    this.#length += jsonBytes
+    this.#bytes.set(new Uint8Array(lent.buffer, lent.byteOffset + HEADER_BYTES, jsonBytes), this.#end)
+    this.#lastStart = this.#end
+    this.#end += jsonBytes
     this.#entries += 1
-    return this.#entries < this.#entriesMax && this.#itemBytes < this.#bytesMax
+    const { entriesMax, bytesMax } = this.#request!
+    return this.#entries < entriesMax && this.#itemBytes < bytesMax
   }
 
-  text({ roomBefore, roomAfter }: Pick<RangeTextRequest, 'roomBefore' | 'roomAfter'>): RangeText {
-    const end = roomBefore + this.#length
-    const bytes = Buffer.allocUnsafe(end + roomAfter)
-    bytes.set(new Uint8Array(this.#bytes.buffer, 0, this.#length), roomBefore)
-    if (this.#bytes.length > BYTES_KEPT_MAX) this.#bytes = Buffer.allocUnsafeSlow(BYTES_INITIAL)
+  finish(): RangeText {
+    if (this.#bytes === this.#slab) this.#slabTaken = this.#end + this.#request!.roomAfter
+    else this.#settleLong()
     return {
-      bytes,
-      start: roomBefore,
-      end,
-      lastStart: roomBefore + this.#lastStart,
+      bytes: this.#bytes,
+      start: this.#start,
+      end: this.#end,
+      lastStart: this.#lastStart,
       entries: this.#entries,
       itemBytes: this.#itemBytes,
     }
   }
 
-  #grow(jsonBytes: number): void {
-    const larger = Buffer.allocUnsafeSlow(2 * (this.#bytes.length + jsonBytes))
-    larger.set(new Uint8Array(this.#bytes.buffer, 0, this.#length))
-    this.#bytes = larger
+  #newSlab(): void {
+    this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    this.#slabTaken = 0
+  }
+
+  /** The text is to stand in these bytes, with its room, from there on. */
+  #place(bytes: Buffer, from: number): void {
+    const { roomBefore, roomAfter } = this.#request!
+    this.#bytes = bytes
+    this.#start = from + roomBefore
+    this.#limit = bytes.length - roomAfter
+  }
+
+  /** So many bytes more do not fit where the text stands. */
+  #makeRoom(moreBytes: number): void {
+    const { roomBefore, roomAfter } = this.#request!
+    const neededBytes = roomBefore + (this.#end - this.#start) + moreBytes + roomAfter
+    if (neededBytes <= SLAB_BYTES) {
+      this.#newSlab()
+      this.#moveTo(this.#slab)
+    } else {
+      if (this.#long.length < neededBytes) this.#long = Buffer.allocUnsafeSlow(2 * neededBytes)
+      this.#moveTo(this.#long)
+    }
+  }
+
+  #moveTo(bytes: Buffer): void {
+    const text = this.#bytes.subarray(this.#start, this.#end)
+    const offsetOfLast = this.#lastStart - this.#start
+    this.#place(bytes, 0)
+    bytes.set(text, this.#start)
+    this.#lastStart = this.#start + offsetOfLast
+    this.#end = this.#start + text.length
+  }
+
+  #settleLong(): void {
+    this.#moveTo(Buffer.allocUnsafeSlow(this.#end + this.#request!.roomAfter))
+    if (this.#long.length > LONG_BYTES_KEPT_MAX) this.#long = NOTHING
   }
 }
+
+const NOTHING: Buffer = Buffer.alloc(0)

@@ -80,6 +80,29 @@ test('connections: who does not read gets no more answers made, and all of them 
   }
 })
 
+test('connections: a head goes into the room before an answer where it fits, and around it where it does not', async (t) => {
+  let headroomBytes = 0
+  const bytes = Buffer.alloc(40_000, 'r')
+  const router: Router = {
+    ...echoRouter,
+    handle: async () => {
+      bytes.fill('r')
+      bytes.fill('b', 600, 20_600)
+      return { ok: true, body: bytes.subarray(600, 20_600), headroomBytes }
+    },
+  }
+  const client = await RawClient.open(t, await serve(t, {}, router))
+  for (headroomBytes of [0, 1, 200, 300, 600]) {
+    client.write(requestOf())
+    const { body, status } = (await client.response())!
+    assert.equal(status, 200)
+    assert.deepEqual(body, Buffer.alloc(20_000, 'b'))
+    const untouched = Buffer.alloc(600 - headroomBytes, 'r')
+    assert.deepEqual(bytes.subarray(0, 600 - headroomBytes), untouched)
+    assert.deepEqual(bytes.subarray(20_600), Buffer.alloc(19_400, 'r'))
+  }
+})
+
 test('connections: who takes nothing of his answer for too long is cut off', async (t) => {
   const router: Router = {
     ...echoRouter,

@@ -99,6 +99,13 @@ async function compare(
   )
   for (const entry of found.entries) assert.deepEqual(itemOf(entry.record), expected.get(entry.key))
 
+  const entriesMax = 1 + random(inRange.length + 2)
+  const request = { ...page(rich.space), from, ...(to !== undefined && { to }), reverse, entriesMax }
+  const text = await node.rangeText!({ ...request, roomBefore: random(600), roomAfter: random(600) })
+  const itemsExpected = found.entries.slice(0, entriesMax).map(({ record }) => itemOf(record))
+  assert.deepEqual(JSON.parse(`[${text.bytes.toString('utf8', text.start, text.end)}]`), itemsExpected)
+  assert.equal(text.entries, itemsExpected.length)
+
   const entries: (readonly [KeyBytes, Item])[] = []
   for (const [key, item] of expected) {
     const entry = indexEntryKey(byColor, item, { hash: 0, bytes: key })

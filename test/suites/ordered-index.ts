@@ -1,7 +1,7 @@
 // What every index promises, run for each of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { OrderedIndex } from '../../src/index/ordered-index.js'
+import type { KeyRange, OrderedIndex } from '../../src/index/ordered-index.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { seededRandom } from './seeded-random.js'
 
@@ -45,6 +45,45 @@ export function orderedIndexSuite(name: string, open: () => Promise<OrderedIndex
     await index.close()
   })
 
+  test(`${name}: a scan shows what a range holds, and ends when it was enough`, async () => {
+    const index = await open()
+    const letters = ['a', 'b', 'c', 'd', 'e']
+    await index.apply(
+      letters.map((k) => [key(k), value(`${k}${'z'.repeat(k === 'c' ? 100_000 : 10)}`)] as const),
+      1,
+    )
+    for (const reverse of [false, true]) {
+      for (const [from, to] of [
+        ['b', 'd'],
+        ['aa', 'cc'],
+        ['a', 'z'],
+        ['f', 'z'],
+        ['\0', 'a'],
+      ] as const) {
+        const range = { from: key(from), to: key(to), reverse }
+        const ranged = [...index.range(range)].map(([, bytes]) => text(bytes))
+        for (let most = 1; most <= letters.length; most++) {
+          assert.deepEqual(scanned(index, range, most), ranged.slice(0, most))
+        }
+      }
+    }
+    const range = { from: key('a'), to: key('z'), reverse: false }
+    assert.throws(
+      () =>
+        index.scan(range, () => {
+          throw new Error('cannot look')
+        }),
+      /cannot look/,
+    )
+    assert.deepEqual(keysOf(index, 'a', 'z', false), letters)
+    await index.apply([[key('b'), undefined]], 2)
+    assert.deepEqual(
+      scanned(index, range, 9).map((each) => each[0]),
+      ['a', 'c', 'd', 'e'],
+    )
+    await index.close()
+  })
+
   test(`${name}: keys of any length up to 1,900 bytes keep their order`, async () => {
     const random = seededRandom(7)
     const index = await open()
@@ -77,6 +116,11 @@ export function orderedIndexSuite(name: string, open: () => Promise<OrderedIndex
       const expected = [...model.keys()].filter((k) => k >= low && k < high).toSorted()
       assert.deepEqual(keysOf(index, low, high, false), expected)
       assert.deepEqual(keysOf(index, low, high, true), expected.toReversed())
+      const range = { from: key(low), to: key(high), reverse: random(2) === 0 }
+      assert.deepEqual(
+        scanned(index, range, Infinity),
+        (range.reverse ? expected.toReversed() : expected).map((k) => model.get(k)),
+      )
       for (const [k, v] of changes) assert.equal(text(index.get(key(k))), v)
     }
     await index.close()
@@ -98,4 +142,10 @@ const text = (bytes: Uint8Array | undefined): string | undefined =>
 
 function keysOf(index: OrderedIndex, from: string, to: string, reverse: boolean): string[] {
   return [...index.range({ from: key(from), to: key(to), reverse })].map(([k]) => k)
+}
+
+function scanned(index: OrderedIndex, range: KeyRange, most: number): string[] {
+  const seen: string[] = []
+  index.scan(range, (lent, length) => seen.push(Buffer.from(lent.slice(0, length)).toString()) < most)
+  return seen
 }

@@ -6,10 +6,11 @@ import type { ItemKey } from '../../model/table.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../capacity.js'
 import type { Input, Operation, RouterContext, Table } from '../context.js'
-import { listReply, type ItemJson } from '../items-reply.js'
+import type { ItemJson } from '../items-reply.js'
 import { parseKey } from '../keys.js'
 import { openProjection, type RequestedProjection } from '../read-expressions.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import type { Reply } from '../router.js'
 import { batchTableName } from './batch-names.js'
 
 export const batchGetItem: Operation = {
@@ -115,13 +116,13 @@ function answer(
   input: Input,
   batches: readonly Batch[],
   records: readonly (readonly (ItemRecord | undefined)[])[],
-): Uint8Array {
-  const responses: Uint8Array[] = []
+): Reply {
+  const pieces: ItemJson[] = ['{"Responses":{']
   const unprocessed: [string, object][] = []
   const capacity: object[] = []
   let bytes = 0
   for (const [position, batch] of batches.entries()) {
-    const items: ItemJson[] = []
+    let separator = `${position === 0 ? '' : ','}${JSON.stringify(batch.name)}:[`
     const left: unknown[] = []
     let units = 0
     for (const [at, record] of (records[position] ?? []).entries()) {
@@ -132,10 +133,11 @@ function answer(
       }
       bytes += size
       units += readUnits(size, batch.gets['ConsistentRead'] === true)
-      if (record !== undefined) items.push(jsonOf(record, batch.projection))
+      if (record === undefined) continue
+      pieces.push(separator, jsonOf(record, batch.projection))
+      separator = ','
     }
-    const comma = position === 0 ? '' : ','
-    responses.push(listReply(`${comma}${JSON.stringify(batch.name)}:[`, items, ']'))
+    pieces.push(separator === ',' ? ']' : `${separator}]`)
     if (left.length > 0) unprocessed.push([batch.name, { ...batch.gets, Keys: left }])
     const consumed = consumedCapacity(input['ReturnConsumedCapacity'], batch.table.name, { table: units })
     if (consumed !== undefined) capacity.push(consumed)
@@ -144,7 +146,8 @@ function answer(
     UnprocessedKeys: Object.fromEntries(unprocessed),
     ConsumedCapacity: capacity.length > 0 ? capacity : undefined,
   })
-  return joinReply(['{"Responses":{', ...responses, `}${further}}`])
+  pieces.push(`}${further}}`)
+  return joinReply(pieces)
 }
 
 function jsonOf(record: ItemRecord, projection: RequestedProjection | undefined): ItemJson {

@@ -24,7 +24,7 @@ import {
   rangeAfter,
   startPosition,
 } from '../start-key.js'
-import type { RoomyReply } from '../router.js'
+import type { Reply } from '../router.js'
 import { tableNameOf } from '../table-name.js'
 
 export const query: Operation = {
@@ -59,7 +59,7 @@ export async function runQuery(
   input: Input,
   scope: RequestScope,
   reader: RangeReader,
-): Promise<Uint8Array | RoomyReply> {
+): Promise<Reply> {
   const tableName = tableNameOf(input['TableName'])
   scope.authorise(tableName)
   const entriesMax = limitOf(input['Limit'])

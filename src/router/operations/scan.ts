@@ -17,7 +17,7 @@ import {
   rangeAfter,
   startPosition,
 } from '../start-key.js'
-import type { RoomyReply } from '../router.js'
+import type { Reply } from '../router.js'
 import { tableNameOf } from '../table-name.js'
 import { plainReads, type RangeReader } from './query.js'
 
@@ -43,7 +43,7 @@ export async function runScan(
   input: Input,
   scope: RequestScope,
   reader: RangeReader,
-): Promise<Uint8Array | RoomyReply> {
+): Promise<Reply> {
   const tableName = tableNameOf(input['TableName'])
   scope.authorise(tableName)
   const start = parseStartKey(input['ExclusiveStartKey'])

@@ -5,6 +5,7 @@ import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/stora
 import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../capacity.js'
 import type { Input, RouterContext, Table } from '../context.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import type { Reply } from '../router.js'
 import { tableNameShape, type Shape } from '../shape.js'
 import { attribute } from '../../model/value.js'
 
@@ -72,7 +73,7 @@ export async function runWrite(
   input: Input,
   request: WriteRequest,
   attributesOf: (outcome: WriteOutcome & { verdict: 'done' }) => Uint8Array | string | undefined,
-): Promise<Uint8Array> {
+): Promise<Reply> {
   const wanted = input['ReturnValues'] ?? 'NONE'
   const outcome = await context
     .nodeOf(request.key.hash)

@@ -9,6 +9,7 @@ import type { Input, Operation, RequestScope, RouterContext, Table } from '../co
 import { keyOf } from '../keys.js'
 import { openProjection, type RequestedProjection } from '../read-expressions.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import type { Reply } from '../router.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import { capacityWanted, consumedByReads } from './transact-capacity.js'
@@ -85,7 +86,7 @@ function answer(
   input: Input,
   gets: readonly BoundGet[],
   records: readonly (ItemRecord | undefined)[],
-): Uint8Array {
+): Reply {
   let bytes = 0
   const pieces: (string | Uint8Array)[] = []
   // Text that is still to be written before the next item.

@@ -13,6 +13,7 @@ import {
 } from '../context.js'
 import { keyOf } from '../keys.js'
 import { furtherMembers, joinReply } from '../reply.js'
+import type { Reply } from '../router.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import {
@@ -145,7 +146,7 @@ async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[
 }
 
 /** One element for each get, in order; an item that is not there leaves an empty one. */
-function answer(records: readonly (ItemRecord | undefined)[], members: object): Uint8Array {
+function answer(records: readonly (ItemRecord | undefined)[], members: object): Reply {
   const pieces: (string | Uint8Array)[] = []
   let text = '{"Responses":['
   for (const [at, record] of records.entries()) {

@@ -6,7 +6,7 @@ import {
   type RequestScope,
   type RouterContext,
 } from '../context.js'
-import type { RoomyReply } from '../router.js'
+import type { Reply } from '../router.js'
 import { query, type RangeReader, runQuery } from '../operations/query.js'
 import { runScan, scan } from '../operations/scan.js'
 import { type ReadPlace, readPlace, refusedSnapshot, releaseOf, unitMembers, unitOf } from './unit.js'
@@ -14,12 +14,7 @@ import { type ReadPlace, readPlace, refusedSnapshot, releaseOf, unitMembers, uni
 export const unitQuery = atSnapshot('UnitQuery', query, runQuery)
 export const unitScan = atSnapshot('UnitScan', scan, runScan)
 
-type Run = (
-  context: RouterContext,
-  input: Input,
-  scope: RequestScope,
-  reader: RangeReader,
-) => Promise<Uint8Array | RoomyReply>
+type Run = (context: RouterContext, input: Input, scope: RequestScope, reader: RangeReader) => Promise<Reply>
 
 function atSnapshot(name: string, plain: Operation, run: Run): Operation {
   return {
