@@ -22,7 +22,10 @@ export function resultOf(action: Action, image: Image): ActionResult {
     const holds = condition === undefined || evaluateCondition(condition, image)
     return holds ? { verdict: 'fine', image } : { verdict: 'condition-failed' }
   }
-  const verdict = decideWrite({ record: undefined, item: () => image }, action as Action & { mutation: Mutation })
+  const verdict = decideWrite(
+    { record: undefined, item: () => image },
+    action as Action & { mutation: Mutation },
+  )
   if (verdict.verdict !== 'done') return verdict
   return { verdict: 'fine', image: verdict.next?.item, ...(verdict.next && { next: verdict.next }) }
 }

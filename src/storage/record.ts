@@ -56,6 +56,11 @@ export function recordItemBytes(stored: Uint8Array): number {
   return asBuffer(stored).readUInt32BE(18)
 }
 
+/** Only when it was written. */
+export function recordTimestamp(stored: Uint8Array): Timestamp {
+  return asBuffer(stored).readDoubleBE(2) as Timestamp
+}
+
 export function parseRecord(record: ItemRecord): Item {
   return JSON.parse(asBuffer(record.json).toString('utf8')) as Item
 }

@@ -9,6 +9,7 @@
 import type { Runtime } from '../runtime/runtime.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Layouts } from './layout.js'
+import { unitLimits } from './limits.js'
 import { NativeAttempt } from './native-attempt.js'
 import type { Protocol } from './protocol.js'
 import type { Outcome } from './transactor.js'
@@ -18,6 +19,7 @@ export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime): Pr
   const shared = new NativeUnits(endpoint, runtime)
   return {
     ordersLikeSeriatim: true,
+    ...(endpoint.direct !== undefined && { backoffBaseMs: unitLimits.backoffBaseInProcessMs }),
     attempt: (start) => new NativeAttempt(shared, start),
     setup: () => Promise.resolve(),
     outcome: (id) => shared.outcome(id),

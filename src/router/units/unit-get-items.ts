@@ -17,6 +17,7 @@ import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import {
   forget,
+  openingOf,
   readPlace,
   readsAtOneSnapshot,
   refusedSnapshot,
@@ -77,18 +78,20 @@ export async function readItems(
   gets: readonly BoundGet[],
 ): Promise<ItemsRead> {
   // Before the snapshot is taken: what is locked is then read as it stays.
-  if (gets.some(({ locked }) => locked)) await lock(context, unit, gets)
+  const locks = gets.some(({ locked }) => locked)
+  if (locks) await lock(context, unit, gets)
+  const open = locks ? { above: 'decided' as const } : openingOf(unit)
   const { snapshots } = context.coordinator
   const items = gets.map(({ ref }) => ref)
   const clock = context.runtime.clock.nowMicros()
   if (readsAtOneSnapshot(unit) && unit.readTimestamp === undefined) {
-    const { at, answer: outcome } = await snapshots.readNew(items)
+    const { at, answer: outcome } = await snapshots.readNew({ items, ...open })
     if (outcome.outcome === 'read') return { records: outcome.records, readTimestamp: at, clock }
     // Nobody knows of it.
     forget(context, at)
     throw refusedSnapshot(outcome)
   }
-  const place = await readPlace(context, unit)
+  const place = await readPlace(context, unit, open)
   try {
     const outcome = await snapshots.read({ at: place.at, items })
     if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
