@@ -65,8 +65,8 @@ export function moneyByHand({ get, transact }: ByHand): Client {
 }
 
 interface ByHand {
-  get(account: number): Promise<number>
-  transact(input: TransactWriteItemsCommandInput): Promise<unknown>
+  readonly get: (account: number) => Promise<number>
+  readonly transact: (input: TransactWriteItemsCommandInput) => Promise<unknown>
 }
 
 const getInput = (account: number) => ({

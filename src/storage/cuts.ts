@@ -21,6 +21,8 @@ interface Cut {
   /** What is before it is durable. Told late: the cut at the beginning of the batch before it knows earlier. */
   isSettled: boolean
   earlier: Cut | undefined
+  /** Somebody holds a lock who must see what was decided before he got it. */
+  isPassed: boolean
 }
 
 /** A write of an item, after it was put. */
@@ -67,7 +69,13 @@ export class Cuts {
     this.#idleBatches++
     const { address, timestamp, highestBefore } = write
     const first = { address, timestamp }
-    this.#lastCut = { timestamp: highestBefore, first, isSettled: before === undefined, earlier }
+    this.#lastCut = {
+      timestamp: highestBefore,
+      first,
+      isSettled: before === undefined,
+      earlier,
+      isPassed: false,
+    }
     this.#cut(this.#lastCut, before, batch)
   }
 
@@ -88,13 +96,18 @@ export class Cuts {
     batch.then(giveUp, () => undefined)
   }
 
+  /** Whoever opens a snapshot from now on sees all that is decided now, and waits for it if he must. */
+  pass(): void {
+    for (const cut of this.#cuts) cut.isPassed = true
+  }
+
   /** The latest timestamp that is durable and above all that was acknowledged; undefined if it is the present. */
   latest(): Timestamp | undefined {
     this.#idleBatches = 0
     for (let at = this.#cuts.length - 1; at >= 0; at--) {
       const cut = this.#cuts[at] as Cut
       // What is behind the newest cut that readers see beyond is acknowledged, or about to be.
-      if (this.#isSeen(cut)) return undefined
+      if (cut.isPassed || this.#isSeen(cut)) return undefined
       const isSettled = cut.isSettled || (cut.earlier !== undefined && this.#isSeen(cut.earlier))
       if (isSettled && this.#snapshots.isOpen(cut.timestamp)) return cut.timestamp
     }

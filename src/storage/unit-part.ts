@@ -157,7 +157,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   #lockItems({ unit, items: refs, until }: LockRequest): Step<LockReply> {
-    const { locks, patience } = this.#options
+    const { locks, patience, cuts } = this.#options
     const items = refs.map((ref) => loadRef(this.#options, ref))
     for (const [n, item] of items.entries()) {
       const holder = locks.keptBy(item.address, unit) ?? writerOf(item)
@@ -167,6 +167,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     }
     const addresses = items.map(({ address }) => address)
     const taken = locks.take(addresses, unit, until)
+    if (taken) cuts.pass()
     // Whoever waited for a younger unit's lock waits for an older one's now.
     for (const address of taken ? addresses : []) patience.changed(address)
     return { answer: { verdict: taken ? 'locked' : 'too-many' }, settled: undefined }

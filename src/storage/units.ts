@@ -26,7 +26,7 @@ export interface UnitIdentity {
 export interface OpenSnapshotRequest {
   /** Absent: the node picks one above everything it has acknowledged (enough where it is the only node). */
   readonly timestamp?: Timestamp
-  /** The one that it picks is above everything it has decided, too: for who has just locked what he reads. */
+  /** The one that it picks is above everything it has decided, too: its reader may have to wait for the disk. */
   readonly above?: 'decided'
 }
 

@@ -78,9 +78,8 @@ export async function readItems(
   gets: readonly BoundGet[],
 ): Promise<ItemsRead> {
   // Before the snapshot is taken: what is locked is then read as it stays.
-  const locks = gets.some(({ locked }) => locked)
-  if (locks) await lock(context, unit, gets)
-  const open = locks ? { above: 'decided' as const } : openingOf(unit)
+  if (gets.some(({ locked }) => locked)) await lock(context, unit, gets)
+  const open = openingOf(unit)
   const { snapshots } = context.coordinator
   const items = gets.map(({ ref }) => ref)
   const clock = context.runtime.clock.nowMicros()
