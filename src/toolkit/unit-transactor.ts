@@ -186,4 +186,4 @@ class UnitTransactor implements Transactor {
 }
 
 export const NOT_DETACHED =
-  'Seriatim keeps no unfinished units of work: their reads and writes live in the process that began them. Commit it, or begin it anew elsewhere.'
+  'This endpoint keeps no unfinished units of work: their reads and writes live in the process that began them. Commit it there, or begin it anew.'
