@@ -91,6 +91,11 @@ const jobs = [
     ['--workload', 'units', '--rules', 'none', '--transactions', String(transactions / 10)],
     true,
   ),
+  sound(
+    'units of work, one node',
+    ['--workload', 'units', '--nodes', '1', '--transactions', String(transactions / 10)],
+    true,
+  ),
   sound('every crash point', ['--crash-points', String(SEEDS_PER_CRASH_POINT)], true),
   sameSeed,
   ...Object.entries(MUTANTS).map(mutantFound),

@@ -46,6 +46,12 @@ export type OpenOptions = StorePlace & {
    * otherwise. Both are serializable.
    */
   readonly rules?: 'all' | 'none'
+  /**
+   * How long old versions are kept for a unit of work that reads at one snapshot, in milliseconds: 30,000 unless told
+   * otherwise. A unit that takes longer gets SnapshotTooOld; long reads need more, and memory for what is overwritten
+   * meanwhile.
+   */
+  readonly snapshotAgeMs?: number
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
@@ -105,9 +111,13 @@ export async function open(options: OpenOptions): Promise<Store> {
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
   const rules = options.rules === 'none' ? noRules : allRules
+  const { snapshotAgeMs } = options
+  if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
+    throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   const nodes = await openLocalNodes({
     runtime,
     rules,
+    ...(snapshotAgeMs !== undefined && { units: { snapshotAgeMs } }),
     ...place,
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })

@@ -15,6 +15,8 @@ export const help = `seriatim start [options]
   --nodes N      storage nodes in this process: 1
   --rules all|none
                  section 4 of the paper, or the protocol of section 3 alone, to compare with: all
+  --snapshot-age-ms MS
+                 how long old versions are kept for units of work that read at a snapshot: 30000
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
@@ -34,18 +36,23 @@ const OPTIONS = {
   memory: { type: 'boolean' },
   nodes: { type: 'string' },
   rules: { type: 'string', default: 'all' },
+  'snapshot-age-ms': { type: 'string' },
   auth: { type: 'string' },
   faults: { type: 'boolean' },
   'fault-plan': { type: 'string' },
 } as const
 
 const NODES_MAX = 64
+const SNAPSHOT_AGE_MS_MAX = 86_400_000
 
 export async function run(args: readonly string[], world: World): Promise<number> {
   const { values, tokens } = readArguments(args, OPTIONS)
   const { host, faults } = values
   const port = readInteger('port', values.port, 0, 65_535)
   const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
+  const age = values['snapshot-age-ms']
+  const snapshotAgeMs =
+    age === undefined ? undefined : readInteger('snapshot-age-ms', age, 1, SNAPSHOT_AGE_MS_MAX)
   const { rules } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules is all or none, not '${rules}'`)
   // `npm start` gives --path already; whoever adds --memory to it means that.
@@ -68,6 +75,7 @@ export async function run(args: readonly string[], world: World): Promise<number
       ...where,
       ...(nodes !== undefined && { nodes }),
       ...(rules === 'none' && { rules }),
+      ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
     })
     try {
       if (signals.received) return 0

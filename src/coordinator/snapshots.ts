@@ -11,9 +11,11 @@ import type { RangePage } from '../storage/storage-node.js'
 import type {
   LockReply,
   LockRequest,
+  OpenSnapshotRequest,
   RangeAtRequest,
   ReadPoint,
   ReadSnapshotReply,
+  ReadSnapshotRequest,
   UnitNode,
 } from '../storage/units.js'
 import type { Parts } from './coordinator.js'
@@ -32,14 +34,16 @@ export type SnapshotPage = { readonly outcome: 'read'; readonly page: RangePage 
 
 export interface Snapshots {
   /** A timestamp above everything acknowledged so far, at which every node can be read from now on. */
-  open(): Promise<Timestamp>
+  open(request?: Pick<OpenSnapshotRequest, 'above'>): Promise<Timestamp>
   /** Nobody reads there any more. One that is not open does no harm. */
   close(timestamp: Timestamp): Promise<void>
   /** The same, and nobody waits for it. */
   forget(timestamp: Timestamp): void
   read(request: { readonly at: ReadPoint; readonly items: readonly ItemRef[] }): Promise<SnapshotRecords>
   /** Opens one, and reads there: one step where one node has everything. */
-  readNew(items: readonly ItemRef[]): Promise<{ readonly at: Timestamp; readonly answer: SnapshotRecords }>
+  readNew(
+    request: Pick<ReadSnapshotRequest, 'items' | 'above'>,
+  ): Promise<{ readonly at: Timestamp; readonly answer: SnapshotRecords }>
   range(node: UnitNode, request: RangeAtRequest): Promise<SnapshotPage>
   /** On each node that has some of the items. What was locked before a refusal stays locked until `unlock`. */
   lock(request: LockRequest): Promise<LockReply>
@@ -59,9 +63,9 @@ export function openSnapshots(parts: Parts): Snapshots {
   const close = async (timestamp: Timestamp): Promise<void> => {
     await Promise.all(nodes.map((node) => calls(() => node.closeSnapshot(timestamp))))
   }
-  const open = async (): Promise<Timestamp> => {
+  const open: Snapshots['open'] = async (request = {}) => {
     if (only === undefined) return openEverywhere(parts, close)
-    const { timestamp } = await calls(() => only.openSnapshot({}))
+    const { timestamp } = await calls(() => only.openSnapshot(request))
     parts.clock.witness(timestamp)
     return timestamp
   }
@@ -72,9 +76,9 @@ export function openSnapshots(parts: Parts): Snapshots {
       const closed = only === undefined ? close(timestamp) : calls(() => only.closeSnapshot(timestamp))
       closed.catch(() => undefined)
     },
-    readNew: async (items) => {
+    readNew: async (request) => {
       if (only !== undefined && !calls.lossy) {
-        const reply = await only.readSnapshot({ at: 'new', items })
+        const reply = await only.readSnapshot({ ...request, at: 'new' })
         const records = recordsOf(reply)
         // Otherwise whatever was in the way takes its time.
         if (records.outcome === 'read' && reply.verdict === 'read' && reply.at !== undefined) {
@@ -83,8 +87,8 @@ export function openSnapshots(parts: Parts): Snapshots {
         }
         if (reply.verdict === 'read' && reply.at !== undefined) snapshots.forget(reply.at)
       }
-      const at = await open()
-      return { at, answer: await snapshots.read({ at, items }) }
+      const at = await open(request)
+      return { at, answer: await snapshots.read({ at, items: request.items }) }
     },
     read: async ({ at, items }) => {
       const groups = groupsOf(items, locate)

@@ -2,6 +2,8 @@
 import type { Mutant } from './mutants.js'
 
 const units = { workload: 'units', rules: 'all' } as const
+/** Only a node that is the only one picks the timestamps of snapshots itself. */
+const oneNode = { ...units, options: ['--nodes', '1'] } as const
 
 export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   // Validation.
@@ -77,6 +79,12 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (wanted !== undefined && wanted < steps.highest)',
     replace: 'if (false)',
     ...units,
+  },
+  'cut-before-what-a-lock-keeps': {
+    module: 'storage/cuts.js',
+    find: 'if (cut.isPassed || this.#isSeen(cut))',
+    replace: 'if (this.#isSeen(cut))',
+    ...oneNode,
   },
   // Collection.
   'image-dropped-with-newest-snapshot': {

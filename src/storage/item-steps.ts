@@ -6,6 +6,7 @@ import type { ItemState } from '../rules/item.js'
 import type { CommittedWrite } from '../rules/finish.js'
 import type { NextImage } from '../rules/single-write.js'
 import { entryKey, forEachEntry, hasEntries } from './entries.js'
+import type { Cuts } from './cuts.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { Line, Put } from './line.js'
 import type { Partitions } from './partitions.js'
@@ -39,6 +40,7 @@ export interface ItemStepsParts {
   readonly partitions: Partitions
   readonly marks: ReadMarks
   readonly snapshots: Snapshots
+  readonly cuts: Cuts
 }
 
 export class ItemSteps {
@@ -47,6 +49,7 @@ export class ItemSteps {
   readonly #partitions: Partitions
   readonly #marks: ReadMarks
   readonly #snapshots: Snapshots
+  readonly #cuts: Cuts
   #highest: Timestamp
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
@@ -54,12 +57,13 @@ export class ItemSteps {
   /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
   readonly #dropped = new Set<SpaceId>()
 
-  constructor({ line, clock, partitions, marks, snapshots }: ItemStepsParts) {
+  constructor({ line, clock, partitions, marks, snapshots, cuts }: ItemStepsParts) {
     this.#line = line
     this.#clock = clock
     this.#partitions = partitions
     this.#marks = marks
     this.#snapshots = snapshots
+    this.#cuts = cuts
     this.#highest = clock.timestamp
   }
 
@@ -93,7 +97,8 @@ export class ItemSteps {
   apply(change: ItemChange): Uint8Array | undefined {
     const { table, key, state, next, timestamp, blind, put, json } = change
     if (this.isDropped(table.space)) return undefined
-    if (timestamp > this.#highest) this.#highest = timestamp
+    const highestBefore = this.#highest
+    if (timestamp > highestBefore) this.#highest = timestamp
     const { record } = state
     const lsn = this.#clock.nextLsn()
     const address = inSpace(table.space, key.bytes)
@@ -110,6 +115,8 @@ export class ItemSteps {
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
+    if (put === 'put')
+      this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: written !== undefined })
     const items = (next === undefined ? 0 : 1) - (record === undefined ? 0 : 1)
     const bytes = (next?.itemBytes ?? 0) - (record?.itemBytes ?? 0)
     if (items !== 0 || bytes !== 0) this.#line.addCount(table.space, items, bytes, put)

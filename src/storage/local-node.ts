@@ -2,6 +2,7 @@
 //
 // It carries state to the rules and their answer back; it decides nothing about items itself.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+import { Cuts } from './cuts.js'
 import { DynamoError } from '../model/errors.js'
 import { expiryPrefix } from '../model/key-bytes.js'
 import { keyAfter } from '../model/key-range.js'
@@ -110,7 +111,8 @@ export class LocalNode implements StorageNode {
     this.#snapshots = snapshots
     this.#locks = new UnitLocks(runtime.clock, units?.unitLocksMax)
     this.#floors = new SpaceFloors()
-    this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots })
+    const cuts = new Cuts(line, snapshots)
+    this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })
     this.#pendings = new PendingItems(line)
     this.ledger = new LocalLedger({ line, now: () => clock.now() })
     this.#transactions = new TransactionPart({
@@ -122,6 +124,7 @@ export class LocalNode implements StorageNode {
       partitions,
       marks,
       snapshots,
+      cuts,
       floors: this.#floors,
       locks: this.#locks,
       steps: this.#steps,

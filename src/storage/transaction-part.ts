@@ -16,6 +16,7 @@ import type { NextImage } from '../rules/single-write.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { LocalLedger } from '../ledger/local-ledger.js'
 import { Ceiling } from './ceiling.js'
+import type { Cuts } from './cuts.js'
 import { loadItem, settledAt, type LoadedItem, type TransactionState } from './contended.js'
 import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
@@ -59,6 +60,7 @@ export type TokenBook = Pick<LocalLedger, 'claimToken' | 'recordCommitted'>
 
 export interface TransactionPartOptions extends TransactionState, PatienceOptions {
   readonly steps: ItemSteps
+  readonly cuts: Cuts
   readonly tokens: TokenBook
   readonly rules: TransactionRules
   readonly functions?: RuleFunctions

@@ -11,6 +11,7 @@ import type { ItemRef } from '../ledger/ledger.js'
 import { decideReadSnapshot, ifCommitted, stateAt } from '../rules/visibility.js'
 import type { Ceiling } from './ceiling.js'
 import { loadRef, type LoadedItem, type TransactionState } from './contended.js'
+import type { Cuts } from './cuts.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { ItemSteps } from './item-steps.js'
 import { both } from './line.js'
@@ -35,6 +36,7 @@ export interface UnitPartOptions extends TransactionState {
   readonly steps: ItemSteps
   readonly patience: Patience
   readonly ceiling: Ceiling
+  readonly cuts: Cuts
 }
 
 const TOO_OLD = { answer: { verdict: 'snapshot-too-old' }, settled: undefined } as const
@@ -48,13 +50,13 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     options.line.onRollback(() => options.snapshots.dropAll())
   }
 
-  async openSnapshot({ timestamp: wanted }: OpenSnapshotRequest): Promise<OpenSnapshotReply> {
+  async openSnapshot({ timestamp: wanted, above }: OpenSnapshotRequest): Promise<OpenSnapshotReply> {
     const { line, clock, steps, snapshots, ceiling } = this.#options
     const admission = line.admission()
     if (admission !== undefined) await admission
     // Of what was written after it the past has not been kept.
     if (wanted !== undefined && wanted < steps.highest) return { timestamp: wanted, clock: clock.timestamp }
-    const timestamp = wanted ?? clock.nextTimestamp()
+    const timestamp = wanted ?? this.#pick(above)
     clock.witness(timestamp)
     snapshots.open(timestamp, line.settledAll())
     const covered = ceiling.above(timestamp)
@@ -62,13 +64,19 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     return { timestamp, clock: timestamp }
   }
 
+  #pick(above: OpenSnapshotRequest['above']): Timestamp {
+    const { clock, cuts } = this.#options
+    return (above === 'decided' ? undefined : cuts.latest()) ?? clock.nextTimestamp()
+  }
+
   closeSnapshot(timestamp: Timestamp): Promise<void> {
     this.#options.snapshots.close(timestamp)
     return Promise.resolve()
   }
 
-  readSnapshot({ at, items }: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
-    if (at === 'new') return this.#readNewSnapshot(items)
+  readSnapshot(request: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    const { at, items } = request
+    if (at === 'new') return this.#readNewSnapshot(request)
     if (at === 'uncommitted') {
       const results = items.map((ref) => readPrepared(loadRef(this.#options, ref)))
       return Promise.resolve({ verdict: 'read', results })
@@ -77,11 +85,11 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   /** Mostly there is nothing to wait for, and opening and reading are one step. */
-  async #readNewSnapshot(items: readonly ItemRef[]): Promise<ReadSnapshotReply> {
-    const { line, clock, snapshots, ceiling, patience } = this.#options
+  async #readNewSnapshot({ items, above }: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    const { line, snapshots, ceiling, patience } = this.#options
     const admission = line.admission()
     if (admission !== undefined) await admission
-    const at = clock.nextTimestamp()
+    const at = this.#pick(above)
     snapshots.open(at, line.settledAll())
     const covered = ceiling.above(at)
     const step = covered === undefined ? this.#readSnapshot(items, at) : undefined
@@ -149,7 +157,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   #lockItems({ unit, items: refs, until }: LockRequest): Step<LockReply> {
-    const { locks, patience } = this.#options
+    const { locks, patience, cuts } = this.#options
     const items = refs.map((ref) => loadRef(this.#options, ref))
     for (const [n, item] of items.entries()) {
       const holder = locks.keptBy(item.address, unit) ?? writerOf(item)
@@ -159,6 +167,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     }
     const addresses = items.map(({ address }) => address)
     const taken = locks.take(addresses, unit, until)
+    if (taken) cuts.pass()
     // Whoever waited for a younger unit's lock waits for an older one's now.
     for (const address of taken ? addresses : []) patience.changed(address)
     return { answer: { verdict: taken ? 'locked' : 'too-many' }, settled: undefined }

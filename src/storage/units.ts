@@ -26,6 +26,8 @@ export interface UnitIdentity {
 export interface OpenSnapshotRequest {
   /** Absent: the node picks one above everything it has acknowledged (enough where it is the only node). */
   readonly timestamp?: Timestamp
+  /** The one that it picks is above everything it has decided, too: its reader may have to wait for the disk. */
+  readonly above?: 'decided'
 }
 
 export interface OpenSnapshotReply {
@@ -40,6 +42,8 @@ export type ReadPoint = Timestamp | 'uncommitted'
 export interface ReadSnapshotRequest {
   /** `new`: opens one, as `openSnapshot({})` does, and reads there in the same step. Not for a call that may be repeated. */
   readonly at: ReadPoint | 'new'
+  /** As in OpenSnapshotRequest. */
+  readonly above?: 'decided'
   readonly items: readonly ItemRef[]
 }
 

@@ -15,11 +15,12 @@ import { EarlierCommitted, isRetriable, Overloaded } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, Protocol } from './protocol.js'
 import type { CommitProtocol, TransactOptions } from './transactor.js'
 import { Unit } from './unit.js'
-import { fraction, type Pace, sleep } from './waiting.js'
+import { backoffOf, fraction, type Pace, sleep } from './waiting.js'
 
 export interface AttemptSettings extends Required<Pick<TransactOptions, 'isolation' | 'timeoutMs'>> {
   readonly limit: number
-  readonly backoffMs: (attempt: number) => number
+  /** Absent: as the protocol has it. */
+  readonly backoffMs: ((attempt: number) => number) | undefined
   readonly signal: AbortSignal | undefined
   readonly unitBytesMax: number | undefined
 }
@@ -72,7 +73,8 @@ export async function commitEventually<Result>(
     if (attempt > settings.limit) throw lastWord(error, attempt)
     if (end.type === 'refused' && running.port.isDoubtful === true) doubtful.push(end)
     carried = running.port.carry?.() ?? carried
-    await sleep(runtime.clock, settings.backoffMs(attempt), settings.signal)
+    const backoffMs = settings.backoffMs ?? backoffOf(runtime, parts.protocol.backoffBaseMs)
+    await sleep(runtime.clock, backoffMs(attempt), settings.signal)
   }
 }
 

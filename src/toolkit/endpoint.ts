@@ -8,6 +8,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { DirectUnits } from './direct.js'
 import { callExtension } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
+import { loadSdk, type Sdk } from './sdk.js'
 
 export interface CallOptions {
   readonly signal?: AbortSignal
@@ -33,15 +34,11 @@ export interface Endpoint {
 /** One that may be Seriatim's. */
 export type ExtendedEndpoint = Endpoint & Required<Pick<Endpoint, 'extension'>>
 
-type Sdk = typeof import('@aws-sdk/client-dynamodb')
-
 /** Any official DynamoDBClient, whatever it talks to. */
 export function clientEndpoint(client: DynamoDBClient): ExtendedEndpoint {
-  let sdk: Promise<Sdk> | undefined
   return {
     async call(operation, input, options = {}) {
-      sdk ??= import('@aws-sdk/client-dynamodb')
-      const command = commandOf(await sdk, operation, input)
+      const command = commandOf(await loadSdk(), operation, input)
       const { signal } = options
       const send = client.send.bind(client) as (
         command: unknown,

@@ -3,6 +3,7 @@
 //   a command of the SDK --serialize--> target and body replaced --build, sign--> endpoint
 //   its answer <--deserialize-- an empty success <-- the body, taken here          (an error is left as it is)
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { loadSdk } from './sdk.js'
 
 /** Before the names of Seriatim's own operations. */
 export const EXTENSION_PREFIX = 'Seriatim_20261101.'
@@ -39,7 +40,7 @@ export async function callExtension(
   input: object,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<unknown> {
-  const { DescribeEndpointsCommand } = await import('@aws-sdk/client-dynamodb')
+  const { DescribeEndpointsCommand } = await loadSdk()
   const command = new DescribeEndpointsCommand({})
   const taken: Taken = {}
   const stack = command.middlewareStack as unknown as MiddlewareStack
@@ -49,7 +50,7 @@ export async function callExtension(
   stack.add((next) => async (args) => take(await next(args), taken), { step: 'deserialize', priority: 'low' })
   const { signal } = options
   await client.send(command, signal === undefined ? {} : { abortSignal: signal })
-  return JSON.parse(new TextDecoder().decode(taken.body)) as unknown
+  return JSON.parse(utf8.decode(taken.body)) as unknown
 }
 
 function replaced(args: { request: SdkRequest }, operation: string, input: object): { request: SdkRequest } {
@@ -65,6 +66,7 @@ function replaced(args: { request: SdkRequest }, operation: string, input: objec
   return args
 }
 
+const utf8 = new TextDecoder()
 const EMPTY_SUCCESS = new TextEncoder().encode('{"Endpoints":[]}')
 
 async function take(result: { response: SdkResponse }, taken: Taken): Promise<{ response: SdkResponse }> {

@@ -6,6 +6,8 @@ export const unitLimits = {
   actionsMax: 10_000,
   retryLimit: 4,
   backoffBaseMs: 20,
+  /** The same on a store in this process, where an attempt takes a fraction of a millisecond. */
+  backoffBaseInProcessMs: 1,
   backoffMaxMs: 5_000,
   timeoutMs: 30_000,
   /** How long the answer to a commit is waited for, counted from when it was sent. */

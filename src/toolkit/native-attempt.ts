@@ -7,7 +7,8 @@ import { unitLimits } from './limits.js'
 import type { NativeUnits } from './native.js'
 import { commitRefusal, isAnswered, readRefusal } from './native-errors.js'
 import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
-import { isRepeatable } from './protocol.js'
+import { goneOn, type Kept, type Plan, type ResumedPlan } from './native-detached.js'
+import { EarlierCommitted, isRepeatable } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, ItemAddress, Page } from './protocol.js'
 import type { RangeRequest, ReadItem, TableLayout, UnitWork } from './protocol.js'
 import { backoffOf, sleep } from './waiting.js'
@@ -29,7 +30,8 @@ interface PageAnswer extends Answer {
 const COMMITTED: CommitReport = { protocol: 'seriatim' }
 
 export class NativeAttempt implements Attempt {
-  readonly commitsReads = false
+  /** What a unit has read that was resumed is validated by a commit, which also ends its plan. */
+  readonly commitsReads: boolean
   readonly usage = { requests: 0, capacity: 0 }
   readonly #shared: NativeUnits
   readonly #start: AttemptStart
@@ -44,13 +46,21 @@ export class NativeAttempt implements Attempt {
   #isAnswered = false
   #isOver = false
 
-  constructor(shared: NativeUnits, start: AttemptStart) {
+  readonly #plan: Plan | undefined
+  /** That it held when it was detached. */
+  readonly #keptLocks: readonly ItemAddress[]
+
+  constructor(shared: NativeUnits, start: AttemptStart, resumed?: ResumedPlan) {
     this.#shared = shared
+    this.#plan = resumed?.plan
+    this.commitsReads = resumed !== undefined
+    this.#keptLocks = resumed?.kept.work.locks ?? []
     this.#start = start
     const { id, isolation, timeoutMs } = start
     this.#isRepeatable = isRepeatable(isolation)
-    const began = start.carried as number | undefined
-    this.#unit = { id, isolation, timeoutMs, readTimestamp: undefined, began, attemptBegan: undefined }
+    const began = resumed?.kept.began ?? (start.carried as number | undefined)
+    const readTimestamp = resumed && readTimestampOf(resumed.kept)
+    this.#unit = { id, isolation, timeoutMs, readTimestamp, began, attemptBegan: resumed?.clock }
   }
 
   get isDoubtful(): boolean {
@@ -120,11 +130,49 @@ export class NativeAttempt implements Attempt {
 
   async commit(work: UnitWork): Promise<CommitReport> {
     const { direct } = this.#shared.endpoint
-    if (direct !== undefined && work.locks.length === 0) await this.#commitDirectly(direct, work)
+    if (this.#plan !== undefined) await this.#commitPlan(work, this.#plan)
+    else if (direct !== undefined && work.locks.length === 0) await this.#commitDirectly(direct, work)
     else await this.#send(this.#commitInput(work), work)
     this.#isOver = true
     this.#shared.committed(this.#unit.id)
     return COMMITTED
+  }
+
+  /** By the wire's commit, whose token others may ask for. */
+  async #commitPlan({ reads, ranges, actions, locks }: UnitWork, plan: Plan): Promise<void> {
+    const work = {
+      reads,
+      ranges,
+      actions: [...actions, ...this.#shared.plans.ending(plan)],
+      locks: [...this.#keptLocks, ...locks],
+    }
+    try {
+      await this.#send({ ...this.#commitInput(work), ClientRequestToken: this.#unit.id }, work)
+    } catch (error) {
+      throw error instanceof EarlierCommitted ? goneOn(plan.id, error) : error
+    }
+  }
+
+  /** Keeps what it has read and is about to do, its snapshot and its locks: somebody goes on with it, soon or late. */
+  async detach(work: UnitWork): Promise<void> {
+    const { id, isolation, timeoutMs, readTimestamp, began } = this.#unit
+    const locks = [...this.#keptLocks, ...work.locks]
+    const kept: Kept = {
+      work: { ...work, locks },
+      isolation,
+      timeoutMs,
+      ...(readTimestamp !== undefined && { readTimestamp }),
+      ...(began !== undefined && { began }),
+    }
+    await this.#shared.plans.save(id, kept, this.#plan)
+    this.#isOver = true
+  }
+
+  /** After `end`: for good, also for others who might go on. */
+  async rolledBack(): Promise<void> {
+    if (this.#plan === undefined) return
+    const work = { reads: [], ranges: [], locks: [], actions: this.#shared.plans.ending(this.#plan) }
+    await this.#send({ ...this.#commitInput(work), ClientRequestToken: this.#unit.id }, work)
   }
 
   async #commitDirectly(direct: DirectUnits, work: UnitWork): Promise<void> {
@@ -275,3 +323,10 @@ export class NativeAttempt implements Attempt {
     return unit
   }
 }
+
+/**
+ * What a serializable unit has read is validated item by item, so it need not go on at its old snapshot, which may be
+ * gone; but ranges, and the first committer of a snapshot, are judged from there.
+ */
+const readTimestampOf = ({ isolation, work, readTimestamp }: Kept): number | undefined =>
+  isolation === 'serializable' && work.ranges.length === 0 ? undefined : readTimestamp

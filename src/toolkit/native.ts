@@ -9,20 +9,27 @@
 import type { Runtime } from '../runtime/runtime.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Layouts } from './layout.js'
+import { unitLimits } from './limits.js'
 import { NativeAttempt } from './native-attempt.js'
-import type { Protocol } from './protocol.js'
-import type { Outcome } from './transactor.js'
+import { DetachedPlans, type ResumedPlan } from './native-detached.js'
+import type { AttemptStart, Protocol, UnitWork } from './protocol.js'
+import type { Outcome, TransactOptions } from './transactor.js'
 
 /** Seriatim's own protocol, through an endpoint that is Seriatim. */
-export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime): Protocol {
-  const shared = new NativeUnits(endpoint, runtime)
+export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime, table?: string): Protocol {
+  const shared = new NativeUnits(endpoint, runtime, table)
   return {
     ordersLikeSeriatim: true,
-    attempt: (start) => new NativeAttempt(shared, start),
-    setup: () => Promise.resolve(),
+    ...(endpoint.direct !== undefined && { backoffBaseMs: unitLimits.backoffBaseInProcessMs }),
+    attempt: (start) => shared.attempt(start),
+    setup: () => shared.plans.setup(),
     outcome: (id) => shared.outcome(id),
     sweep: () => Promise.resolve({ committed: 0, cancelled: 0, orphans: 0, deleted: 0 }),
     idle: () => shared.idle(),
+    detached: {
+      detach: (start, work) => shared.attemptOf(start).detach(work),
+      resume: (id) => shared.resume(id),
+    },
   }
 }
 
@@ -31,19 +38,45 @@ export class NativeUnits {
   readonly endpoint: ExtendedEndpoint
   readonly runtime: Runtime
   readonly layouts: Layouts
+  readonly plans: DetachedPlans
+  readonly #attempts = new WeakMap<AttemptStart, NativeAttempt>()
+  /** Between `resume` and the attempt that goes on. */
+  readonly #resumed = new Map<string, ResumedPlan>()
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
   #released: number[] = []
   readonly #ending = new Set<Promise<unknown>>()
   /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
   readonly #committed = new Set<string>()
 
-  constructor(endpoint: ExtendedEndpoint, runtime: Runtime) {
+  constructor(endpoint: ExtendedEndpoint, runtime: Runtime, table?: string) {
+    this.plans = new DetachedPlans(endpoint, table)
     this.endpoint = endpoint
     this.runtime = runtime
     this.layouts = new Layouts(async (TableName) => {
       const { Table } = await endpoint.call('DescribeTable', { TableName })
       return Table ?? {}
     })
+  }
+
+  attempt(start: AttemptStart): NativeAttempt {
+    const resumed = this.#resumed.get(start.id)
+    if (resumed !== undefined) this.#resumed.delete(start.id)
+    const attempt = new NativeAttempt(this, start, resumed)
+    this.#attempts.set(start, attempt)
+    return attempt
+  }
+
+  attemptOf(start: AttemptStart): NativeAttempt {
+    const attempt = this.#attempts.get(start)
+    if (attempt === undefined) throw new TypeError('this attempt was begun by another transactor')
+    return attempt
+  }
+
+  async resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }> {
+    const resumed = await this.plans.load(id)
+    this.#resumed.set(id, resumed)
+    const { work, isolation, timeoutMs } = resumed.kept
+    return { work, options: { isolation, timeoutMs } }
   }
 
   release(readTimestamp: number): void {
@@ -85,7 +118,8 @@ export class NativeUnits {
     if (this.#committed.has(id)) return 'committed'
     const input = { ClientRequestToken: id }
     const answer = (await this.endpoint.extension('UnitOutcome', input)) as { Outcome?: string }
-    return OUTCOMES.get(answer.Outcome ?? '') ?? 'unknown'
+    const outcome = OUTCOMES.get(answer.Outcome ?? '')
+    return outcome ?? ((await this.plans.has(id)) ? 'pending' : 'unknown')
   }
 }
 

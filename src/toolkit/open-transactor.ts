@@ -36,12 +36,12 @@ export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
 ): Transactor<Tables> {
   const { protocol = 'auto' } = options
   if (protocol === 'seriatim')
-    return unitTransactor(() => nativeProtocol(endpoint, runtime), options, runtime)
+    return unitTransactor(() => nativeProtocol(endpoint, runtime, options.record), options, runtime)
   if (protocol !== 'auto')
     return unitTransactor(() => foreignProtocol(endpoint, options, runtime), options, runtime)
   const probed = async (): Promise<Protocol> =>
     (await isSeriatim(endpoint))
-      ? nativeProtocol(endpoint, runtime)
+      ? nativeProtocol(endpoint, runtime, options.record)
       : foreignProtocol(endpoint, options, runtime)
   return unitTransactor(probed, options, runtime)
 }

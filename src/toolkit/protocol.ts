@@ -163,6 +163,8 @@ export const isRepeatable = (isolation: IsolationLevel): boolean =>
 /** A way to commit. */
 export interface Protocol {
   attempt(start: AttemptStart): Attempt
+  /** Before another attempt, unless the caller has a way of his own. */
+  readonly backoffBaseMs?: number
   setup(): Promise<void>
   outcome(id: string): Promise<Outcome>
   sweep(options: { readonly tables?: readonly string[] }): Promise<SweepReport>

@@ -133,7 +133,10 @@ export interface TransactorOptions {
   readonly retry?: RetryOptions
   readonly isolation?: IsolationLevel
   readonly timeoutMs?: number
-  /** The table for transaction records on endpoints that are not Seriatim; `seriatim-transactions` by default. */
+  /**
+   * The table for transaction records on endpoints that are not Seriatim, `seriatim-transactions` by default; on Seriatim
+   * the one for detached units, `seriatim-units` by default. `setup()` makes it.
+   */
   readonly record?: string
   readonly onOutcome?: (info: OutcomeInfo) => void
   /** Told what an `onCommit` callback or `onOutcome` has thrown; a process warning by default. */

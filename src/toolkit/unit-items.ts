@@ -214,7 +214,8 @@ export class UnitItems {
       if (read !== undefined) reads.push(read)
       if (!isWritten) continue
       const action = this.#fold(entry) as { -readonly [Member in keyof Action]: Action[Member] }
-      if (read !== undefined) action.read = read
+      // Only an endpoint that has told where the item is has a use for it.
+      if (read?.place !== undefined) action.read = read
       actions.push(action)
     }
     return { reads, actions }
@@ -268,6 +269,6 @@ function readOf({ address: { table, key }, read }: Entry, isWritten: boolean): R
   if (read.item !== undefined) entry.item = read.item
   if (read.version !== undefined) entry.version = read.version
   if (read.place !== undefined) entry.place = read.place
-  if (isWritten) entry.written = true
+  if (isWritten && read.place !== undefined) entry.written = true
   return entry
 }

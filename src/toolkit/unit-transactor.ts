@@ -16,7 +16,7 @@ import type {
   UnitOfWork,
 } from './transactor.js'
 import type { Unit } from './unit.js'
-import { backoffOf, Pace, Turns } from './waiting.js'
+import { Pace, Turns } from './waiting.js'
 
 /** `protocol` is asked for once, when it is first needed. */
 export function unitTransactor<Tables extends TableMap<Tables> = AnyTables>(
@@ -150,7 +150,7 @@ class UnitTransactor implements Transactor {
       isolation: call.isolation ?? isolation ?? 'serializable',
       timeoutMs: call.timeoutMs ?? timeoutMs ?? unitLimits.timeoutMs,
       limit: call.retry?.limit ?? retry?.limit ?? unitLimits.retryLimit,
-      backoffMs: call.retry?.backoffMs ?? retry?.backoffMs ?? backoffOf(this.#runtime),
+      backoffMs: call.retry?.backoffMs ?? retry?.backoffMs,
       signal: call.signal,
       unitBytesMax,
     }
@@ -186,4 +186,4 @@ class UnitTransactor implements Transactor {
 }
 
 export const NOT_DETACHED =
-  'Seriatim keeps no unfinished units of work: their reads and writes live in the process that began them. Commit it, or begin it anew elsewhere.'
+  'This endpoint keeps no unfinished units of work: their reads and writes live in the process that began them. Commit it there, or begin it anew.'

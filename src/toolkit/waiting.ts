@@ -26,9 +26,9 @@ export function fraction(runtime: Runtime): number {
 
 /** Exponential, with full jitter. */
 export const backoffOf =
-  (runtime: Runtime) =>
+  (runtime: Runtime, baseMs: number = unitLimits.backoffBaseMs) =>
   (attempt: number): number =>
-    fraction(runtime) * Math.min(unitLimits.backoffBaseMs * 2 ** attempt, unitLimits.backoffMaxMs)
+    fraction(runtime) * Math.min(baseMs * 2 ** attempt, unitLimits.backoffMaxMs)
 
 /** Turns for a bounded number at a time, first come, first served. */
 export class Turns {

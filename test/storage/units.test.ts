@@ -139,7 +139,7 @@ test('units: a read at a snapshot is answered once what it saw is durable, and n
   const released = new Promise<void>((resolve) => (release = resolve))
   disk.fault = (step) => (step === 'sync' ? released : undefined)
   const written = put(node, plain, plainItem('a', { v: number(2) }))
-  const { timestamp: at } = await node.openSnapshot({})
+  const { timestamp: at } = await node.openSnapshot({ above: 'decided' })
   const overwritten = put(node, plain, plainItem('a', { v: number(3) }))
   const range = {
     at,
@@ -178,5 +178,56 @@ test('units: a read at a snapshot is answered once what it saw is durable, and n
     all.page.entries.map(({ record }) => itemOf(record)),
     [plainItem('a', { v: number(2) })],
   )
+  await node.close()
+})
+
+test('units: while a batch is written, a new snapshot stands before it and waits for no disk', async () => {
+  const [runtime, disk] = [testRuntime(1), new FaultyDisk()]
+  const node = await openLocalNode({ runtime, path: testFolder(), files: disk, tuning: { reserveBytes: 0 } })
+  const seenAt = async (at: Timestamp): Promise<unknown> => {
+    const reply = await node.readSnapshot({ at, items })
+    assert.ok(reply.verdict === 'read' && reply.results[0]?.verdict === 'value')
+    return itemOf(reply.results[0].record)?.['v']
+  }
+  const seenByNew = async (): Promise<unknown> => {
+    const reply = await node.readSnapshot({ at: 'new', items })
+    assert.ok(reply.verdict === 'read' && reply.at !== undefined && reply.results[0]?.verdict === 'value')
+    await node.closeSnapshot(reply.at)
+    return itemOf(reply.results[0].record)?.['v']
+  }
+  await put(node, plain, plainItem('a', { v: number(1) }))
+  assert.deepEqual(await seenByNew(), number(1), 'from here on somebody opens snapshots')
+  await put(node, plain, plainItem('b', { v: number(1) }))
+
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  disk.fault = (step) => (step === 'sync' ? released : undefined)
+  const second = put(node, plain, plainItem('a', { v: number(2) }))
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  const third = put(node, plain, plainItem('a', { v: number(3) }))
+  assert.deepEqual(await seenByNew(), number(1), 'answered while the disk is at work')
+  const { timestamp: before } = await node.openSnapshot({})
+
+  // Whoever has locked the item must see what was decided before.
+  const until = (before + 60_000_000) as Timestamp
+  await node.lockItems({ unit: { id: 'u', began: before }, items, until })
+  let answered = false
+  const locked = seenByNew().then((seen) => {
+    answered = true
+    return seen
+  })
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(answered, false)
+
+  disk.fault = () => undefined
+  release()
+  await second
+  assert.notDeepEqual(await seenByNew(), number(1), 'in the turn in which the write is acknowledged')
+  await third
+  assert.deepEqual(await seenByNew(), number(3))
+  assert.deepEqual(await locked, number(3))
+  assert.deepEqual(await seenAt(before), number(1), 'and the snapshot stays where it is')
+  await node.closeSnapshot(before)
+  assert.deepEqual(node.unitsHeld, { snapshots: 0, historyBytes: 0, locks: 1 })
   await node.close()
 })

@@ -18,6 +18,7 @@ import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import {
   forget,
+  openingOf,
   readPlace,
   readsAtOneSnapshot,
   refusedSnapshot,
@@ -79,17 +80,18 @@ export async function readItems(
 ): Promise<ItemsRead> {
   // Before the snapshot is taken: what is locked is then read as it stays.
   if (gets.some(({ locked }) => locked)) await lock(context, unit, gets)
+  const open = openingOf(unit)
   const { snapshots } = context.coordinator
   const items = gets.map(({ ref }) => ref)
   const clock = context.runtime.clock.nowMicros()
   if (readsAtOneSnapshot(unit) && unit.readTimestamp === undefined) {
-    const { at, answer: outcome } = await snapshots.readNew(items)
+    const { at, answer: outcome } = await snapshots.readNew({ items, ...open })
     if (outcome.outcome === 'read') return { records: outcome.records, readTimestamp: at, clock }
     // Nobody knows of it.
     forget(context, at)
     throw refusedSnapshot(outcome)
   }
-  const place = await readPlace(context, unit)
+  const place = await readPlace(context, unit, open)
   try {
     const outcome = await snapshots.read({ at: place.at, items })
     if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)

@@ -91,17 +91,31 @@ export interface ReadPlace {
   done(): void
 }
 
-export async function readPlace(context: RouterContext, unit: Unit): Promise<ReadPlace> {
+export interface Opening {
+  readonly above?: 'decided'
+}
+
+/**
+ * A first attempt reads what is durable, and waits for no disk. One that comes after a conflict would meet the next if it
+ * did not see what is being written.
+ */
+export const openingOf = ({ began }: Unit): Opening => (began === undefined ? {} : { above: 'decided' })
+
+export async function readPlace(
+  context: RouterContext,
+  unit: Unit,
+  open: Opening = openingOf(unit),
+): Promise<ReadPlace> {
   const { snapshots } = context.coordinator
   const clock = { Clock: context.runtime.clock.nowMicros() }
   if (unit.isolation === 'read-uncommitted')
     return { at: 'uncommitted', members: clock, done: () => undefined }
   if (readsAtOneSnapshot(unit)) {
-    const at = unit.readTimestamp ?? (await snapshots.open())
+    const at = unit.readTimestamp ?? (await snapshots.open(open))
     return { at, members: { ReadTimestamp: at, ...clock }, done: () => undefined }
   }
   // Read-committed sees, with each request, what is committed by then: all of it, on whatever nodes it is.
-  const at = await snapshots.open()
+  const at = await snapshots.open(open)
   return { at, members: clock, done: () => forget(context, at) }
 }
 
