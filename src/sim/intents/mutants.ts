@@ -74,10 +74,34 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     replace: 'for (const page of [])',
     workload: 'slots',
   },
+  'page-alone-not-validated': {
+    module: `${folder}/attempt.js`,
+    find: 'if (rows === 0 && items.length < 2)',
+    replace: 'if (pages.length + items.length < 2)',
+    workload: 'slots',
+  },
+  'guard-not-written': {
+    module: `${folder}/guards.js`,
+    find: "if (kind === 'check' || space.guards[table] === undefined)",
+    replace: 'if (true)',
+    workload: 'slots',
+  },
+  'guard-not-validated': {
+    module: `${folder}/attempt.js`,
+    find: 'guardedWork(this.#space, unit, await this.#guards.all())',
+    replace: 'guardedWork(this.#space, unit, [])',
+    workload: 'slots',
+  },
+  'guard-read-beside-rows': {
+    module: `${folder}/guards.js`,
+    find: 'await seen;',
+    replace: 'void seen.catch(() => undefined);',
+    workload: 'slots',
+  },
   'absence-not-locked': {
     module: `${folder}/attempt.js`,
-    find: 'const bare = work.observed.filter(({ version }) => version === undefined);',
-    replace: 'const bare = [];',
+    find: '...(await this.#asMembers(work.observed.filter(isBare)))',
+    replace: '',
     workload: 'lists',
   },
   'intent-over-intent': {
@@ -102,6 +126,12 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     module: `${folder}/rules.js`,
     find: "if (header.done)\n        return 'drop';",
     replace: '',
+    workload: 'slots',
+  },
+  'delete-forgets-inserter': {
+    module: `${folder}/settle.js`,
+    find: 'if (space.done.has(id))',
+    replace: 'if (true)',
     workload: 'slots',
   },
   'own-write-not-recognised': {

@@ -4,6 +4,7 @@ import { AnswerLost } from '../../toolkit/intents/caller.js'
 import { Conflict, ConditionFailed, OutcomeUnknown } from '../../toolkit/errors.js'
 import type { IntentsOptions } from '../../toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../toolkit/intents/intents-protocol.js'
+import { isGuardRecord } from '../../toolkit/intents/guards.js'
 import type { Patience } from '../../toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../toolkit/intents/records.js'
 import { Deadline } from '../../toolkit/deadline.js'
@@ -69,11 +70,20 @@ class World {
     this.#workloadName = workload
     this.#workload = WORKLOADS[workload]!()
     const random = this.#random
-    this.#store = new SimStore({ transactions: random.chance(0.4), returnsOld: random.chance(0.5) })
+    this.#store = new SimStore({
+      transactions: random.chance(0.4),
+      returnsOld: random.chance(0.5),
+      // Several pages, or one that holds the whole range.
+      pageItems: random.pick([5, 50]),
+    })
+    const { table, schema } = this.#workload
+    const isGuarded = schema.sort !== undefined && random.chance(0.5)
+    if (isGuarded) this.#tally.add('worlds with guards')
     this.#options = {
       patience: PATIENCE,
       protocol: random.chance(0.3) ? 'intents' : 'auto',
       always: random.chance(0.4),
+      ...(isGuarded && { guards: { [table]: 'rely' } }),
     }
     this.#isRough = random.chance(0.8)
     this.#trouble = this.#isRough ? ROUGH : CALM
@@ -289,12 +299,13 @@ class World {
     await this.#sweep(client)
     return this.#store
       .items(RECORDS)
+      .filter((item) => !isGuardRecord(item))
       .map((item) => ({ kind: 'record-kept', explanation: JSON.stringify(item).slice(0, 500) }))
   }
 
   #leftBehind(): Anomaly[] {
-    const locked = this.#store
-      .items(this.#workload.table)
+    const locked = [this.#workload.table, RECORDS]
+      .flatMap((table) => this.#store.items(table))
       .filter((item) => storedOf(item)?.intent !== undefined)
       .map((item) => ({ kind: 'lock-left', explanation: JSON.stringify(item).slice(0, 500) }))
     const undone = this.#store

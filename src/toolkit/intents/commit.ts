@@ -20,8 +20,8 @@ import { depthOf } from './images.js'
 import { intentLimits } from './limits.js'
 import type { Member } from './members.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
-import { beginRequest, placeRequest, turnRequest } from './requests.js'
-import type { Party } from './rules.js'
+import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
+import { committedOf, type Party } from './rules.js'
 import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
 import { inParallel, readOne, type Space } from './space.js'
 import { divided, type Spill, spillsOf, writeSpill } from './spill.js'
@@ -41,7 +41,7 @@ export interface Plan {
 /** One member with its intent, and the item as it was when the intent was placed. */
 interface Placing {
   readonly member: Member
-  readonly intent: Intent
+  intent: Intent
   /** Set when the intent is known to be there; `attempted` when it may be. */
   attempted: boolean
   stored?: Stored
@@ -162,11 +162,13 @@ class Transaction {
   }
 
   async #place(placing: Placing): Promise<void> {
-    const { member, intent } = placing
+    const { member } = placing
     const { caller } = this.#space
-    const request = placeRequest(member, member.layout.key, intent, member.base)
+    let { base } = member
     for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
       placing.attempted = true
+      const { intent } = placing
+      const request = placeRequest(member, member.layout.key, intent, base)
       const reply = await caller.send('UpdateItem', request, this.#usage)
       if (reply.ok) {
         placing.stored = storedOf(fromSdkItem(reply.output.Attributes ?? {}))!
@@ -186,7 +188,11 @@ class Transaction {
       if (other !== undefined && other.turn > intent.turn) throw superseded(intent.id)
       // Another coordinator of this transaction has finished it here; its header will tell.
       if (stored?.version !== undefined && writerOf(stored.version) === intent.id) return
-      throw changed(member, stored?.version)
+      if (!member.touch) throw changed(member, stored?.version)
+      // A guard is written whatever it was: no version comes back, so the request above can do nothing any more.
+      const { item, version } = stored === undefined ? {} : committedOf(stored)
+      base = baseOf(item, version)
+      placing.intent = { ...intent, transient: base.kind === 'absent' }
     }
     throw inTheWay(member, 'several')
   }

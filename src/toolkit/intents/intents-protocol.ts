@@ -2,6 +2,7 @@
 //
 //   rules.ts (pure) <-- settle.ts  making room, finishing      <-- commit.ts   header, intents, decision
 //                   <-- look.ts, ranges.ts, validate.ts reading    single.ts, transact.ts  cheaper ways
+//                   <-- guards.ts  partitions as participants
 //                   <-- sweep.ts   what others left behind         locks.ts, detached.ts   longer lives
 //
 // See docs/any-endpoint.md for what it stores and promises, and docs/adr/0013-intents.md for why.
@@ -12,6 +13,7 @@ import type { Outcome } from '../transactor.js'
 import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
 import { Caller } from './caller.js'
 import { detachedUnits } from './detached.js'
+import type { Guards } from './guards.js'
 import { readHeader } from './headers.js'
 import { defaultPatience, type Patience } from './limits.js'
 import { setupRecords } from './setup.js'
@@ -24,6 +26,8 @@ export interface IntentsOptions {
   /** The table of transaction records. */
   readonly record?: string
   readonly patience?: Partial<Patience>
+  /** Tables with guards, and whether queries rely on them. */
+  readonly guards?: Guards
   /** `auto`: the cheapest of all. `transact`: one TransactWriteItems or nothing. `intents`: conditional writes alone. */
   readonly protocol?: 'auto' | 'transact' | 'intents'
   /** Every unit goes through intents, however small. */
@@ -36,7 +40,8 @@ export function intentsProtocol(
   options: IntentsOptions = {},
 ): IntentsProtocol {
   const patience = { ...defaultPatience, ...options.patience }
-  const space = openSpace(new Caller(endpoint, runtime), options.record ?? RECORDS, patience)
+  const records = options.record ?? RECORDS
+  const space = openSpace(new Caller(endpoint, runtime), { records, patience, guards: options.guards ?? {} })
   const { protocol = 'auto', always = false } = options
   return new IntentsProtocol(space, {
     single: !always,

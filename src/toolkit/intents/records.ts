@@ -8,6 +8,7 @@
 //                   part 'items/00001'    more participants
 //                   part 'redo/00001'     a redo that does not fit its item
 //                   part 'plan/00001'     a detached unit
+//                   part 'guard'          of a partition (guards.ts); version and intent as in an item
 //
 // Everything here is pure.
 import type { AttributeValue, Item } from '../../model/value.js'
@@ -118,6 +119,7 @@ function redoOf(map: Item): Redo {
 // The record table.
 
 export const HEADER_PART = 'header'
+export const GUARD_PART = 'guard'
 export const partName = (kind: 'items' | 'redo' | 'plan', position: number): string =>
   `${kind}/${String(position).padStart(5, '0')}`
 

@@ -7,6 +7,7 @@ import type { SweepReport } from '../transactor.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { cancel, readHeader, unchangedMs } from './headers.js'
+import { isGuardRecord } from './guards.js'
 import { keyOf } from './images.js'
 import { HEADER_PART, headerOf, INTENT, recordKey, storedOf } from './records.js'
 import { forgetRequest } from './requests.js'
@@ -22,12 +23,15 @@ export async function sweep(space: Space, tables: readonly string[]): Promise<Sw
   const headers = new Set<string>()
   const parts = new Map<string, Item>()
   await scan(space, space.records, undefined, usage, async (items) => {
+    const guards = items.filter(isGuardRecord)
     for (const item of items) {
+      if (isGuardRecord(item)) continue
       if (textOf(item, 'part') === HEADER_PART) headers.add(textOf(item, 'id'))
       else parts.set(textOf(item, 'id'), item)
     }
     const found = items.filter((item) => textOf(item, 'part') === HEADER_PART)
     await inParallel(found, (item) => sweepHeader(space, item, counts, usage), SWEEP_PARALLEL)
+    await sweepItems(space, space.records, guards, counts, usage)
   })
   // Records without a header: it was delayed, or lost.
   for (const [id, item] of parts)
@@ -98,28 +102,39 @@ async function sweepOrphan(space: Space, id: string, counts: Counts, usage: Usag
 }
 
 async function sweepTable(space: Space, table: string, counts: Counts, usage: Usage): Promise<void> {
-  const layout = await space.layouts.of(table)
   await scan(space, table, `attribute_exists(${INTENT})`, usage, (items) =>
-    inParallel(
-      items,
-      async (item) => {
-        const stored = storedOf(item)
-        const intent = stored?.intent
-        if (stored === undefined || intent === undefined) return
-        const { id } = intent
-        const locked = { table, key: keyOf(layout.key, item), stored, intent }
-        let header = await readHeader(space, id, usage)
-        if (header === undefined || header.state === 'pending') {
-          if (unchangedMs(space, id, header) < (header ?? intent).patienceMs) return
-          const fate = await cancel(space, header ?? intent, usage)
-          if (header === undefined) counts.orphans++
-          header = fate === 'cancelled' ? await readHeader(space, id, usage) : fate
-        } else if (!header.done && unchangedMs(space, id, header) < header.patienceMs) return
-        if (settlementOf(intent, header) === 'apply') await apply(space, locked, usage)
-        else if (settlementOf(intent, header) === 'drop') await drop(space, locked, usage)
-      },
-      SWEEP_PARALLEL,
-    ),
+    sweepItems(space, table, items, counts, usage),
+  )
+}
+
+/** Intents, on items or guards, whose transactions stand still. */
+async function sweepItems(
+  space: Space,
+  table: string,
+  items: readonly Item[],
+  counts: Counts,
+  usage: Usage,
+): Promise<void> {
+  await inParallel(
+    items,
+    async (item) => {
+      const stored = storedOf(item)
+      const intent = stored?.intent
+      if (stored === undefined || intent === undefined) return
+      const { id } = intent
+      const layout = await space.layouts.of(table)
+      const locked = { table, key: keyOf(layout.key, item), stored, intent }
+      let header = await readHeader(space, id, usage)
+      if (header === undefined || header.state === 'pending') {
+        if (unchangedMs(space, id, header) < (header ?? intent).patienceMs) return
+        const fate = await cancel(space, header ?? intent, usage)
+        if (header === undefined) counts.orphans++
+        header = fate === 'cancelled' ? await readHeader(space, id, usage) : fate
+      } else if (!header.done && unchangedMs(space, id, header) < header.patienceMs) return
+      if (settlementOf(intent, header) === 'apply') await apply(space, locked, usage)
+      else if (settlementOf(intent, header) === 'drop') await drop(space, locked, usage)
+    },
+    SWEEP_PARALLEL,
   )
 }
 
