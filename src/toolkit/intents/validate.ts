@@ -27,7 +27,6 @@ export interface Observed extends ItemAddress {
 /** Only its image, or its absence, can be compared: it may have been something else in between. */
 export const isBare = ({ version, isGuard }: Observed): boolean => version === undefined && isGuard !== true
 
-
 /** Throws Conflict if something changed. */
 export async function validate(
   space: Space,
