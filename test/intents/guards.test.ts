@@ -239,7 +239,7 @@ for (const [name, place, settings] of [
         await t.sweep()
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
-      assert.equal(await t.outcome('nobody'), 'cancelled')
+      assert.equal(await t.outcome('nobody.1'), 'cancelled')
       // Records of what is done are deleted at once with this patience; guards never.
       await t.sweep()
       await t.sweep()

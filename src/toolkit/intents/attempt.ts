@@ -16,6 +16,7 @@ import type {
   TableLayout,
   UnitWork,
 } from '../protocol.js'
+import { OutcomeUnknown } from '../errors.js'
 import type { Usage } from './caller.js'
 import { commitByIntents } from './commit.js'
 import { guardedWork, SeenGuards } from './guards.js'
@@ -49,7 +50,7 @@ export class IntentsAttempt implements Attempt {
   readonly #start: AttemptStart
   readonly #ways: Ways
   readonly #usage: Usage = { requests: 0, capacity: 0 }
-  readonly #me: Party
+  readonly #me: Party & { readonly once: boolean }
   readonly #pages: SeenPage[]
   readonly #guards: SeenGuards
   readonly #locks: Locks
@@ -61,8 +62,9 @@ export class IntentsAttempt implements Attempt {
     this.#ways = ways
     const carried = start.carried as { readonly since: number } | undefined
     this.#me = {
-      id: start.attempt === 1 ? start.id : `${start.id}.${start.attempt}`,
+      id: start.attempt === 1 ? start.id : attemptId(start.id, start.attempt),
       since: resumed?.header.since ?? carried?.since ?? space.caller.runtime.clock.nowMicros(),
+      once: start.once === true,
     }
     this.#pages = [...(resumed?.pages ?? [])]
     this.#guards = new SeenGuards(resumed?.guards ?? [])
@@ -136,6 +138,9 @@ export class IntentsAttempt implements Attempt {
     } catch (error) {
       // What the unit itself is blamed for may come from reads that did not fit together.
       if (isRefusal(error)) await this.validate(unit)
+      // The id of this attempt: of the unit itself `outcome` could not say that it was cancelled for good.
+      if (error instanceof OutcomeUnknown && error.id === this.#start.id && !this.#me.once)
+        throw new OutcomeUnknown(error.message, attemptId(error.id, this.#start.attempt), { cause: error })
       throw error
     }
   }
@@ -265,6 +270,8 @@ export class IntentsAttempt implements Attempt {
     return { since: this.#me.since }
   }
 }
+
+const attemptId = (id: string, attempt: number): string => `${id}.${attempt}`
 
 export const readItem = ({
   item,

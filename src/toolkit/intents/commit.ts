@@ -24,10 +24,10 @@ import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, type Party } from './rules.js'
 import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
 import { inParallel, readOne, type Space } from './space.js'
-import { divided, type Spill, spillsOf, writeSpill } from './spill.js'
+import { divided, NO_PARTICIPANTS, participantsOf, type Spill, spillsOf, writeSpill } from './spill.js'
 
 export interface Plan {
-  readonly me: Party
+  readonly me: Party & { readonly once: boolean }
   readonly members: readonly Member[]
   readonly patienceMs: number
   /** No decision to commit is sent later than this, on my own clock. */
@@ -76,10 +76,9 @@ class Transaction {
       const intent = { id: me.id, turn, since: me.since, patienceMs, transient, redo }
       return { member, intent, attempted: false }
     })
-    const locked = begun?.items ?? []
-    const participants = [...locked, ...members].map(({ table, key }) => ({ table, key }))
-    const { inline, spills: parts } = divided(me.id, participants)
-    this.#spills = [...spills, ...parts]
+    const addresses = members.map(({ table, key }) => ({ table, key }))
+    const { items, parts, spills: written } = divided(me.id, begun ?? NO_PARTICIPANTS, addresses)
+    this.#spills = [...spills, ...written]
     this.#header = {
       id: me.id,
       state: 'pending',
@@ -87,11 +86,12 @@ class Transaction {
       stamp: stampOf(space),
       since: me.since,
       patienceMs,
-      items: inline,
-      parts: parts.length,
+      items,
+      parts,
       done: false,
       plan: begun?.plan ?? 0,
       planFirst: begun?.planFirst ?? 0,
+      once: me.once,
     }
   }
 
@@ -255,7 +255,9 @@ class Transaction {
 
   /** Items that were locked in an earlier turn and are no members of this one. */
   async #dropLocks(usage: Usage): Promise<void> {
-    await inParallel(this.#plan.begun?.items ?? [], async (address) => {
+    const { begun } = this.#plan
+    const locked = begun === undefined ? [] : await participantsOf(this.#space, begun, usage)
+    await inParallel(locked, async (address) => {
       const stored = storedOf(await readOne(this.#space.caller, address, usage))
       const intent = stored?.intent
       if (stored === undefined || intent?.id !== this.#header.id) return

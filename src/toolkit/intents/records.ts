@@ -60,6 +60,8 @@ export interface Header {
   /** Records that hold the unit itself, from `plan/<planFirst>` on: it was detached. */
   readonly plan: number
   readonly planFirst: number
+  /** The unit has no other attempt: what becomes of this one becomes of the unit. */
+  readonly once: boolean
 }
 
 /** An item as it is in the table: the user's attributes apart from ours. */
@@ -132,7 +134,7 @@ export function headerItem(header: Header): Item {
 
 /** All but its key. */
 export function headerAttributes(header: Omit<Header, 'id'>): Item {
-  const { state, turn, stamp, since, patienceMs, items, parts, done, plan, planFirst } = header
+  const { state, turn, stamp, since, patienceMs, items, parts, done, plan, planFirst, once } = header
   return {
     state: { S: state },
     turn: { N: String(turn) },
@@ -144,6 +146,7 @@ export function headerAttributes(header: Omit<Header, 'id'>): Item {
     plan: { N: String(plan) },
     planFirst: { N: String(planFirst) },
     ...(done && { done: { BOOL: true } }),
+    ...(once && { once: { BOOL: true } }),
   }
 }
 
@@ -161,6 +164,7 @@ export function headerOf(item: Item): Header {
     done: attribute(item, 'done') !== undefined,
     plan: number(item, 'plan'),
     planFirst: number(item, 'planFirst'),
+    once: attribute(item, 'once') !== undefined,
   }
 }
 

@@ -1,6 +1,7 @@
 // What others left behind: transactions that stand still are cancelled or finished, intents without a header are undone,
 // and records that have been done for long are deleted. Anyone may sweep, any number of times, beside everything else.
 // How long something has stood still is measured on the sweeper's own clock: the first time it is seen, nothing is done.
+import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
 import type { Item } from '../../model/value.js'
 import { attribute } from '../../model/value.js'
 import type { SweepReport } from '../transactor.js'
@@ -71,25 +72,35 @@ async function sweepHeader(space: Space, item: Item, counts: Counts, usage: Usag
 /** The header last: as long as something is left, it can be found. */
 async function forget(space: Space, id: string, usage: Usage): Promise<void> {
   const { caller, records } = space
-  const { Items } = await caller.read(
-    'Query',
-    {
-      TableName: records,
-      ConsistentRead: true,
-      KeyConditionExpression: '#id = :id',
-      ProjectionExpression: '#id, #part',
-      ExpressionAttributeNames: { '#id': 'id', '#part': 'part' },
-      ExpressionAttributeValues: { ':id': { S: id } },
-    },
-    usage,
-  )
-  const parts = (Items ?? [])
-    .map((item) => textOf(fromSdkItem(item), 'part'))
-    .filter((part) => part !== HEADER_PART)
-  for (const part of [...parts, HEADER_PART]) {
+  const parts: string[] = []
+  let start: Record<string, SdkValue> | undefined
+  do {
+    const { Items, LastEvaluatedKey } = await caller.read(
+      'Query',
+      {
+        TableName: records,
+        ConsistentRead: true,
+        KeyConditionExpression: '#id = :id',
+        ProjectionExpression: '#id, #part',
+        ExpressionAttributeNames: { '#id': 'id', '#part': 'part' },
+        ExpressionAttributeValues: { ':id': { S: id } },
+        ...(start !== undefined && { ExclusiveStartKey: start }),
+      },
+      usage,
+    )
+    parts.push(...(Items ?? []).map((item) => textOf(fromSdkItem(item), 'part')))
+    start = LastEvaluatedKey
+  } while (start !== undefined)
+  const remove = async (part: string): Promise<void> => {
     const reply = await caller.send('DeleteItem', forgetRequest(records, recordKey(id, part)), usage)
     if (!reply.ok) throw reply.error
   }
+  await inParallel(
+    parts.filter((part) => part !== HEADER_PART),
+    remove,
+    SWEEP_PARALLEL,
+  )
+  await remove(HEADER_PART)
   space.watch.forget(id)
 }
 
