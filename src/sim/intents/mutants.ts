@@ -156,6 +156,13 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     workload: 'slots',
     seed: 56,
   },
+  'unit-cancelled-with-its-attempt': {
+    module: `${folder}/rules.js`,
+    find: 'headers.some(({ once }) => once)',
+    replace: 'headers.length > 0',
+    workload: 'lists',
+    seed: 26,
+  },
   'own-write-not-recognised': {
     module: `${folder}/single.js`,
     find: 'if (stored?.version !== undefined && writerOf(stored.version) === me.id)',
