@@ -1,5 +1,5 @@
 // How memory and time of a client grow with the items of a unit: one process for each size, the endpoint in another.
-//   node growth.js URL ITEMS
+//   node growth.js URL ITEMS [RUNS]
 import { pathToFileURL } from 'node:url'
 import { clientEndpoint } from '../../src/toolkit/endpoint.js'
 import type { Endpoint } from '../../src/toolkit/endpoint.js'
@@ -26,7 +26,7 @@ const RUNS = 3
 /** Looks at the heap during one unit. */
 const LOOKS = 12
 
-export async function growthOf(endpoint: Endpoint, items: number): Promise<Growth> {
+export async function growthOf(endpoint: Endpoint, items: number, runs = RUNS): Promise<Growth> {
   let underWay = 0
   let underWayMax = 0
   let answers = 0
@@ -61,7 +61,7 @@ export async function growthOf(endpoint: Endpoint, items: number): Promise<Growt
   await unit(items, 'x')
   await t.idle()
   const times: { readonly answerMs: number; readonly doneMs: number; readonly cpuMs: number }[] = []
-  for (let run = 0; run < RUNS; run++) {
+  for (let run = 0; run < runs; run++) {
     const cpu = process.cpuUsage()
     const start = performance.now()
     await unit(items, 'ab'[run % 2]!)
@@ -82,7 +82,7 @@ export async function growthOf(endpoint: Endpoint, items: number): Promise<Growt
   await unit(items, 'z')
   await t.idle()
   const middle = (name: 'answerMs' | 'doneMs' | 'cpuMs'): number =>
-    times.map((one) => one[name]).toSorted((a, b) => a - b)[Math.floor(RUNS / 2)]!
+    times.map((one) => one[name]).toSorted((a, b) => a - b)[Math.floor(runs / 2)]!
   return {
     items,
     answerMs: middle('answerMs'),
@@ -126,8 +126,10 @@ export function growthTable(rows: readonly { readonly growth: Growth; readonly w
 export const requestsAtOnceMax = intentLimits.parallelMax
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [url = '', items = ''] = process.argv.slice(2)
+  const [url = '', items = '', runs] = process.argv.slice(2)
   const client = sdkClient(url)
-  process.stdout.write(`${JSON.stringify(await growthOf(clientEndpoint(client), Number(items)))}\n`)
+  process.stdout.write(
+    `${JSON.stringify(await growthOf(clientEndpoint(client), Number(items), runs === undefined ? RUNS : Number(runs)))}\n`,
+  )
   client.destroy()
 }
