@@ -121,7 +121,8 @@ async function stopBeforeDecision(endpoint: Pick<Endpoint, 'call'>): Promise<voi
 }
 
 test('an index with projection ALL carries both attributes, and no transient item without its own', async () => {
-  const { endpoint, close } = await seriatim()
+  const opened = await seriatim()
+  const { endpoint } = opened
   await createTable(endpoint)
   const t = intentsTransactor(endpoint)
   await t.setup()
@@ -135,7 +136,7 @@ test('an index with projection ALL carries both attributes, and no transient ite
   })
   assert.equal(Items?.length, 1)
   assert.deepEqual([Items[0]!['n']?.N, VERSION in Items[0]!, INTENT in Items[0]!], ['1', true, true])
-  await close()
+  await opened.close()
 })
 
 describe('streams on DynamoDB Local', { skip: localFolder === undefined && 'it is not installed' }, () => {
