@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { INTENTS_MUTANTS } from '../dist/src/sim/intents/mutants.js'
 
-const MUTANT_TRANSACTIONS = 40_000
+// A mutant is looked for at the seed where it was found last, and then, if the code has changed since, from the first on.
+const KNOWN_TRANSACTIONS = 1_200
+const SEARCHED_TRANSACTIONS = 40_000
+const WORLD_TRANSACTIONS = 400
+const PROCESSES = 2
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -63,23 +67,44 @@ async function one() {
 }
 
 async function allMutants() {
-  let failed = 0
-  for (const [name, { workload }] of Object.entries(INTENTS_MUTANTS)) {
-    const args = [String(MUTANT_TRANSACTIONS), '--mutant', name, '--workload', workload]
+  const waiting = Object.keys(INTENTS_MUTANTS)
+  const lost = []
+  const worker = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+      if (!(await isFound(name))) lost.push(name)
+  }
+  await Promise.all(Array.from({ length: PROCESSES }, worker))
+  const all = Object.keys(INTENTS_MUTANTS).length
+  console.log(`${all - lost.length} of ${all} mutants were found`)
+  for (const name of lost) console.log(`NOT FOUND: ${name}`)
+  return lost.length === 0 ? 0 : 1
+}
+
+async function isFound(name) {
+  const { workload, seed } = INTENTS_MUTANTS[name]
+  for (const [transactions, from] of [
+    [KNOWN_TRANSACTIONS, seed],
+    [SEARCHED_TRANSACTIONS, 1],
+  ]) {
+    const args = [String(transactions), '--mutant', name, '--workload', workload, '--seed', String(from)]
     const { code, output } = await run(args)
-    const found = code === 1 && output.includes(' is wrong:')
-    if (!found) failed++
-    console.log(`${found ? 'found' : 'NOT FOUND'}: ${name}`)
+    const found = /the world of seed (\d+)/.exec(output)
+    if (code === 1 && found !== null) {
+      // The world is right without the mutant: it is the mutant that was found.
+      const same = await run([String(WORLD_TRANSACTIONS), '--workload', workload, '--seed', found[1]])
+      if (same.code !== 0) {
+        console.log(`wrong without ${name}, too:\n${same.output.slice(-2_000)}`)
+        return false
+      }
+      const [, explanation = ''] = /is wrong:\n {2}(.*)/.exec(output) ?? []
+      console.log(`found: ${name}, seed ${found[1]}: ${explanation.slice(0, 160)}`)
+      return true
+    }
     console.log(
-      output
-        .split('\n')
-        .slice(0, found ? 3 : 20)
-        .join('\n')
-        .slice(0, 600)
-        .replace(/^/gm, '    '),
+      `not found in ${transactions} transactions from seed ${from}: ${name}\n${output.slice(0, 2_000)}`,
     )
   }
-  return failed === 0 ? 0 : 1
+  return false
 }
 
 function run(args) {

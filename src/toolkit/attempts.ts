@@ -105,11 +105,11 @@ export interface RunningAttempt {
 export function startAttempt(
   { protocol, runtime }: AttemptParts,
   settings: AttemptSettings,
-  { id, attempt, carried }: { readonly id: string; readonly attempt: number; readonly carried?: unknown },
+  which: Pick<AttemptStart, 'id' | 'attempt' | 'carried' | 'once'>,
 ): RunningAttempt {
   const { isolation, timeoutMs, signal } = settings
   const deadline = new Deadline(runtime.clock, { timeoutMs, signal, expired: () => expired(timeoutMs) })
-  const start: AttemptStart = { id, attempt, isolation, timeoutMs, deadline, carried }
+  const start: AttemptStart = { ...which, isolation, timeoutMs, deadline }
   const port = protocol.attempt(start)
   const { ordersLikeSeriatim } = protocol
   const { unitBytesMax } = settings

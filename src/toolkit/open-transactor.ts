@@ -59,9 +59,10 @@ async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
 
 /** Conditional writes and, where the endpoint has it, TransactWriteItems. */
 function foreignProtocol(endpoint: Endpoint, options: TransactorOptions, runtime: Runtime): Protocol {
-  const { protocol = 'auto', record } = options
+  const { protocol = 'auto', record, guards } = options
   return intentsProtocol(endpoint, runtime, {
     protocol: protocol === 'seriatim' ? 'auto' : protocol,
     ...(record !== undefined && { record }),
+    ...(guards !== undefined && { guards }),
   })
 }

@@ -109,6 +109,8 @@ export interface AttemptStart {
   /** The same for all attempts of one unit, as its idempotency token is. */
   readonly id: string
   readonly attempt: number
+  /** It is the only attempt of its unit: a handle's, which nobody tries again. */
+  readonly once?: boolean
   readonly isolation: IsolationLevel
   readonly timeoutMs: number
   /** Over when the attempt's time is, or when its caller gives up; not looked at once the commit has been sent. */

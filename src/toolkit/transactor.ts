@@ -138,12 +138,19 @@ export interface TransactorOptions {
    * the one for detached units, `seriatim-units` by default. `setup()` makes it.
    */
   readonly record?: string
+  /**
+   * Tables whose partitions have guards against phantoms, on endpoints that are not Seriatim. `write`: this transactor
+   * writes them; `rely`: its queries also rely on them, and are not read again. Every writer of the table must take part.
+   */
+  readonly guards?: Readonly<Record<string, GuardUse>>
   readonly onOutcome?: (info: OutcomeInfo) => void
   /** Told what an `onCommit` callback or `onOutcome` has thrown; a process warning by default. */
   readonly onError?: (error: unknown) => void
   /** Bytes of items that one unit may hold; 64 MB unless told otherwise. */
   readonly unitBytesMax?: number
 }
+
+export type GuardUse = 'write' | 'rely'
 
 export type Outcome = 'committed' | 'cancelled' | 'pending' | 'unknown'
 

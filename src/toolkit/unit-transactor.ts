@@ -102,7 +102,7 @@ class UnitTransactor implements Transactor {
   ): Promise<UnitHandle> {
     try {
       const parts = await this.#loaded()
-      const running = startAttempt(parts, settings, { id, attempt: 1 })
+      const running = startAttempt(parts, settings, { id, attempt: 1, once: true })
       prepare(running.unit)
       return openHandle({
         running,

@@ -47,7 +47,7 @@ export const sdkClient = (url: string): DynamoDBClient =>
 /** Where it is installed. */
 export const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
 
-export async function dynamoDbLocal(): Promise<Place> {
+export async function dynamoDbLocal(): Promise<Place & { readonly url: string }> {
   const port = await freePort()
   const args = ['-Djava.library.path=DynamoDBLocal_lib', '-Xmx512m', '-jar', 'DynamoDBLocal.jar']
   const child = spawn('java', [...args, '-inMemory', '-sharedDb', '-port', String(port)], {
@@ -55,10 +55,12 @@ export async function dynamoDbLocal(): Promise<Place> {
     stdio: 'ignore',
   })
   const exited = new Promise((resolve) => child.once('exit', resolve))
-  const client = sdkClient(`http://127.0.0.1:${port}`)
+  const url = `http://127.0.0.1:${port}`
+  const client = sdkClient(url)
   const endpoint = clientEndpoint(client)
   await ready(endpoint)
   return {
+    url,
     endpoint: foreign(endpoint),
     close: async () => {
       client.destroy()

@@ -19,7 +19,9 @@ const endpoint: Endpoint = {
       headers: {
         'content-type': 'application/x-amz-json-1.0',
         'x-amz-target': `DynamoDB_20120810.${operation}`,
-        authorization: 'AWS4-HMAC-SHA256 Credential=a/20300101/us-east-1/dynamodb/aws4_request',
+        'x-amz-date': '20300101T000000Z',
+        authorization:
+          'AWS4-HMAC-SHA256 Credential=a/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
       },
       body: JSON.stringify(input),
     })

@@ -2,19 +2,51 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from '../../src/store.js'
+import { clientEndpoint, type ExtendedEndpoint } from '../../src/toolkit/endpoint.js'
 import { INTENT } from '../../src/toolkit/intents/records.js'
-import { foreign, intentsTransactor } from './endpoints.js'
+import { dynalite } from '../suites/dynalite.js'
+import { foreign, intentsTransactor, sdkClient } from './endpoints.js'
 
 const CHILD = fileURLToPath(new URL('./killed-child.js', import.meta.url))
 
-test('a coordinator killed at any request leaves all or nothing, and no lock after a sweep', async () => {
-  await using store = await open({ memory: true })
-  const server = await store.listen({ port: 0 })
+interface Served extends AsyncDisposable {
+  readonly url: string
+  readonly endpoint: ExtendedEndpoint
+}
+
+async function servedSeriatim(): Promise<Served> {
+  const store = await open({ memory: true })
+  const { url } = await store.listen({ port: 0 })
   const endpoint = foreign({ call: (operation, input) => store.call(operation, input) })
-  await store.call('CreateTable', {
+  return { url, endpoint, [Symbol.asyncDispose]: () => store.close() }
+}
+
+async function servedDynalite(): Promise<Served> {
+  const server = await dynalite()
+  const client = sdkClient(server.url)
+  return {
+    url: server.url,
+    endpoint: foreign(clientEndpoint(client)),
+    [Symbol.asyncDispose]: async () => {
+      client.destroy()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('on Seriatim a coordinator killed at any request leaves all or nothing, and no lock after a sweep', (context) =>
+  killedEverywhere(context, servedSeriatim))
+
+test('on dynalite a coordinator killed at any request leaves all or nothing, and no lock after a sweep', (context) =>
+  killedEverywhere(context, servedDynalite))
+
+async function killedEverywhere(context: TestContext, serve: () => Promise<Served>): Promise<void> {
+  await using server = await serve()
+  const { endpoint } = server
+  await endpoint.call('CreateTable', {
     TableName: 'Things',
     BillingMode: 'PAY_PER_REQUEST',
     AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
@@ -37,6 +69,7 @@ test('a coordinator killed at any request leaves all or nothing, and no lock aft
     }
   }
   assert.equal(fates.size, 2, 'some were committed, some were not')
+  context.diagnostic(`${2 * requests} cases`)
 
   async function commitAndDie(
     k: number,
@@ -70,7 +103,7 @@ test('a coordinator killed at any request leaves all or nothing, and no lock aft
   async function swept(): Promise<void> {
     for (let rounds = 0; rounds < 2_000; rounds++) {
       await sweeper.sweep({ tables: ['Things'] })
-      const { Count } = await store.call('Scan', {
+      const { Count } = await endpoint.call('Scan', {
         TableName: 'Things',
         ConsistentRead: true,
         FilterExpression: `attribute_exists(${INTENT})`,
@@ -80,4 +113,4 @@ test('a coordinator killed at any request leaves all or nothing, and no lock aft
     }
     assert.fail('a lock was left')
   }
-})
+}

@@ -125,7 +125,7 @@ describe('plain clients beside transactions, on dynalite', () => {
     const [code] = (await once(child, 'close')) as [number]
     assert.equal(code, 0)
     assert.equal(said, '0 finished, 1 rolled back, 0 without a record undone, 0 old records deleted\n')
-    assert.equal(await intentsTransactor(endpoint).outcome('dead'), 'cancelled')
+    assert.equal(await intentsTransactor(endpoint).outcome('dead.1'), 'cancelled')
   })
 
   test('seriatim sweep says what it needs', () => {

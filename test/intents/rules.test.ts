@@ -33,6 +33,7 @@ const header = (change: Partial<Header>): Header => ({
   done: false,
   plan: 0,
   planFirst: 0,
+  once: false,
   ...change,
 })
 

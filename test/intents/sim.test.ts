@@ -36,10 +36,10 @@ for (const [name, { module, find }] of Object.entries(INTENTS_MUTANTS)) {
   })
 }
 
-for (const name of ['finished-before-decision', 'reads-not-validated', 'no-tombstone']) {
+for (const name of ['finished-before-decision', 'reads-not-validated', 'no-tombstone', 'guard-not-written']) {
   test(`intents mutant ${name}: is found`, () => {
-    const { workload } = INTENTS_MUTANTS[name]!
-    const args = [script, '8000', '--mutant', name, '--workload', workload]
+    const { workload, seed } = INTENTS_MUTANTS[name]!
+    const args = [script, '8000', '--mutant', name, '--workload', workload, '--seed', String(seed)]
     const run = spawnSync(process.execPath, args, { encoding: 'utf8' })
     assert.equal(run.status, 1, run.stdout + run.stderr)
     assert.match(run.stdout, / is wrong:/)

@@ -42,7 +42,18 @@ testTransactor(
   features,
 )
 testTransactor('units on Seriatim, every one by intents', subject(seriatim, { always: true }), features)
+testTransactor('units on Seriatim with guards', subject(seriatim, { guards: { Orders: 'rely' } }), features)
+testTransactor(
+  'units on Seriatim with guards, every one by intents',
+  subject(seriatim, { guards: { Orders: 'rely' }, always: true }),
+  features,
+)
 testTransactor('units on dynalite', subject(dynalitePlace), features)
+testTransactor(
+  'units on dynalite with guards',
+  subject(dynalitePlace, { guards: { Orders: 'rely' } }),
+  features,
+)
 if (localFolder === undefined)
   test('units on DynamoDB Local', { skip: 'DYNAMODB_LOCAL names no folder that has it' }, () => undefined)
 else {

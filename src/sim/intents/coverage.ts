@@ -27,6 +27,10 @@ export function missing(tally: Tally): string[] {
     ...['read-only', 'single', 'transact', 'intents'].map((path) => `path/${path}`),
     ...['committed', 'cancelled', 'orphans', 'deleted'].map((what) => `swept/${what}`),
     ...['committed', 'aborted', 'unknown', 'died'].map((outcome) => `outcome/${outcome}`),
+    ...['committed committed', 'committed unknown', 'aborted cancelled', 'aborted unknown'].map(
+      (fate) => `fate/${fate}`,
+    ),
+    'worlds with guards',
   ]
   const absent = wanted.filter((name) => tally.of(name) === 0)
   if (tally.of('contended') < CONTENDED_MIN * tally.of('transactions')) absent.push('contended')

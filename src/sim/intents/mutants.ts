@@ -8,6 +8,8 @@ export interface IntentsMutant {
   readonly replace: string
   /** Where it shows soonest. */
   readonly workload: 'lists' | 'bank' | 'slots'
+  /** A world in which it was found; the search begins there. */
+  readonly seed: number
 }
 
 const folder = 'toolkit/intents'
@@ -19,96 +21,154 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     replace:
       'if (header === undefined)\n                return drop(space, locked, usage);\n            await cancel(space, header ?? intent, usage);',
     workload: 'lists',
+    seed: 3,
   },
   'counter-as-version': {
     module: `${folder}/rules.js`,
     find: 'if (intent.transient)\n        return `${intent.id}*${intent.id}`;',
     replace: 'return `n${Number((before ?? "n0").slice(1)) + 1}`;',
     workload: 'lists',
+    seed: 6,
   },
   'single-write-blind-to-intents': {
     module: `${folder}/single.js`,
     find: "condition: '#v = :base AND attribute_not_exists(#i)',\n                names: { '#v': VERSION, '#i': INTENT },",
     replace: "condition: '#v = :base',\n                names: { '#v': VERSION },",
     workload: 'lists',
+    seed: 1,
   },
   'transaction-blind-to-intents': {
     module: `${folder}/transact.js`,
     find: "const OURS = { '#seriatimI': INTENT, '#seriatimV': VERSION };\nconst FREE = 'attribute_not_exists(#seriatimI) AND NOT",
     replace: "const OURS = { '#seriatimV': VERSION };\nconst FREE = 'NOT",
     workload: 'lists',
+    seed: 28,
   },
   'finished-before-decision': {
     module: `${folder}/commit.js`,
     find: 'this.#answer(await decide(',
     replace: 'this.#finishBehind();\n        this.#answer(await decide(',
     workload: 'bank',
+    seed: 1,
   },
   'decision-not-compared': {
     module: `${folder}/requests.js`,
     find: "'#state = :pending AND #turn = :turn AND #stamp = :stamp'",
     replace: "'(#state = :pending OR attribute_exists(#state)) AND #turn = :turn AND #stamp = :stamp'",
     workload: 'bank',
+    seed: 2,
   },
   'lost-decision-taken-for-cancelled': {
     module: `${folder}/headers.js`,
     find: 'const fate = await cancel(space, header, usage);\n        return',
     replace: "const fate = 'cancelled';\n        return",
     workload: 'lists',
+    seed: 169,
   },
   'reads-not-validated': {
     module: `${folder}/commit.js`,
     find: 'await this.#plan.validate();',
     replace: '',
     workload: 'lists',
+    seed: 2,
   },
   'validation-passes-intents': {
     module: `${folder}/validate.js`,
     find: 'if (look.undecided === undefined)',
     replace: 'if (true)',
     workload: 'lists',
+    seed: 8,
   },
   'ranges-not-validated': {
     module: `${folder}/validate.js`,
     find: 'for (const page of seen.pages)',
     replace: 'for (const page of [])',
     workload: 'slots',
+    seed: 1,
+  },
+  'page-alone-not-validated': {
+    module: `${folder}/attempt.js`,
+    find: 'if (rows === 0 && items.length < 2)',
+    replace: 'if (pages.length + items.length < 2)',
+    workload: 'slots',
+    seed: 2,
+  },
+  'guard-not-written': {
+    module: `${folder}/guards.js`,
+    find: "if (kind === 'check' || space.guards[table] === undefined)",
+    replace: 'if (true)',
+    workload: 'slots',
+    seed: 2,
+  },
+  'guard-not-validated': {
+    module: `${folder}/attempt.js`,
+    find: 'guardedWork(this.#space, unit, await this.#guards.all())',
+    replace: 'guardedWork(this.#space, unit, [])',
+    workload: 'slots',
+    seed: 2,
+  },
+  'guard-read-beside-rows': {
+    module: `${folder}/guards.js`,
+    find: 'await seen;',
+    replace: 'void seen.catch(() => undefined);',
+    workload: 'slots',
+    seed: 2,
   },
   'absence-not-locked': {
     module: `${folder}/attempt.js`,
-    find: 'const bare = work.observed.filter(({ version }) => version === undefined);',
-    replace: 'const bare = [];',
+    find: '...(await this.#asMembers(work.observed.filter(isBare)))',
+    replace: '',
     workload: 'lists',
+    seed: 9,
   },
   'intent-over-intent': {
     module: `${folder}/requests.js`,
     find: 'const free = `(attribute_not_exists(#i) OR ${own})`;',
     replace: 'const free = `(attribute_not_exists(#i) OR attribute_exists(#i) OR ${own})`;',
     workload: 'lists',
+    seed: 1,
   },
   'base-not-compared': {
     module: `${folder}/requests.js`,
     find: 'version: `#v = :base AND ${free}`,',
     replace: 'version: `(#v = :base OR attribute_exists(#v)) AND ${free}`,',
     workload: 'lists',
+    seed: 1,
   },
   'reader-trusts-done': {
     module: `${folder}/look.js`,
     find: "if (header?.state === 'committed' && header.done)",
     replace: 'if (false)',
     workload: 'slots',
+    seed: 2,
   },
   'repeated-intent-applied': {
     module: `${folder}/rules.js`,
     find: "if (header.done)\n        return 'drop';",
     replace: '',
     workload: 'slots',
+    seed: 3,
+  },
+  'delete-forgets-inserter': {
+    module: `${folder}/settle.js`,
+    find: 'if (space.done.has(id))',
+    replace: 'if (true)',
+    workload: 'slots',
+    seed: 56,
+  },
+  'unit-cancelled-with-its-attempt': {
+    module: `${folder}/rules.js`,
+    find: 'headers.some(({ once }) => once)',
+    replace: 'headers.length > 0',
+    workload: 'lists',
+    seed: 26,
   },
   'own-write-not-recognised': {
     module: `${folder}/single.js`,
     find: 'if (stored?.version !== undefined && writerOf(stored.version) === me.id)',
     replace: 'if (false)',
     workload: 'lists',
+    seed: 6,
   },
   'undecided-is-applied': {
     module: `${folder}/rules.js`,
@@ -116,5 +176,6 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     replace:
       "if (header === undefined)\n        return 'undecided';\n    if (header.state === 'pending')\n        return 'apply';",
     workload: 'bank',
+    seed: 1,
   },
 }

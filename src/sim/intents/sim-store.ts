@@ -37,10 +37,10 @@ export interface StoreFeatures {
   readonly transactions: boolean
   /** ReturnValuesOnConditionCheckFailure. */
   readonly returnsOld: boolean
+  /** Rows in a page of a query. */
+  readonly pageItems: number
 }
 
-/** So few that ranges have several pages. */
-const PAGE_ITEMS = 5
 const SCAN_ITEMS = 50
 
 export class SimStore {
@@ -158,7 +158,7 @@ export class SimStore {
     if (sort !== undefined)
       found.sort((a, b) => compareValues(attribute(a, sort.name)!, attribute(b, sort.name)!) ?? 0)
     if (input['ScanIndexForward'] === false) found.reverse()
-    return paged(schema, found, input)
+    return paged(schema, found, input, this.#features.pageItems)
   }
 
   #scan(input: Input): object {
@@ -231,9 +231,10 @@ function paged(
   schema: KeySchema,
   found: readonly Item[],
   input: Input,
+  pageItems: number,
 ): { Items: Item[]; LastEvaluatedKey?: Item } {
   const start = input['ExclusiveStartKey'] as Item | undefined
-  const limit = Math.min((input['Limit'] as number | undefined) ?? PAGE_ITEMS, PAGE_ITEMS)
+  const limit = Math.min((input['Limit'] as number | undefined) ?? pageItems, pageItems)
   let from = 0
   if (start !== undefined) {
     const text = keyText(schema, start)

@@ -1,12 +1,15 @@
 // Which step of the protocol a request is, for counting where processes died and what was lost.
 import { INTENT } from '../../toolkit/intents/records.js'
 import { RECORDS } from '../../toolkit/intents/intents-protocol.js'
+import type { Item } from '../../model/value.js'
+import { isGuardRecord } from '../../toolkit/intents/guards.js'
 import type { Input } from './sim-store.js'
 
 export function stepOf(operation: string, input: Input): string {
   const update = (input['UpdateExpression'] as string | undefined) ?? ''
   const condition = (input['ConditionExpression'] as string | undefined) ?? ''
-  if (input['TableName'] === RECORDS) {
+  const key = input['Key'] as Item | undefined
+  if (input['TableName'] === RECORDS && !(key !== undefined && isGuardRecord(key))) {
     if (operation === 'GetItem') return 'read record'
     if (operation === 'PutItem') return condition === '' ? 'spill' : 'begin'
     if (operation === 'DeleteItem') return 'forget'

@@ -4,6 +4,7 @@ import { AnswerLost } from '../../toolkit/intents/caller.js'
 import { Conflict, ConditionFailed, OutcomeUnknown } from '../../toolkit/errors.js'
 import type { IntentsOptions } from '../../toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../toolkit/intents/intents-protocol.js'
+import { isGuardRecord } from '../../toolkit/intents/guards.js'
 import type { Patience } from '../../toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../toolkit/intents/records.js'
 import { Deadline } from '../../toolkit/deadline.js'
@@ -61,6 +62,8 @@ class World {
   #broken: unknown
   #clients = 0
   #isOver = false
+  /** What the callers of units were told. */
+  readonly #told = new Map<string, UnitEnd['status']>()
 
   constructor(seed: number, workload: string, transactions: number) {
     this.#seed = seed
@@ -69,11 +72,20 @@ class World {
     this.#workloadName = workload
     this.#workload = WORKLOADS[workload]!()
     const random = this.#random
-    this.#store = new SimStore({ transactions: random.chance(0.4), returnsOld: random.chance(0.5) })
+    this.#store = new SimStore({
+      transactions: random.chance(0.4),
+      returnsOld: random.chance(0.5),
+      // Several pages, or one that holds the whole range.
+      pageItems: random.pick([5, 50]),
+    })
+    const { table, schema } = this.#workload
+    const isGuarded = schema.sort !== undefined && random.chance(0.5)
+    if (isGuarded) this.#tally.add('worlds with guards')
     this.#options = {
       patience: PATIENCE,
       protocol: random.chance(0.3) ? 'intents' : 'auto',
       always: random.chance(0.4),
+      ...(isGuarded && { guards: { [table]: 'rely' } }),
     }
     this.#isRough = random.chance(0.8)
     this.#trouble = this.#isRough ? ROUGH : CALM
@@ -164,6 +176,7 @@ class World {
     this.#tally.add('transactions')
     if (client.met > 0 || progress.attempts > 1) this.#tally.add('contended')
     this.#tally.add(`outcome/${ended}`)
+    this.#told.set(id, status)
     plan.ended({ id, status, invokedAt, completedAt })
   }
 
@@ -206,7 +219,7 @@ class World {
   /** Begun here, detached, and committed by two others at once. */
   async #shared(client: SimClient, id: string, plan: UnitPlan): Promise<UnitEnd['status']> {
     try {
-      const start = startOf(id, 1, undefined)
+      const start = { ...startOf(id, 1, undefined), once: true }
       const running = client.protocol.attempt(start)
       const unit = new SimUnit(running)
       await plan.run(unit)
@@ -230,7 +243,7 @@ class World {
     try {
       await client.sleep(client.random.below(20))
       const { work } = await client.protocol.detached.resume(id)
-      const running = client.protocol.attempt(startOf(id, 1, undefined))
+      const running = client.protocol.attempt({ ...startOf(id, 1, undefined), once: true })
       await running.commit(work)
       return 'committed'
     } catch (error) {
@@ -276,9 +289,26 @@ class World {
     for (let rounds = 0; rounds < 12; rounds++) {
       await this.#sweep(client)
       await client.sleep(1_500)
-      if (this.#leftBehind().length === 0) return this.#forget(client)
+      if (this.#leftBehind().length > 0) continue
+      return [...(await this.#wrongFates(client)), ...(await this.#forget(client))]
     }
     return this.#leftBehind()
+  }
+
+  /** Whatever `outcome` says of a unit, its caller was not told the contrary. */
+  async #wrongFates(client: SimClient): Promise<readonly Anomaly[]> {
+    const wrong: Anomaly[] = []
+    for (const [id, status] of this.#told) {
+      if (!client.random.chance(ASKED)) continue
+      const outcome = await client.protocol.outcome(id)
+      this.#tally.add(`fate/${status} ${outcome}`)
+      const isWrong =
+        outcome === 'pending' ||
+        (status === 'committed' && outcome === 'cancelled') ||
+        (status === 'aborted' && outcome === 'committed')
+      if (isWrong) wrong.push({ kind: 'wrong-fate', explanation: `${id} was ${status}, not ${outcome}` })
+    }
+    return wrong
   }
 
   /** In some worlds the sweeper goes on until nothing is left of any transaction. */
@@ -289,12 +319,13 @@ class World {
     await this.#sweep(client)
     return this.#store
       .items(RECORDS)
+      .filter((item) => !isGuardRecord(item))
       .map((item) => ({ kind: 'record-kept', explanation: JSON.stringify(item).slice(0, 500) }))
   }
 
   #leftBehind(): Anomaly[] {
-    const locked = this.#store
-      .items(this.#workload.table)
+    const locked = [this.#workload.table, RECORDS]
+      .flatMap((table) => this.#store.items(table))
       .filter((item) => storedOf(item)?.intent !== undefined)
       .map((item) => ({ kind: 'lock-left', explanation: JSON.stringify(item).slice(0, 500) }))
     const undone = this.#store
@@ -310,6 +341,9 @@ const explain = (error: unknown): string =>
 
 /** Of all units: committed by two processes at once. */
 const SHARED = 0.04
+
+/** Of all units: their fate is asked for in the end. */
+const ASKED = 0.2
 
 const NEVER = new Deadline(
   { nowMicros: () => 0, timer: () => () => undefined },

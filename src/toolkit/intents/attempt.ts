@@ -16,8 +16,10 @@ import type {
   TableLayout,
   UnitWork,
 } from '../protocol.js'
+import { OutcomeUnknown } from '../errors.js'
 import type { Usage } from './caller.js'
 import { commitByIntents } from './commit.js'
+import { guardedWork, SeenGuards } from './guards.js'
 import { intentLimits } from './limits.js'
 import { Locks } from './locks.js'
 import { Looker } from './look.js'
@@ -28,7 +30,7 @@ import { type Means, type Party, pathOf } from './rules.js'
 import { commitSingle } from './single.js'
 import type { Space } from './space.js'
 import { commitByTransact } from './transact.js'
-import { validate, type Observed } from './validate.js'
+import { isBare, validate, type Observed } from './validate.js'
 
 /** What may be used to commit; `transact` turns false when the endpoint turns out not to have it. */
 export interface Ways {
@@ -40,6 +42,7 @@ export interface Ways {
 export interface Resumed {
   readonly header: Header
   readonly pages: readonly SeenPage[]
+  readonly guards: readonly Observed[]
 }
 
 export class IntentsAttempt implements Attempt {
@@ -47,8 +50,9 @@ export class IntentsAttempt implements Attempt {
   readonly #start: AttemptStart
   readonly #ways: Ways
   readonly #usage: Usage = { requests: 0, capacity: 0 }
-  readonly #me: Party
+  readonly #me: Party & { readonly once: boolean }
   readonly #pages: SeenPage[]
+  readonly #guards: SeenGuards
   readonly #locks: Locks
   #isDetached = false
 
@@ -58,10 +62,12 @@ export class IntentsAttempt implements Attempt {
     this.#ways = ways
     const carried = start.carried as { readonly since: number } | undefined
     this.#me = {
-      id: start.attempt === 1 ? start.id : `${start.id}.${start.attempt}`,
+      id: start.attempt === 1 ? start.id : attemptId(start.id, start.attempt),
       since: resumed?.header.since ?? carried?.since ?? space.caller.runtime.clock.nowMicros(),
+      once: start.once === true,
     }
     this.#pages = [...(resumed?.pages ?? [])]
+    this.#guards = new SeenGuards(resumed?.guards ?? [])
     this.#locks = new Locks(space, this.#me, this.#usage, resumed?.header)
   }
 
@@ -75,6 +81,10 @@ export class IntentsAttempt implements Attempt {
 
   get pages(): readonly SeenPage[] {
     return this.#pages
+  }
+
+  get guards(): SeenGuards {
+    return this.#guards
   }
 
   get locks(): Locks {
@@ -109,6 +119,8 @@ export class IntentsAttempt implements Attempt {
   async page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page> {
     const layout = await this.layout(range.table)
     refuseIndex(layout, range, this.#start.isolation)
+    const isGuarded =
+      this.#validates && (await this.#guards.look(this.#space, layout, range, this.#me.id, this.#usage))
     const { page, seen } = await readPage(
       this.#space,
       layout,
@@ -116,7 +128,7 @@ export class IntentsAttempt implements Attempt {
       this.#me.id,
       this.#usage,
     )
-    if (this.#validates) this.#pages.push(seen)
+    if (this.#validates && !isGuarded) this.#pages.push(seen)
     return page
   }
 
@@ -126,13 +138,17 @@ export class IntentsAttempt implements Attempt {
     } catch (error) {
       // What the unit itself is blamed for may come from reads that did not fit together.
       if (isRefusal(error)) await this.validate(unit)
+      // The id of this attempt: of the unit itself `outcome` could not say that it was cancelled for good.
+      if (error instanceof OutcomeUnknown && error.id === this.#start.id && !this.#me.once)
+        throw new OutcomeUnknown(error.message, attemptId(error.id, this.#start.attempt), { cause: error })
       throw error
     }
   }
 
   async #commit(unit: UnitWork): Promise<CommitReport> {
     const deadlineMs = this.#space.caller.nowMs() + this.#space.patience.commitMs
-    let work = await workOf(this.#space, unit, this.#validates, this.#usage)
+    const guarded = await guardedWork(this.#space, unit, await this.#guards.all())
+    let work = await workOf(this.#space, guarded, this.#validates, this.#usage)
     const pages = this.#validates ? this.#pages : []
     for (;;) {
       const path = this.#path(work)
@@ -191,9 +207,8 @@ export class IntentsAttempt implements Attempt {
     deadlineMs: number,
   ): Promise<void> {
     // Absence and images are only certain under a lock; versions can be looked at again.
-    const bare = work.observed.filter(({ version }) => version === undefined)
-    const versioned = work.observed.filter(({ version }) => version !== undefined)
-    const members = [...writes, ...(await this.#asMembers(bare))]
+    const versioned = work.observed.filter((seen) => !isBare(seen))
+    const members = [...writes, ...(await this.#asMembers(work.observed.filter(isBare)))]
     const begun = this.#locks.header
     const me = { ...this.#me, deadlineMs }
     // From here on the commit answers for what is held, and whoever takes it over.
@@ -221,7 +236,9 @@ export class IntentsAttempt implements Attempt {
     pages: readonly SeenPage[],
     deadlineMs: number,
   ): Promise<void> {
-    if (items.length + pages.length < 2) return
+    // One item alone is what it was at one moment; the rows of a page need not be.
+    const rows = pages.length + items.filter(({ isGuard }) => isGuard === true).length
+    if (rows === 0 && items.length < 2) return
     const me = { ...this.#me, deadlineMs }
     await validate(this.#space, { items, pages }, me, this.#usage)
   }
@@ -233,7 +250,7 @@ export class IntentsAttempt implements Attempt {
       ...(version !== undefined && { version: String(version) }),
     }))
     const deadlineMs = this.#space.caller.nowMs() + this.#space.patience.commitMs
-    await this.#readAgain(items, this.#pages, deadlineMs)
+    await this.#readAgain([...items, ...(await this.#guards.all())], this.#pages, deadlineMs)
   }
 
   end(): void {
@@ -253,6 +270,8 @@ export class IntentsAttempt implements Attempt {
     return { since: this.#me.since }
   }
 }
+
+const attemptId = (id: string, attempt: number): string => `${id}.${attempt}`
 
 export const readItem = ({
   item,

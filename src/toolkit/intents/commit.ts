@@ -20,14 +20,14 @@ import { depthOf } from './images.js'
 import { intentLimits } from './limits.js'
 import type { Member } from './members.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
-import { beginRequest, placeRequest, turnRequest } from './requests.js'
-import type { Party } from './rules.js'
+import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
+import { committedOf, type Party } from './rules.js'
 import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
 import { inParallel, readOne, type Space } from './space.js'
-import { divided, type Spill, spillsOf, writeSpill } from './spill.js'
+import { divided, NO_PARTICIPANTS, participantsOf, type Spill, spillsOf, writeSpill } from './spill.js'
 
 export interface Plan {
-  readonly me: Party
+  readonly me: Party & { readonly once: boolean }
   readonly members: readonly Member[]
   readonly patienceMs: number
   /** No decision to commit is sent later than this, on my own clock. */
@@ -41,7 +41,7 @@ export interface Plan {
 /** One member with its intent, and the item as it was when the intent was placed. */
 interface Placing {
   readonly member: Member
-  readonly intent: Intent
+  intent: Intent
   /** Set when the intent is known to be there; `attempted` when it may be. */
   attempted: boolean
   stored?: Stored
@@ -76,10 +76,9 @@ class Transaction {
       const intent = { id: me.id, turn, since: me.since, patienceMs, transient, redo }
       return { member, intent, attempted: false }
     })
-    const locked = begun?.items ?? []
-    const participants = [...locked, ...members].map(({ table, key }) => ({ table, key }))
-    const { inline, spills: parts } = divided(me.id, participants)
-    this.#spills = [...spills, ...parts]
+    const addresses = members.map(({ table, key }) => ({ table, key }))
+    const { items, parts, spills: written } = divided(me.id, begun ?? NO_PARTICIPANTS, addresses)
+    this.#spills = [...spills, ...written]
     this.#header = {
       id: me.id,
       state: 'pending',
@@ -87,11 +86,12 @@ class Transaction {
       stamp: stampOf(space),
       since: me.since,
       patienceMs,
-      items: inline,
-      parts: parts.length,
+      items,
+      parts,
       done: false,
       plan: begun?.plan ?? 0,
       planFirst: begun?.planFirst ?? 0,
+      once: me.once,
     }
   }
 
@@ -162,11 +162,13 @@ class Transaction {
   }
 
   async #place(placing: Placing): Promise<void> {
-    const { member, intent } = placing
+    const { member } = placing
     const { caller } = this.#space
-    const request = placeRequest(member, member.layout.key, intent, member.base)
+    let { base } = member
     for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
       placing.attempted = true
+      const { intent } = placing
+      const request = placeRequest(member, member.layout.key, intent, base)
       const reply = await caller.send('UpdateItem', request, this.#usage)
       if (reply.ok) {
         placing.stored = storedOf(fromSdkItem(reply.output.Attributes ?? {}))!
@@ -186,7 +188,11 @@ class Transaction {
       if (other !== undefined && other.turn > intent.turn) throw superseded(intent.id)
       // Another coordinator of this transaction has finished it here; its header will tell.
       if (stored?.version !== undefined && writerOf(stored.version) === intent.id) return
-      throw changed(member, stored?.version)
+      if (!member.touch) throw changed(member, stored?.version)
+      // A guard is written whatever it was: no version comes back, so the request above can do nothing any more.
+      const { item, version } = stored === undefined ? {} : committedOf(stored)
+      base = baseOf(item, version)
+      placing.intent = { ...intent, transient: base.kind === 'absent' }
     }
     throw inTheWay(member, 'several')
   }
@@ -249,7 +255,9 @@ class Transaction {
 
   /** Items that were locked in an earlier turn and are no members of this one. */
   async #dropLocks(usage: Usage): Promise<void> {
-    await inParallel(this.#plan.begun?.items ?? [], async (address) => {
+    const { begun } = this.#plan
+    const locked = begun === undefined ? [] : await participantsOf(this.#space, begun, usage)
+    await inParallel(locked, async (address) => {
       const stored = storedOf(await readOne(this.#space.caller, address, usage))
       const intent = stored?.intent
       if (stored === undefined || intent?.id !== this.#header.id) return

@@ -10,10 +10,12 @@ import { readHeader } from './headers.js'
 import type { SeenPage } from './ranges.js'
 import type { Space } from './space.js'
 import { readSpills, spillsOf, writeSpill } from './spill.js'
+import type { Observed } from './validate.js'
 
 interface Kept {
   readonly work: UnitWork
   readonly pages: readonly SeenPage[]
+  readonly guards?: readonly Observed[]
   readonly isolation: IsolationLevel
   readonly timeoutMs: number
 }
@@ -35,7 +37,8 @@ export function detachedUnits(
       const attempt = parts.attemptOf(start)
       if (attempt === undefined) throw new TypeError('this attempt was begun by another transactor')
       const { isolation, timeoutMs } = start
-      const kept: Kept = { work, pages: attempt.pages, isolation, timeoutMs }
+      const guards = await attempt.guards.all()
+      const kept: Kept = { work, pages: attempt.pages, guards, isolation, timeoutMs }
       const turn = (attempt.locks.header?.turn ?? 0) + 1
       const spills = spillsOf(attempt.party.id, 'plan', planStart(turn), JSON.stringify(kept))
       if (spills.length > PLAN_RECORDS_MAX) throw new RangeError('this unit is too large to be detached')
@@ -51,8 +54,8 @@ export function detachedUnits(
       const text = await readSpills(space, where, usage)
       if (text === undefined)
         throw new Conflict(`another coordinator has gone on with transaction ${id}`, { competitor: id })
-      const { work, pages, isolation, timeoutMs } = JSON.parse(text) as Kept
-      parts.resumed(id, { header, pages: pages.map(parsedPage) })
+      const { work, pages, guards = [], isolation, timeoutMs } = JSON.parse(text) as Kept
+      parts.resumed(id, { header, pages, guards })
       const options: TransactOptions = { isolation, timeoutMs }
       return { work: parsedWork(work), options }
     },
@@ -75,5 +78,3 @@ function parsedWork(work: UnitWork): UnitWork {
     locks: work.locks.map(addressed),
   }
 }
-
-const parsedPage = (page: SeenPage): SeenPage => page

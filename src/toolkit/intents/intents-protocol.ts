@@ -2,6 +2,7 @@
 //
 //   rules.ts (pure) <-- settle.ts  making room, finishing      <-- commit.ts   header, intents, decision
 //                   <-- look.ts, ranges.ts, validate.ts reading    single.ts, transact.ts  cheaper ways
+//                   <-- guards.ts  partitions as participants
 //                   <-- sweep.ts   what others left behind         locks.ts, detached.ts   longer lives
 //
 // See docs/any-endpoint.md for what it stores and promises, and docs/adr/0013-intents.md for why.
@@ -12,10 +13,13 @@ import type { Outcome } from '../transactor.js'
 import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
 import { Caller } from './caller.js'
 import { detachedUnits } from './detached.js'
+import type { Guards } from './guards.js'
 import { readHeader } from './headers.js'
-import { defaultPatience, type Patience } from './limits.js'
+import { defaultPatience, intentLimits, type Patience } from './limits.js'
+import { headerKey, headerOf } from './records.js'
+import { fateOf } from './rules.js'
 import { setupRecords } from './setup.js'
-import { openSpace, type Space } from './space.js'
+import { openSpace, readRaw, type Space } from './space.js'
 import { sweep } from './sweep.js'
 
 export const RECORDS = 'seriatim-transactions'
@@ -24,6 +28,8 @@ export interface IntentsOptions {
   /** The table of transaction records. */
   readonly record?: string
   readonly patience?: Partial<Patience>
+  /** Tables with guards, and whether queries rely on them. */
+  readonly guards?: Guards
   /** `auto`: the cheapest of all. `transact`: one TransactWriteItems or nothing. `intents`: conditional writes alone. */
   readonly protocol?: 'auto' | 'transact' | 'intents'
   /** Every unit goes through intents, however small. */
@@ -36,7 +42,8 @@ export function intentsProtocol(
   options: IntentsOptions = {},
 ): IntentsProtocol {
   const patience = { ...defaultPatience, ...options.patience }
-  const space = openSpace(new Caller(endpoint, runtime), options.record ?? RECORDS, patience)
+  const records = options.record ?? RECORDS
+  const space = openSpace(new Caller(endpoint, runtime), { records, patience, guards: options.guards ?? {} })
   const { protocol = 'auto', always = false } = options
   return new IntentsProtocol(space, {
     single: !always,
@@ -74,21 +81,16 @@ export class IntentsProtocol implements Protocol {
     return setupRecords(this.#space)
   }
 
-  /** Of the unit's last attempt that left a record. */
+  /** Of a unit, or of one attempt of it, as an OutcomeUnknown names it (`id.3`). */
   async outcome(id: string): Promise<Outcome> {
     const usage = { requests: 0, capacity: 0 }
-    let outcome: Outcome = 'unknown'
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const header = await readHeader(this.#space, attempt === 1 ? id : `${id}.${attempt}`, usage)
-      if (header === undefined) {
-        // A first attempt may have gone another way.
-        if (attempt > 1) break
-      } else {
-        outcome = header.state
-        if (outcome === 'committed') break
-      }
-    }
-    return outcome
+    const [, unit, attempt] = /^(.*)\.(\d+)$/.exec(id) ?? []
+    if (unit !== undefined)
+      return (await readHeader(this.#space, attempt === '1' ? unit : id, usage))?.state ?? 'unknown'
+    const ids = Array.from({ length: ATTEMPTS_MAX }, (_, at) => (at === 0 ? id : `${id}.${at + 1}`))
+    const addresses = ids.map((one) => ({ table: this.#space.records, key: headerKey(one) }))
+    const records = await readRaw(this.#space, addresses, usage)
+    return fateOf(records.flatMap((record) => (record === undefined ? [] : [headerOf(record)])))
   }
 
   sweep(options: { readonly tables?: readonly string[] }): ReturnType<Protocol['sweep']> {
@@ -100,4 +102,5 @@ export class IntentsProtocol implements Protocol {
   }
 }
 
-const ATTEMPTS_MAX = 100
+/** As many as one BatchGetItem reads. */
+const ATTEMPTS_MAX = intentLimits.batchGetMax

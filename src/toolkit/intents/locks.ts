@@ -15,15 +15,24 @@ import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, type Party } from './rules.js'
 import { changed, finishAll, inTheWay, makeRoom } from './settle.js'
 import { inParallel, type Space } from './space.js'
+import { divided, NO_PARTICIPANTS, writeSpill } from './spill.js'
+
+/** What changes with a new turn. */
+type Saved = { readonly added?: readonly ItemAddress[] } & Partial<Pick<Header, 'plan' | 'planFirst'>>
 
 export class Locks {
   readonly #space: Space
-  readonly #me: Party
+  readonly #me: Party & { readonly once: boolean }
   readonly #usage: Usage
   #header: Header | undefined
   #released: Promise<void> = Promise.resolve()
 
-  constructor(space: Space, me: Party, usage: Usage, header: Header | undefined) {
+  constructor(
+    space: Space,
+    me: Party & { readonly once: boolean },
+    usage: Usage,
+    header: Header | undefined,
+  ) {
     this.#space = space
     this.#me = me
     this.#usage = usage
@@ -35,15 +44,9 @@ export class Locks {
     return this.#header
   }
 
-  get addresses(): readonly ItemAddress[] {
-    return this.#header?.items ?? []
-  }
-
   /** Locks them and says what they are. Throws Conflict where an older transaction does not give way. */
   async lock(addresses: readonly ItemAddress[], deadlineMs: number): Promise<readonly ReadItem[]> {
-    const header = await this.save({
-      items: [...this.addresses, ...addresses.map(({ table, key }) => ({ table, key }))],
-    })
+    const header = await this.save({ added: addresses.map(({ table, key }) => ({ table, key })) })
     const read: ReadItem[] = []
     await inParallel([...addresses.entries()], async ([at, address]) => {
       read[at] = await this.#lockOne(address, header, deadlineMs)
@@ -52,9 +55,10 @@ export class Locks {
   }
 
   /** Writes the header, or changes it: whoever else goes on with this transaction is refused from now on. */
-  async save(change: Partial<Pick<Header, 'items' | 'plan' | 'planFirst'>>): Promise<Header> {
+  async save({ added = [], ...change }: Saved): Promise<Header> {
     const { caller, records, patience } = this.#space
     const known = this.#header
+    const { spills, ...participants } = divided(this.#me.id, known ?? NO_PARTICIPANTS, added)
     const next: Header = {
       id: this.#me.id,
       state: 'pending',
@@ -62,11 +66,11 @@ export class Locks {
       stamp: stampOf(this.#space),
       since: this.#me.since,
       patienceMs: patience.detachedMs,
-      items: known?.items ?? [],
-      parts: 0,
+      ...participants,
       done: false,
       plan: known?.plan ?? 0,
       planFirst: known?.planFirst ?? 0,
+      once: this.#me.once,
       ...change,
     }
     const reply =
@@ -80,6 +84,8 @@ export class Locks {
         throw new Conflict(`transaction ${next.id} was cancelled or taken over by somebody else`)
     }
     this.#header = next
+    // After the header, so that of two coordinators only the one whose turn it is writes them; before any lock is taken.
+    for (const spill of spills) await writeSpill(this.#space, spill, this.#usage)
     return next
   }
 

@@ -8,6 +8,7 @@ import type { Action, ItemAddress, TableLayout, UnitWork } from '../protocol.js'
 import { unmarshallItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { evaluateAction } from './evaluate.js'
+import { isGuardRecord } from './guards.js'
 import { addressText, redoOf } from './images.js'
 import { Looker } from './look.js'
 import type { Redo } from './records.js'
@@ -15,7 +16,7 @@ import { type Base, baseOf } from './requests.js'
 import type { Shape } from './rules.js'
 import { changed } from './settle.js'
 import type { Space } from './space.js'
-import type { Observed } from './validate.js'
+import { isBare, type Observed } from './validate.js'
 
 /** An item that the transaction locks. */
 export interface Member extends ItemAddress {
@@ -24,12 +25,16 @@ export interface Member extends ItemAddress {
   /** The image that it must still have, where it has one. */
   readonly expected?: Item
   readonly redo: Exclude<Redo, { act: 'spilled' }>
+  /** A guard that is written whatever its version was. */
+  readonly touch: boolean
 }
 
 /** A write whose item has not been looked at. */
 export interface Blind {
   readonly action: Action
   readonly layout: TableLayout
+  /** It is a guard: only its version is written. */
+  readonly touch: boolean
 }
 
 /** An action and the item as it was seen. */
@@ -39,6 +44,7 @@ interface Known {
   readonly seen: Observed
   /** The unit itself has read it. */
   readonly read: boolean
+  readonly touch: boolean
 }
 
 export interface Work {
@@ -50,6 +56,7 @@ export interface Work {
 
 /** Sorts the work of a unit. `validated`: the level at which it runs validates its reads. */
 export async function workOf(space: Space, unit: UnitWork, validated: boolean, usage: Usage): Promise<Work> {
+  const isGuard = ({ table, key }: ItemAddress): boolean => table === space.records && isGuardRecord(key)
   const reads = new Map<string, Observed>()
   for (const { table, key, item, version } of validated ? unit.reads : [])
     reads.set(addressText(table, key), {
@@ -57,6 +64,7 @@ export async function workOf(space: Space, unit: UnitWork, validated: boolean, u
       key,
       ...(item !== undefined && { item }),
       ...(version !== undefined && { version: String(version) }),
+      ...(isGuard({ table, key }) && { isGuard: true }),
     })
   const blind: Blind[] = []
   const writes: Known[] = []
@@ -67,13 +75,13 @@ export async function workOf(space: Space, unit: UnitWork, validated: boolean, u
     const text = addressText(action.table, action.key)
     const seen = reads.get(text)
     if (action.kind === 'check') {
-      if (seen === undefined) checks.push({ action, layout })
-      else evaluated({ action, layout, seen, read: true })
+      if (seen === undefined) checks.push({ action, layout, touch: false })
+      else evaluated({ action, layout, seen, read: true, touch: false })
       continue
     }
     observed.delete(text)
-    if (seen === undefined) blind.push({ action, layout })
-    else writes.push({ action, layout, seen, read: true })
+    if (seen === undefined) blind.push({ action, layout, touch: isGuard(action) })
+    else writes.push({ action, layout, seen, read: true, touch: false })
   }
   for (const { seen, ...known } of await lookAt(space, checks, usage)) {
     evaluated({ seen, ...known })
@@ -85,7 +93,7 @@ export async function workOf(space: Space, unit: UnitWork, validated: boolean, u
 /** Looks at the items of blind writes, so that they are blind no more. */
 export async function lookAt(space: Space, blind: readonly Blind[], usage: Usage): Promise<Known[]> {
   const looks = await new Looker(space, usage).items(blind.map(({ action }) => action))
-  return blind.map(({ action, layout }, at) => {
+  return blind.map(({ action, layout, touch }, at) => {
     const { item, version } = looks[at]!
     const { table, key } = action
     const seen = {
@@ -94,12 +102,12 @@ export async function lookAt(space: Space, blind: readonly Blind[], usage: Usage
       ...(item !== undefined && { item }),
       ...(version !== undefined && { version }),
     }
-    return { action, layout, seen, read: false }
+    return { action, layout, seen, read: false, touch }
   })
 }
 
 export function memberOf(known: Known): Member {
-  const { action, layout, seen } = known
+  const { action, layout, seen, touch } = known
   const after = evaluated(known)
   const { item, version } = seen
   return {
@@ -109,6 +117,7 @@ export function memberOf(known: Known): Member {
     base: baseOf(item, version),
     ...(item !== undefined && { expected: item }),
     redo: after === undefined ? { act: 'delete' } : redoOf(item ?? {}, after),
+    touch,
   }
 }
 
@@ -120,6 +129,7 @@ export const lockOf = (seen: Observed, layout: TableLayout): Member => ({
   base: baseOf(seen.item, seen.version),
   ...(seen.item !== undefined && { expected: seen.item }),
   redo: { act: 'keep' },
+  touch: false,
 })
 
 /** The image after the action. Throws what a caller can react to. */
@@ -150,7 +160,7 @@ export function shapeOf(work: Work, ranges: number, begun: boolean): Shape {
     writes: blind.length + writes.length,
     blind: blind.length,
     observed: observed.length,
-    absent: observed.filter(({ item }) => item === undefined).length,
+    absent: observed.filter((seen) => isBare(seen) && seen.item === undefined).length,
     unversioned: pinnedByImage.length + observed.filter(isUnversioned).length,
     ranges,
     bytes: [...blind, ...writes].reduce((sum, { action }) => sum + actionBytes(action), 0),

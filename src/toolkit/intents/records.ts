@@ -8,6 +8,7 @@
 //                   part 'items/00001'    more participants
 //                   part 'redo/00001'     a redo that does not fit its item
 //                   part 'plan/00001'     a detached unit
+//                   part 'guard'          of a partition (guards.ts); version and intent as in an item
 //
 // Everything here is pure.
 import type { AttributeValue, Item } from '../../model/value.js'
@@ -59,6 +60,8 @@ export interface Header {
   /** Records that hold the unit itself, from `plan/<planFirst>` on: it was detached. */
   readonly plan: number
   readonly planFirst: number
+  /** The unit has no other attempt: what becomes of this one becomes of the unit. */
+  readonly once: boolean
 }
 
 /** An item as it is in the table: the user's attributes apart from ours. */
@@ -118,6 +121,7 @@ function redoOf(map: Item): Redo {
 // The record table.
 
 export const HEADER_PART = 'header'
+export const GUARD_PART = 'guard'
 export const partName = (kind: 'items' | 'redo' | 'plan', position: number): string =>
   `${kind}/${String(position).padStart(5, '0')}`
 
@@ -130,7 +134,7 @@ export function headerItem(header: Header): Item {
 
 /** All but its key. */
 export function headerAttributes(header: Omit<Header, 'id'>): Item {
-  const { state, turn, stamp, since, patienceMs, items, parts, done, plan, planFirst } = header
+  const { state, turn, stamp, since, patienceMs, items, parts, done, plan, planFirst, once } = header
   return {
     state: { S: state },
     turn: { N: String(turn) },
@@ -142,6 +146,7 @@ export function headerAttributes(header: Omit<Header, 'id'>): Item {
     plan: { N: String(plan) },
     planFirst: { N: String(planFirst) },
     ...(done && { done: { BOOL: true } }),
+    ...(once && { once: { BOOL: true } }),
   }
 }
 
@@ -159,6 +164,7 @@ export function headerOf(item: Item): Header {
     done: attribute(item, 'done') !== undefined,
     plan: number(item, 'plan'),
     planFirst: number(item, 'planFirst'),
+    once: attribute(item, 'once') !== undefined,
   }
 }
 

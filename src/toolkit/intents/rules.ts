@@ -14,6 +14,7 @@ import { applyRedo } from './images.js'
 import type { Header, Intent, Redo, Stored } from './records.js'
 import type { Patience } from './limits.js'
 import type { Item } from '../../model/value.js'
+import type { Outcome } from '../transactor.js'
 
 export type Settlement = 'apply' | 'drop' | 'undecided'
 
@@ -62,6 +63,17 @@ export function versionAfter(intent: Pick<Intent, 'id' | 'transient'>, before: s
 export interface Party {
   readonly id: string
   readonly since: number
+}
+
+/**
+ * The fate of a unit by the headers of all its attempts. A unit that may have been tried again is not cancelled for
+ * good: its next attempt may have left no header yet, or may have been committed in a way that leaves none.
+ */
+export function fateOf(headers: readonly Pick<Header, 'state' | 'once'>[]): Outcome {
+  const states = new Set(headers.map(({ state }) => state))
+  if (states.has('committed')) return 'committed'
+  if (states.has('pending')) return 'pending'
+  return headers.some(({ once }) => once) ? 'cancelled' : 'unknown'
 }
 
 /** Older transactions win: by when their units began, on their own clocks, then by id. A total order. */

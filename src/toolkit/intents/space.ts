@@ -5,6 +5,7 @@ import type { ItemAddress } from '../protocol.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
 import type { Caller, Usage } from './caller.js'
 import { intentLimits, type Patience } from './limits.js'
+import type { Guards } from './guards.js'
 import { addressText } from './images.js'
 import { RecentSet, Watch } from './watch.js'
 
@@ -13,6 +14,7 @@ export interface Space {
   /** The table of transaction records. */
   readonly records: string
   readonly patience: Patience
+  readonly guards: Guards
   readonly layouts: Layouts
   readonly watch: Watch
   /** Transactions known to be done. */
@@ -20,11 +22,10 @@ export interface Space {
   readonly background: Background
 }
 
-export function openSpace(caller: Caller, records: string, patience: Patience): Space {
+export function openSpace(caller: Caller, settings: Pick<Space, 'records' | 'patience' | 'guards'>): Space {
   return {
     caller,
-    records,
-    patience,
+    ...settings,
     layouts: new Layouts(async (table) => {
       const usage = { requests: 0, capacity: 0 }
       const { Table } = await caller.read('DescribeTable', { TableName: table }, usage)

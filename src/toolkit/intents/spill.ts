@@ -7,7 +7,7 @@ import type { ItemAddress } from '../protocol.js'
 import { toSdkItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { intentLimits } from './limits.js'
-import { type Intent, partName, recordKey, type Redo } from './records.js'
+import { type Header, type Intent, partName, recordKey, type Redo } from './records.js'
 import { readOne, type Space } from './space.js'
 
 type Kind = Parameters<typeof partName>[0]
@@ -57,30 +57,44 @@ export async function readSpills(
   return texts.includes(undefined) ? undefined : texts.join('')
 }
 
-/** Participants: as many as a header holds, or all of them in records. */
+type Participants = Pick<Header, 'items' | 'parts'>
+
+export const NO_PARTICIPANTS: Participants = { items: [], parts: 0 }
+
+/** More participants: in the header as long as it holds them all, otherwise in records behind those that it has. */
 export function divided(
   id: string,
-  items: readonly ItemAddress[],
-): { readonly inline: readonly ItemAddress[]; readonly spills: readonly Spill[] } {
-  let bytes = 0
-  for (const { table, key } of items) {
-    bytes += table.length + itemBytes(key)
-    if (bytes > intentLimits.headerBytesMax)
-      return { inline: [], spills: spillsOf(id, 'items', 1, JSON.stringify(items)) }
-  }
-  return { inline: items, spills: [] }
+  known: Participants,
+  added: readonly ItemAddress[],
+): Participants & { readonly spills: readonly Spill[] } {
+  const items = [...known.items, ...added]
+  const bytes = items.reduce((sum, { table, key }) => sum + table.length + itemBytes(key), 0)
+  if (known.parts === 0 && bytes <= intentLimits.headerBytesMax) return { items, parts: 0, spills: [] }
+  if (added.length === 0) return { ...known, spills: [] }
+  const spills = spillsOf(id, 'items', known.parts + 1, `${JSON.stringify(added)}\n`)
+  return { items: known.items, parts: known.parts + spills.length, spills }
 }
 
 export async function participantsOf(
   space: Space,
-  header: { readonly id: string; readonly items: readonly ItemAddress[]; readonly parts: number },
+  header: Participants & Pick<Header, 'id'>,
   usage: Usage,
 ): Promise<readonly ItemAddress[]> {
-  if (header.parts === 0) return header.items
-  const text = await readSpills(space, { id: header.id, kind: 'items', first: 1, count: header.parts }, usage)
-  if (text === undefined) return header.items
-  const addresses = JSON.parse(text) as { table: string; key: unknown }[]
-  return [...header.items, ...addresses.map(({ table, key }) => ({ table, key: parseItem(key) }))]
+  const participants = [...header.items]
+  let text = ''
+  for (let position = 1; position <= header.parts; position++) {
+    const one = await readSpills(space, { id: header.id, kind: 'items', first: position, count: 1 }, usage)
+    // Nothing was placed before it was written down: who died before the record was there has nothing behind it.
+    if (one === undefined) break
+    text += one
+    const end = text.lastIndexOf('\n')
+    if (end < 0) continue
+    for (const line of text.slice(0, end).split('\n'))
+      for (const { table, key } of JSON.parse(line) as { table: string; key: unknown }[])
+        participants.push({ table, key: parseItem(key) })
+    text = text.slice(end + 1)
+  }
+  return participants
 }
 
 /** The redo of an intent, from its records if it has any. */

@@ -1,12 +1,14 @@
 // What others left behind: transactions that stand still are cancelled or finished, intents without a header are undone,
 // and records that have been done for long are deleted. Anyone may sweep, any number of times, beside everything else.
 // How long something has stood still is measured on the sweeper's own clock: the first time it is seen, nothing is done.
+import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
 import type { Item } from '../../model/value.js'
 import { attribute } from '../../model/value.js'
 import type { SweepReport } from '../transactor.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { cancel, readHeader, unchangedMs } from './headers.js'
+import { isGuardRecord } from './guards.js'
 import { keyOf } from './images.js'
 import { HEADER_PART, headerOf, INTENT, recordKey, storedOf } from './records.js'
 import { forgetRequest } from './requests.js'
@@ -22,12 +24,15 @@ export async function sweep(space: Space, tables: readonly string[]): Promise<Sw
   const headers = new Set<string>()
   const parts = new Map<string, Item>()
   await scan(space, space.records, undefined, usage, async (items) => {
+    const guards = items.filter(isGuardRecord)
     for (const item of items) {
+      if (isGuardRecord(item)) continue
       if (textOf(item, 'part') === HEADER_PART) headers.add(textOf(item, 'id'))
       else parts.set(textOf(item, 'id'), item)
     }
     const found = items.filter((item) => textOf(item, 'part') === HEADER_PART)
     await inParallel(found, (item) => sweepHeader(space, item, counts, usage), SWEEP_PARALLEL)
+    await sweepItems(space, space.records, guards, counts, usage)
   })
   // Records without a header: it was delayed, or lost.
   for (const [id, item] of parts)
@@ -67,25 +72,35 @@ async function sweepHeader(space: Space, item: Item, counts: Counts, usage: Usag
 /** The header last: as long as something is left, it can be found. */
 async function forget(space: Space, id: string, usage: Usage): Promise<void> {
   const { caller, records } = space
-  const { Items } = await caller.read(
-    'Query',
-    {
-      TableName: records,
-      ConsistentRead: true,
-      KeyConditionExpression: '#id = :id',
-      ProjectionExpression: '#id, #part',
-      ExpressionAttributeNames: { '#id': 'id', '#part': 'part' },
-      ExpressionAttributeValues: { ':id': { S: id } },
-    },
-    usage,
-  )
-  const parts = (Items ?? [])
-    .map((item) => textOf(fromSdkItem(item), 'part'))
-    .filter((part) => part !== HEADER_PART)
-  for (const part of [...parts, HEADER_PART]) {
+  const parts: string[] = []
+  let start: Record<string, SdkValue> | undefined
+  do {
+    const { Items, LastEvaluatedKey } = await caller.read(
+      'Query',
+      {
+        TableName: records,
+        ConsistentRead: true,
+        KeyConditionExpression: '#id = :id',
+        ProjectionExpression: '#id, #part',
+        ExpressionAttributeNames: { '#id': 'id', '#part': 'part' },
+        ExpressionAttributeValues: { ':id': { S: id } },
+        ...(start !== undefined && { ExclusiveStartKey: start }),
+      },
+      usage,
+    )
+    parts.push(...(Items ?? []).map((item) => textOf(fromSdkItem(item), 'part')))
+    start = LastEvaluatedKey
+  } while (start !== undefined)
+  const remove = async (part: string): Promise<void> => {
     const reply = await caller.send('DeleteItem', forgetRequest(records, recordKey(id, part)), usage)
     if (!reply.ok) throw reply.error
   }
+  await inParallel(
+    parts.filter((part) => part !== HEADER_PART),
+    remove,
+    SWEEP_PARALLEL,
+  )
+  await remove(HEADER_PART)
   space.watch.forget(id)
 }
 
@@ -98,28 +113,39 @@ async function sweepOrphan(space: Space, id: string, counts: Counts, usage: Usag
 }
 
 async function sweepTable(space: Space, table: string, counts: Counts, usage: Usage): Promise<void> {
-  const layout = await space.layouts.of(table)
   await scan(space, table, `attribute_exists(${INTENT})`, usage, (items) =>
-    inParallel(
-      items,
-      async (item) => {
-        const stored = storedOf(item)
-        const intent = stored?.intent
-        if (stored === undefined || intent === undefined) return
-        const { id } = intent
-        const locked = { table, key: keyOf(layout.key, item), stored, intent }
-        let header = await readHeader(space, id, usage)
-        if (header === undefined || header.state === 'pending') {
-          if (unchangedMs(space, id, header) < (header ?? intent).patienceMs) return
-          const fate = await cancel(space, header ?? intent, usage)
-          if (header === undefined) counts.orphans++
-          header = fate === 'cancelled' ? await readHeader(space, id, usage) : fate
-        } else if (!header.done && unchangedMs(space, id, header) < header.patienceMs) return
-        if (settlementOf(intent, header) === 'apply') await apply(space, locked, usage)
-        else if (settlementOf(intent, header) === 'drop') await drop(space, locked, usage)
-      },
-      SWEEP_PARALLEL,
-    ),
+    sweepItems(space, table, items, counts, usage),
+  )
+}
+
+/** Intents, on items or guards, whose transactions stand still. */
+async function sweepItems(
+  space: Space,
+  table: string,
+  items: readonly Item[],
+  counts: Counts,
+  usage: Usage,
+): Promise<void> {
+  await inParallel(
+    items,
+    async (item) => {
+      const stored = storedOf(item)
+      const intent = stored?.intent
+      if (stored === undefined || intent === undefined) return
+      const { id } = intent
+      const layout = await space.layouts.of(table)
+      const locked = { table, key: keyOf(layout.key, item), stored, intent }
+      let header = await readHeader(space, id, usage)
+      if (header === undefined || header.state === 'pending') {
+        if (unchangedMs(space, id, header) < (header ?? intent).patienceMs) return
+        const fate = await cancel(space, header ?? intent, usage)
+        if (header === undefined) counts.orphans++
+        header = fate === 'cancelled' ? await readHeader(space, id, usage) : fate
+      } else if (!header.done && unchangedMs(space, id, header) < header.patienceMs) return
+      if (settlementOf(intent, header) === 'apply') await apply(space, locked, usage)
+      else if (settlementOf(intent, header) === 'drop') await drop(space, locked, usage)
+    },
+    SWEEP_PARALLEL,
   )
 }
 

@@ -59,7 +59,7 @@ export async function commitByTransact(
 
 function itemsOf({ blind, members, observed }: TransactPlan, id: string): TransactWriteItem[] {
   return [
-    ...blind.map(({ action }) => blindItem(action, id)),
+    ...blind.map((one) => (one.touch ? touchItem(one.action, id) : blindItem(one.action, id))),
     ...members.map((member) => memberItem(member, id)),
     ...observed.map((member) => {
       const { condition, names, values } = pinOf(member)
@@ -110,6 +110,19 @@ function blindItem({ kind, table, key, item, expressions }: Action, id: string):
   }
 }
 
+/** No guard is ever deleted, so that it does not matter who has inserted it. */
+const touchItem = ({ table, key }: Action, id: string): TransactWriteItem => ({
+  Update: {
+    TableName: table,
+    Key: toSdkItem(key),
+    UpdateExpression: 'SET #v = :v',
+    ConditionExpression: 'attribute_not_exists(#i)',
+    ExpressionAttributeNames: { '#v': VERSION, '#i': INTENT },
+    ExpressionAttributeValues: { ':v': { S: id } },
+    ...OLD_ON_FAILURE,
+  },
+})
+
 /** SET is a reserved word: as a word of its own it can only be the clause. */
 export function withVersion(update: string): string {
   const set = /(?<![#:\w.])SET\s/i
@@ -149,7 +162,7 @@ async function reasonsMet(
     } else if ('action' in place) {
       // Its own condition, or the star of an insert that may not be done: then its version must be known.
       if (!holds(place, stored)) throw place.action.pinned ? changed(address) : conditionFailed(address)
-      if (inserterOf(stored?.version) !== undefined) pin = true
+      if (!place.touch && inserterOf(stored?.version) !== undefined) pin = true
       else again = true
     } else {
       throw changed(address, stored?.version)

@@ -20,7 +20,12 @@ import type { Space } from './space.js'
 export interface Observed extends ItemAddress {
   readonly item?: Item
   readonly version?: string
+  /** Never deleted once it is there: without a version it has never been written. */
+  readonly isGuard?: true
 }
+
+/** Only its image, or its absence, can be compared: it may have been something else in between. */
+export const isBare = ({ version, isGuard }: Observed): boolean => version === undefined && isGuard !== true
 
 /** Throws Conflict if something changed. */
 export async function validate(
@@ -31,9 +36,8 @@ export async function validate(
 ): Promise<void> {
   for (const page of seen.pages) await validatePage(space, page, me, usage)
   // Those without a version first, for the same reason as ranges.
-  const bare = seen.items.filter(({ version }) => version === undefined)
-  const versioned = seen.items.filter(({ version }) => version !== undefined)
-  await validateItems(space, bare, me, usage)
+  await validateItems(space, seen.items.filter(isBare), me, usage)
+  const versioned = seen.items.filter((item) => !isBare(item))
   await validateItems(space, versioned, me, usage)
 }
 
