@@ -1,8 +1,10 @@
 // How long things take in a simulated cluster. Stated parameters: nothing here is measured while it runs.
 //
-// Processor times are of this store on the machine of docs/performance.md, from the processor time of its server for
-// transactions of 1 to 100 items less that of a bare server; syncs are those of the append loop there. Networks are those
-// between machines of one region, with the occasional slow message that the paper's large transactions meet (§5.2).
+// Processor times are rounded from what `seriatim bench --part fit` measures of this store's own steps (groups/fit.ts), and
+// docs/performance.md shows what they were in its run beside them; a coordinator's for each item is what a server takes
+// for an item beyond its node's step. Prepare and commit are measured together: which has how much of it is an assumption.
+// Syncs are those of the append loop. Networks are assumed: those between machines of one region, with the occasional slow
+// message or sync that the paper's large transactions meet (§5.2).
 
 interface Range {
   readonly min: number
@@ -38,11 +40,11 @@ export const REGION: Timing = {
   kilobyteMicros: 1,
   itemBytes: 900,
   syncMicros: { min: 150, max: 600 },
-  messageMicros: 8,
-  readMicros: 4,
-  prepareMicros: 15,
-  commitMicros: 12,
-  writeMicros: 15,
+  messageMicros: 10,
+  readMicros: 5,
+  prepareMicros: 25,
+  commitMicros: 20,
+  writeMicros: 20,
   coordinateMicros: 4,
 }
 
