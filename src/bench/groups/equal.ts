@@ -7,7 +7,7 @@ import { measure } from '../measure.js'
 import type { UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { peerWorkloads, type Scale, type Workload } from '../workloads.js'
+import { isJudged, peerWorkloads, type Scale, type Workload } from '../workloads.js'
 import { CONNECTIONS, START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface EqualOptions extends Times {
@@ -16,7 +16,6 @@ export interface EqualOptions extends Times {
   readonly rounds: number
 }
 
-const WORKLOADS = ['GetItem', 'PutItem', 'Query of 10', 'TransactWriteItems of 3']
 const SHARE = 0.5
 
 interface Running {
@@ -27,11 +26,12 @@ interface Running {
 }
 
 export function equalGroup(options: EqualOptions): Group {
-  const targets = options.targets.filter((name) => name !== 'bare')
-  const workloads = peerWorkloads(options.scale).filter(({ name }) => WORKLOADS.includes(name))
+  const targets = options.targets.filter((name) => name !== 'bare' && !name.endsWith('-4'))
+  const workloads = peerWorkloads(options.scale).filter(isJudged)
   return groupOf({
     name: 'equal',
-    setupMs: targets.length * START_AND_FILL_MS,
+    setupMs:
+      targets.length * (START_AND_FILL_MS + workloads.length * (options.warmupMs + options.durationMs)),
     units: Array.from({ length: options.rounds }, (_, at) => at + 1).flatMap((round) =>
       workloads.flatMap((workload) =>
         targets.map((target) => ({

@@ -44,7 +44,7 @@ export async function openVariants(
   const running: RunningVariants = { generator, targets, peaks: new Map() }
   try {
     for (const { name, target, extra } of variants) {
-      const started = await startTarget(target, extra)
+      const started = await startTarget(target, { extra })
       if ('missing' in started) throw new Error(started.missing)
       targets.set(name, started)
       await fillItemTable(started.endpoint, { table: ITEM_TABLE, items, itemBytes: ITEM_BYTES, indexes: 0 })
