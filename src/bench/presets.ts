@@ -131,7 +131,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     durationMs: 500,
     items: 10_000,
     partitions: 100,
-    virtualMs: 15,
+    virtualMs: 20,
     experiments: { warmupMs: 300, durationMs: 800, rounds: 3, judgedRounds: 5 },
     tableItems: [10_000, 100_000, 1_000_000],
     growing: ['seriatim-disk'],

@@ -10,11 +10,11 @@ export interface SimulatedOptions {
 }
 
 /** Enough for a million operations a second with every processor less than half busy. */
-export const FLEET = { nodes: 192, coordinators: 96 } as const
+export const FLEET = { nodes: 256, coordinators: 96 } as const
 const WARMUP_MICROS = 5_000
 const SEED = 1
 /** Of real time, for an item of a transaction that writes; reads take a fraction of it. */
-const ITEM_MS = 0.25
+const ITEM_MS = 0.2
 const READ_SHARE = 0.25
 const OPEN_MS = 150
 

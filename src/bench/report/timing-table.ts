@@ -15,7 +15,16 @@ export interface Line {
 
 export function timingTable(records: Records): Table {
   const { networkMicros, syncMicros, slowShare, slowMicros, messageMicros } = REGION
-  const { readMicros, prepareMicros, commitMicros, writeMicros, kilobyteMicros, coordinateMicros } = REGION
+  const {
+    readCallMicros,
+    writeCallMicros,
+    readMicros,
+    prepareMicros,
+    commitMicros,
+    writeMicros,
+    kilobyteMicros,
+    coordinateMicros,
+  } = REGION
   const range = ({ min, max }: { readonly min: number; readonly max: number }): string => `${min} to ${max}`
   const syncs = recordsOf(records, 'append').filter(({ frameBytes }) => frameBytes < 1000)
   const sync = (of: 'p50Micros' | 'p90Micros'): string =>
@@ -54,19 +63,19 @@ export function timingTable(records: Records): Table {
       ],
       [
         'processor of a node, read',
-        `${readMicros} an item`,
+        `${readMicros} an item, ${readCallMicros} a call`,
         step('read'),
         '`--part fit`: a node called in its process',
       ],
       [
         'processor of a node, write in one round',
-        `${writeMicros} an item`,
+        `${writeMicros} an item, ${writeCallMicros} a call`,
         step('write in one round'),
         'the same',
       ],
       [
         'processor of a node, prepare and commit',
-        `${prepareMicros} + ${commitMicros} an item`,
+        `${prepareMicros} + ${commitMicros} an item, ${2 * writeCallMicros} both calls`,
         step('prepare and commit'),
         'the same; together',
       ],

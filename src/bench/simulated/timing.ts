@@ -24,6 +24,9 @@ export interface Timing {
   readonly syncMicros: Range
   /** Of the processor of whoever receives a message. */
   readonly messageMicros: number
+  /** Of a node's processor for each call that reads, and for each that writes. */
+  readonly readCallMicros: number
+  readonly writeCallMicros: number
   /** Of a node's processor for each item. */
   readonly readMicros: number
   readonly prepareMicros: number
@@ -41,6 +44,8 @@ export const REGION: Timing = {
   itemBytes: 900,
   syncMicros: { min: 150, max: 600 },
   messageMicros: 10,
+  readCallMicros: 5,
+  writeCallMicros: 20,
   readMicros: 5,
   prepareMicros: 25,
   commitMicros: 20,
@@ -55,24 +60,25 @@ export function workOf(
   items: number,
 ): { readonly micros: number; readonly sentItems: number; readonly answeredItems: number } {
   const { messageMicros, readMicros, prepareMicros, commitMicros, writeMicros } = timing
-  const cost = (perItem: number, sentItems: number, answeredItems: number) => ({
-    micros: messageMicros + perItem * items,
+  const { readCallMicros, writeCallMicros } = timing
+  const cost = (perItem: number, sentItems: number, answeredItems: number, perCall = 0) => ({
+    micros: messageMicros + perCall + perItem * items,
     sentItems,
     answeredItems,
   })
   switch (method) {
     case 'prepare':
-      return cost(prepareMicros, items, 0)
+      return cost(prepareMicros, items, 0, writeCallMicros)
     case 'commit':
     case 'cancel':
-      return cost(commitMicros, 0, 0)
+      return cost(commitMicros, 0, 0, writeCallMicros)
     case 'transact':
     case 'write':
-      return cost(writeMicros, items, 0)
+      return cost(writeMicros, items, 0, writeCallMicros)
     case 'readAt':
     case 'readLatest':
     case 'get':
-      return cost(readMicros, 0, items)
+      return cost(readMicros, 0, items, readCallMicros)
     case 'coordinate-write':
       return cost(timing.coordinateMicros, items, 0)
     case 'coordinate-read':
