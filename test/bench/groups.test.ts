@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Group, runGroups } from '../../src/bench/bench.js'
 import { costGroup } from '../../src/bench/groups/costs.js'
+import { equalGroup } from '../../src/bench/groups/equal.js'
 import { fitGroup } from '../../src/bench/groups/fit.js'
 import { peerGroup } from '../../src/bench/groups/peers.js'
 import { plainGroup } from '../../src/bench/groups/paper.js'
@@ -17,14 +18,9 @@ import { post } from '../../src/bench/targets/post.js'
 const SCALE = { items: 300, partitions: 5 }
 const SHORT = { rounds: 1, warmupMs: 20, durationMs: 60 }
 
-const runOne = (group: Group) =>
-  runGroups({
-    groups: [group],
-    done: {},
-    onRecord: () => undefined,
-    onProgress: () => undefined,
-    signal: new AbortController().signal,
-  })
+const QUIET = { onRecord: () => undefined, onProgress: () => undefined, signal: new AbortController().signal }
+
+const runOne = (group: Group) => runGroups({ ...QUIET, groups: [group], done: {} })
 
 test('peers: the store, a bare server and an endpoint are asked the same', async () => {
   const other = await startTarget('seriatim-memory')
@@ -115,4 +111,18 @@ test('costs and fit: transactions beside single operations, and the steps of a n
   for (const [id, record] of Object.entries(fits)) {
     assert.ok(record.kind === 'fit' && record.micros >= 0, `${id}: ${JSON.stringify(record)}`)
   }
+})
+
+test('an interrupted comparison goes on at the rate that was found for it', async () => {
+  const targets = ['seriatim-memory'] as const
+  const group = equalGroup({ ...SHORT, rounds: 2, targets, scale: SCALE })
+  const first = await runOne(group)
+  const [id, record] = Object.entries(first).find(([, each]) => each.kind === 'equal')!
+  assert.ok(record.kind === 'equal')
+  const done = { [id]: { ...record, rate: 123 } }
+  const records = await runGroups({ ...QUIET, groups: [group], done })
+  const rates = Object.values(records).flatMap((each) =>
+    each.kind === 'equal' && each.workload === record.workload ? [each.rate] : [],
+  )
+  assert.deepEqual(rates, [123, 123])
 })

@@ -4,7 +4,7 @@ import { type Group, groupOf } from '../bench.js'
 import { fillPeerTables } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
-import type { UnitRecord } from '../records.js'
+import { recordsOf, type UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
 import { isJudged, peerWorkloads, type Scale, type Workload } from '../workloads.js'
@@ -41,7 +41,11 @@ export function equalGroup(options: EqualOptions): Group {
         })),
       ),
     ),
-    open: (generator) => openTargets(targets, options.scale, generator),
+    async open(generator, done) {
+      const running = await openTargets(targets, options.scale, generator)
+      for (const { workload, rate } of recordsOf(done, 'equal')) running.rates.set(workload, rate)
+      return running
+    },
     close: async ({ targets }) => {
       await Promise.all([...targets.values()].map((target) => target.stop()))
     },

@@ -1,12 +1,13 @@
 // Whether latency stays while the rate rises: one node on disk, an open loop at a tenth and at half of what it holds.
 import { type Group, groupOf } from '../bench.js'
 import { fillPeerTables } from '../fill.js'
-import type { UnitRecord } from '../records.js'
+import { recordsOf, type UnitRecord } from '../records.js'
 import { startTarget } from '../targets/target.js'
 import { isJudged, peerWorkloads, type Scale } from '../workloads.js'
 import {
   closeVariants,
   measureAtRate,
+  peakKey,
   peakOf,
   type RunningVariants,
   START_AND_FILL_MS,
@@ -50,10 +51,16 @@ export function halfGroup(options: HalfOptions): Group {
         })),
       ),
     ),
-    async open(generator): Promise<RunningVariants> {
+    async open(generator, done): Promise<RunningVariants> {
       const target = await startTarget(TARGET)
       if ('missing' in target) throw new Error(target.missing)
-      const running = { generator, targets: new Map([[TARGET, target]]), peaks: new Map<string, number>() }
+      const peaks = new Map(
+        recordsOf(done, 'half').map(({ workload, peakPerSecond }) => [
+          peakKey(TARGET, workload),
+          peakPerSecond,
+        ]),
+      )
+      const running = { generator, targets: new Map([[TARGET, target]]), peaks }
       try {
         await fillPeerTables(target.endpoint, options.scale)
         return running

@@ -83,6 +83,8 @@ export function measureAtRate(
   })
 }
 
+export const peakKey = (variant: string, name: string): string => `${variant}/${name}`
+
 /** The rate of a closed loop; found once and remembered. */
 export async function peakOf(
   { generator, targets, peaks }: RunningVariants,
@@ -91,7 +93,7 @@ export async function peakOf(
   mix: LoadJob['mix'],
   { warmupMs, durationMs }: Times,
 ): Promise<number> {
-  const key = `${variant}/${name}`
+  const key = peakKey(variant, name)
   let peak = peaks.get(key)
   if (peak === undefined) {
     const mode = { kind: 'closed', clients: CONNECTIONS } as const
