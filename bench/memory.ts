@@ -37,7 +37,12 @@ for (let round = 1; round <= Number(values.rounds); round++) {
     const { Table } = (await post(endpoint, 'DescribeTable', { TableName })) as {
       Table: { ItemCount: number }
     }
-    console.log(`round ${round}: ${Table.ItemCount} items, ${JSON.stringify(target.memory())}`)
+    const { residentBytes = NaN, ownBytes = NaN } = target.memory() ?? {}
+    const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+    console.log(
+      `round ${round}: ${Table.ItemCount} items, resident ${megabytes(residentBytes)}, ` +
+        `without mapped files ${megabytes(ownBytes)}`,
+    )
   } finally {
     await target.stop()
   }

@@ -28,12 +28,15 @@ export interface Session {
   close(): Promise<void>
 }
 
+export type Records = Readonly<Record<string, UnitRecord>>
+
 export interface Group {
   readonly name: string
   /** To start and fill what it measures. */
   readonly setupMs: number
   readonly units: readonly Unit[]
-  open(generator: Generator): Promise<Session>
+  /** With what the run has measured so far, of an earlier part of it too: rates that were found are kept to. */
+  open(generator: Generator, done: Records): Promise<Session>
 }
 
 /** A group whose units know what they do with what the group has opened. */
@@ -47,7 +50,7 @@ export function groupOf<State>({
   readonly name: string
   readonly setupMs: number
   readonly units: readonly (Unit & { run(state: State): Promise<UnitRecord> })[]
-  readonly open: (generator: Generator) => Promise<State>
+  readonly open: (generator: Generator, done: Records) => Promise<State>
   readonly close: (state: State) => Promise<void>
 }): Group {
   const byId = new Map(units.map((unit) => [unit.id, unit]))
@@ -55,8 +58,8 @@ export function groupOf<State>({
     name,
     setupMs,
     units,
-    async open(generator) {
-      const state = await open(generator)
+    async open(generator, done) {
+      const state = await open(generator, done)
       return {
         run: ({ id }) => byId.get(id)!.run(state),
         close: () => close(state),
@@ -68,15 +71,15 @@ export function groupOf<State>({
 export interface RunOptions {
   readonly groups: readonly Group[]
   /** Records of an interrupted run. */
-  readonly done: Readonly<Record<string, UnitRecord>>
+  readonly done: Records
   /** Called with all records after each unit. */
-  readonly onRecord: (records: Readonly<Record<string, UnitRecord>>) => void
+  readonly onRecord: (records: Records) => void
   readonly onProgress: (line: string) => void
   readonly signal: AbortSignal
 }
 
 /** Runs what is not done yet. A unit that fails leaves a record that says so, and the run goes on. */
-export async function runGroups(options: RunOptions): Promise<Readonly<Record<string, UnitRecord>>> {
+export async function runGroups(options: RunOptions): Promise<Records> {
   const records: Record<string, UnitRecord> = { ...options.done }
   const isLeft = ({ id }: Unit): boolean => records[id] === undefined || records[id].kind === 'failed'
   const left = options.groups
@@ -88,7 +91,7 @@ export async function runGroups(options: RunOptions): Promise<Readonly<Record<st
     options.onProgress(`${clock.line()}  ${group.name}: setting up`)
     const generator = new Generator()
     try {
-      const session = await clock.take(group.setupMs, () => group.open(generator))
+      const session = await clock.take(group.setupMs, () => group.open(generator, records))
       try {
         for (const unit of units) {
           if (options.signal.aborted) break

@@ -9,10 +9,12 @@ export async function measure(
   generator: Generator,
   target: Target,
   job: Omit<LoadJob, 'endpoint'>,
+  onMeasuring: () => void = () => undefined,
 ): Promise<Measured> {
   let before: Usage | undefined
   const result = await generator.run({ ...job, endpoint: target.endpoint }, () => {
     before = target.usage()
+    onMeasuring()
   })
   const after = target.usage()
   const memory = target.memory()

@@ -1,16 +1,23 @@
 // The groups of a run, from its settings.
 import type { Group } from './bench.js'
 import { appendGroup } from './groups/append.js'
+import { costGroup } from './groups/costs.js'
 import { equalGroup } from './groups/equal.js'
+import { fitGroup } from './groups/fit.js'
 import { generatorGroup } from './groups/generator.js'
 import { growthGroups } from './groups/growth.js'
+import { halfGroup } from './groups/half.js'
 import { contentionGroup, plainGroup, sizeGroup, throughputGroup } from './groups/paper.js'
 import { peerGroup } from './groups/peers.js'
+import { profileGroup } from './groups/profile.js'
 import { simulatedGroup } from './groups/simulated.js'
 import { startGroup } from './groups/start.js'
 import { VARIANTS } from './groups/variants.js'
 import type { Part, Settings } from './presets.js'
 import { peerWorkloads } from './workloads.js'
+
+/** A profile needs many samples. */
+const PROFILE_STRETCH = 3
 
 export function planOf(settings: Settings): readonly Group[] {
   return settings.parts.flatMap((part) => groupsFor(part, settings))
@@ -18,6 +25,7 @@ export function planOf(settings: Settings): readonly Group[] {
 
 function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
   const paper = { ...settings, ...settings.experiments, variants: VARIANTS }
+  const scale = { items: settings.items, partitions: settings.partitions }
   switch (part) {
     case 'generator':
       return generatorGroup(settings)
@@ -26,15 +34,20 @@ function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
     case 'append':
       return appendGroup(settings)
     case 'peers': {
-      const { items, partitions, operations } = settings
-      const scale = { items, partitions }
+      const { operations } = settings
       const workloads = peerWorkloads(scale).filter(
         ({ name }) => operations.length === 0 || operations.some((each) => matches(name, each)),
       )
       return peerGroup({ ...settings, scale, workloads })
     }
     case 'equal':
-      return equalGroup({ ...paper, scale: { items: settings.items, partitions: settings.partitions } })
+      return equalGroup({ ...paper, rounds: paper.judgedRounds, scale })
+    case 'half':
+      return halfGroup({ ...paper, rounds: paper.judgedRounds, scale })
+    case 'costs':
+      return costGroup(paper)
+    case 'profile':
+      return profileGroup({ ...paper, durationMs: paper.durationMs * PROFILE_STRETCH, scale })
     case 'throughput':
       return throughputGroup(paper)
     case 'size':
@@ -43,6 +56,8 @@ function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
       return plainGroup(paper)
     case 'contention':
       return contentionGroup(paper)
+    case 'fit':
+      return fitGroup(paper)
     case 'simulated':
       return simulatedGroup(settings)
     case 'growth':

@@ -1,8 +1,9 @@
-// How much is measured: `quick` in about three minutes, `figures` in about fifteen, `full` for all of it.
+// How much is measured: `quick` in about three minutes, `figures` in about fifteen, `page` what docs/performance.md shows,
+// in about thirty-five, and `full` all of it. `try` does everything for a moment, to see that it works.
 import type { TargetName } from './targets/commands.js'
 import { TARGET_NAMES } from './targets/commands.js'
 
-export const PRESET_NAMES = ['quick', 'figures', 'full'] as const
+export const PRESET_NAMES = ['quick', 'figures', 'page', 'full', 'try'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
 /** The parts of a run, in the order they are run. */
@@ -12,14 +13,25 @@ export const PARTS = [
   'append',
   'peers',
   'equal',
+  'half',
+  'costs',
+  'profile',
   'throughput',
   'size',
   'plain',
   'contention',
+  'fit',
   'simulated',
   'growth',
 ] as const
 export type Part = (typeof PARTS)[number]
+
+export interface BesideClients {
+  readonly clients: readonly number[]
+  readonly rounds: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
 
 export interface Settings {
   readonly parts: readonly Part[]
@@ -28,6 +40,8 @@ export interface Settings {
   /** Workloads whose name contains one of these; all if there is none. */
   readonly operations: readonly string[]
   readonly clients: readonly number[]
+  /** Other numbers of clients that are compared as well, for a shorter time. */
+  readonly beside?: BesideClients
   readonly rate?: number
   readonly rounds: number
   readonly warmupMs: number
@@ -37,7 +51,13 @@ export interface Settings {
   /** Virtual time of each simulated experiment. */
   readonly virtualMs: number
   /** The experiments, which take longer than a comparison: latencies need many requests. */
-  readonly experiments: { readonly warmupMs: number; readonly durationMs: number; readonly rounds: number }
+  readonly experiments: {
+    readonly warmupMs: number
+    readonly durationMs: number
+    readonly rounds: number
+    /** Of those whose latency the store is judged by. */
+    readonly judgedRounds: number
+  }
   /** Growth: sizes of the table, and who is measured. */
   readonly tableItems: readonly number[]
   readonly growing: readonly TargetName[]
@@ -64,7 +84,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     items: 10_000,
     partitions: 100,
     virtualMs: 10,
-    experiments: { warmupMs: 200, durationMs: 400, rounds: 1 },
+    experiments: { warmupMs: 200, durationMs: 400, rounds: 1, judgedRounds: 1 },
     tableItems: [10_000, 100_000],
     growing: ['seriatim-disk'],
   },
@@ -81,13 +101,38 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     ],
     operations: [],
     clients: [64],
+    rounds: 3,
+    warmupMs: 200,
+    durationMs: 400,
+    items: 10_000,
+    partitions: 100,
+    virtualMs: 10,
+    experiments: { warmupMs: 250, durationMs: 500, rounds: 2, judgedRounds: 2 },
+    tableItems: [10_000, 100_000, 1_000_000],
+    growing: ['seriatim-disk'],
+  },
+  page: {
+    parts: PARTS,
+    targets: [
+      'bare',
+      'seriatim-memory',
+      'seriatim-disk',
+      'seriatim-memory-4',
+      'seriatim-disk-4',
+      'dynalite-memory',
+      'dynalite-disk',
+      'local-disk',
+    ],
+    operations: [],
+    clients: [64],
+    beside: { clients: [1, 16], rounds: 3, warmupMs: 150, durationMs: 300 },
     rounds: 5,
     warmupMs: 250,
     durationMs: 500,
     items: 10_000,
     partitions: 100,
-    virtualMs: 15,
-    experiments: { warmupMs: 300, durationMs: 1000, rounds: 3 },
+    virtualMs: 20,
+    experiments: { warmupMs: 300, durationMs: 800, rounds: 3, judgedRounds: 5 },
     tableItems: [10_000, 100_000, 1_000_000],
     growing: ['seriatim-disk'],
   },
@@ -102,8 +147,24 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     items: 10_000,
     partitions: 100,
     virtualMs: 100,
-    experiments: { warmupMs: 500, durationMs: 3000, rounds: 5 },
+    experiments: { warmupMs: 500, durationMs: 3000, rounds: 5, judgedRounds: 5 },
     tableItems: [10_000, 100_000, 1_000_000, 10_000_000],
     growing: ['seriatim-disk', 'seriatim-memory'],
+  },
+  try: {
+    parts: PARTS,
+    targets: ['bare', 'seriatim-memory', 'seriatim-disk', 'dynalite-memory', 'local-disk'],
+    operations: [],
+    clients: [64],
+    beside: { clients: [1, 16], rounds: 1, warmupMs: 10, durationMs: 30 },
+    rounds: 1,
+    warmupMs: 20,
+    durationMs: 50,
+    items: 1000,
+    partitions: 20,
+    virtualMs: 1,
+    experiments: { warmupMs: 20, durationMs: 50, rounds: 1, judgedRounds: 1 },
+    tableItems: [1000, 10_000],
+    growing: ['seriatim-disk'],
   },
 }

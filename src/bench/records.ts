@@ -1,6 +1,7 @@
 // What a run leaves behind: one record for each unit of work, by its id, in one JSON file. Tables, charts and
 // docs/performance.md are made of it, and a run that was interrupted goes on from it.
 import type { LatencySummary } from './load/latencies.js'
+import type { SelfTimes } from './profile/self-times.js'
 import type { SimulatedResult } from './simulated/cluster.js'
 
 /** One load on one server. */
@@ -105,6 +106,37 @@ export type UnitRecord =
       readonly measured: Measured
     }
   | {
+      /** One node, at a share of its peak rate. */
+      readonly kind: 'half'
+      readonly target: string
+      readonly workload: string
+      readonly share: number
+      readonly peakPerSecond: number
+      readonly rate: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      /** A transaction beside a single operation. */
+      readonly kind: 'cost'
+      readonly target: string
+      readonly nodes: number
+      /** The two, as one name. */
+      readonly pair: string
+      readonly side: 'plain' | 'transaction'
+      readonly clients: number
+      readonly round: number
+      readonly measured: Measured
+    }
+  | {
+      readonly kind: 'profile'
+      readonly target: string
+      readonly workload: string
+      readonly measured: Measured
+      /** Of the server's main thread while it was measured. */
+      readonly times: SelfTimes
+    }
+  | {
       readonly kind: 'growth'
       readonly axis: GrowthAxis
       readonly value: number
@@ -117,6 +149,14 @@ export type UnitRecord =
       readonly restartMs: number | null
     }
   | {
+      /** Processor time of one call, for the parameters of the simulation. */
+      readonly kind: 'fit'
+      readonly step: 'read' | 'write in one round' | 'prepare and commit' | 'message'
+      readonly items: number
+      readonly round: number
+      readonly micros: number
+    }
+  | {
       /** An experiment of section 5 in virtual time. */
       readonly kind: 'simulated'
       readonly experiment: 'throughput' | 'size' | 'plain' | 'contention'
@@ -127,6 +167,8 @@ export type UnitRecord =
       readonly virtualMs: number
       readonly result: SimulatedResult
     }
+  /** What another command of the checkout has printed. */
+  | { readonly kind: 'output'; readonly name: string; readonly command: string; readonly text: string }
   | { readonly kind: 'missing'; readonly target: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
 

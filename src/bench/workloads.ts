@@ -34,6 +34,8 @@ export interface Workload {
   readonly writes?: 'puts' | 'updates'
   /** Attributes that are keys of secondary indexes. */
   readonly indexes?: number
+  /** Each item of a request is on another one of that many nodes. */
+  readonly apartOnNodes?: number
 }
 
 export const ITEM_TABLE = 'seriatim-bench-items'
@@ -44,6 +46,20 @@ export const BATCH_ITEMS = 25
 export const ITEM_BYTES = 900
 /** Index keys are drawn from so many. */
 export const INDEX_KEYS: KeyRange = { from: 0, to: 1000 }
+
+/** What the store is judged by, of the operations that peers are compared by. */
+export const JUDGED_WORKLOADS = [
+  'GetItem',
+  'PutItem',
+  'UpdateItem, conditional',
+  `Query of ${QUERY_ITEMS}`,
+  'TransactGetItems of 3',
+  'TransactWriteItems of 3',
+] as const
+export type JudgedWorkload = (typeof JUDGED_WORKLOADS)[number]
+
+export const isJudged = ({ name }: Workload): boolean =>
+  (JUDGED_WORKLOADS as readonly string[]).includes(name)
 
 /** Stands in a prepared body where a key's digits will be. */
 export const KEY_PLACEHOLDER = 'user-#########'

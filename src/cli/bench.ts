@@ -9,16 +9,18 @@ import { readRunFile, thisMachine, writeRunFile } from '../bench/run-file.js'
 import { CHART_LIBRARY_MISSING, chartLibrary, chartSvg } from '../bench/report/chart-svg.js'
 import { chartsOf } from '../bench/report/charts.js'
 import { reportLines } from '../bench/report/report.js'
-import { TARGET_NAMES } from '../bench/targets/commands.js'
+import { TARGET_NAMES, type TargetName } from '../bench/targets/commands.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import { version } from './version.js'
 import type { World } from './world.js'
 
-export const help = `seriatim bench [--quick | --figures | --full] [options]
+export const help = `seriatim bench [--quick | --figures | --page | --full | --try] [options]
 
   --quick            the most important operations, about 3 minutes: unless told otherwise
   --figures          every operation, and the experiments of the paper, about 15 minutes
+  --page             what docs/performance.md shows, about 35 minutes
   --full             everything, for hours
+  --try              everything for a moment, to see that it works
   --part LIST        only ${PARTS.join(', ')}
   --operation LIST   only these, such as GetItem or 'TransactWriteItems of 3'
   --target LIST      ${TARGET_NAMES.join(', ')}
@@ -40,7 +42,9 @@ their own, with the load from another one. Only ratios within one run mean anyth
 const OPTIONS = {
   quick: { type: 'boolean' },
   figures: { type: 'boolean' },
+  page: { type: 'boolean' },
   full: { type: 'boolean' },
+  try: { type: 'boolean' },
   part: { type: 'string' },
   operation: { type: 'string' },
   target: { type: 'string' },
@@ -145,23 +149,26 @@ export function benchCommandOf(args: readonly string[]): BenchCommand {
     return text === undefined ? undefined : readInteger(name, text, min, max)
   }
   const rate = integer('rate', 1, RATE_MAX)
+  const rounds = integer('rounds', 1, ROUNDS_MAX)
+  const { beside, ...most } = preset
   const settings: Settings = {
-    ...preset,
+    ...most,
+    ...(beside !== undefined && values.clients === undefined && { beside }),
     // With an endpoint, that is what is asked about; the bare server says what the machine can do.
     ...(endpoint !== undefined && { endpoint, targets: ['bare'], parts: ['generator', 'peers'] }),
     ...(values.part !== undefined && { parts: listOf('part', values.part, PARTS) }),
-    ...(values.target !== undefined && { targets: listOf('target', values.target, TARGET_NAMES) }),
+    ...(values.target !== undefined && targetsOf(listOf('target', values.target, TARGET_NAMES), preset)),
     ...(values.operation !== undefined && { operations: values.operation.split(',') }),
     ...(values.clients !== undefined && {
       clients: values.clients.split(',').map((text) => readInteger('clients', text, 1, CLIENTS_MAX)),
     }),
     ...(rate !== undefined && { rate }),
-    rounds: integer('rounds', 1, ROUNDS_MAX) ?? preset.rounds,
+    rounds: rounds ?? preset.rounds,
     items: integer('items', ITEMS_MIN, ITEMS_MAX) ?? preset.items,
     ...(values.seconds !== undefined && { durationMs: secondsOf(values.seconds) * 1000 }),
     experiments: {
       ...preset.experiments,
-      ...(values.rounds !== undefined && { rounds: readInteger('rounds', values.rounds, 1, ROUNDS_MAX) }),
+      ...(rounds !== undefined && { rounds, judgedRounds: rounds }),
       ...(values.seconds !== undefined && { durationMs: secondsOf(values.seconds) * 1000 }),
     },
   }
@@ -174,6 +181,15 @@ export function benchCommandOf(args: readonly string[]): BenchCommand {
     ...(charts !== undefined && { charts }),
   }
 }
+
+/** Growth is of those of them that the preset lets grow. */
+const targetsOf = (
+  targets: readonly TargetName[],
+  { growing }: Settings,
+): Pick<Settings, 'targets' | 'growing'> => ({
+  targets,
+  growing: growing.filter((name) => targets.includes(name)),
+})
 
 function listOf<T extends string>(name: string, text: string, known: readonly T[]): readonly T[] {
   return text.split(',').map((each) => {

@@ -15,6 +15,7 @@ import type { RangeAtRequest, UnitNode } from '../storage/units.js'
 import { countedRules } from './counted-rules.js'
 import { SimDisk } from './disk.js'
 import { Network, type NetworkOptions } from './network.js'
+import { LEDGER_METHODS, TRANSACTION_METHODS, UNIT_METHODS } from './node-methods.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
 import { SimIndex } from './sim-index.js'
 import type { Witness } from './witness.js'
@@ -58,34 +59,6 @@ const HASHES = 2 ** 32
 export const nodeOf = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
 export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number =>
   Number.parseInt(slot.slice(0, 8), 16) % nodes
-
-const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
-  'prepare',
-  'commit',
-  'cancel',
-  'finished',
-  'transact',
-  'readAt',
-  'readLatest',
-  'stalled',
-]
-const UNIT_METHODS: readonly (keyof UnitNode)[] = [
-  'openSnapshot',
-  'closeSnapshot',
-  'readSnapshot',
-  'rangeAt',
-  'lockItems',
-  'unlockItems',
-]
-const LEDGER_METHODS: readonly (keyof Ledger)[] = [
-  'begin',
-  'decide',
-  'complete',
-  'read',
-  'unfinished',
-  'recent',
-  'purge',
-]
 
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250

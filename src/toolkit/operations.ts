@@ -28,7 +28,8 @@ import type {
   UpdateTimeToLiveCommandOutput,
 } from '@aws-sdk/client-dynamodb'
 
-interface Operations {
+/** By name; a store answers these, and more. */
+export interface EndpointOperations {
   BatchGetItem: { input: BatchGetItemCommandInput; output: BatchGetItemCommandOutput }
   CreateTable: { input: CreateTableCommandInput; output: CreateTableCommandOutput }
   DeleteItem: { input: DeleteItemCommandInput; output: DeleteItemCommandOutput }
@@ -44,7 +45,10 @@ interface Operations {
   UpdateTimeToLive: { input: UpdateTimeToLiveCommandInput; output: UpdateTimeToLiveCommandOutput }
 }
 
-export type EndpointOperation = keyof Operations
-export type EndpointInput<Name extends EndpointOperation> = Operations[Name]['input']
+export type EndpointOperation = keyof EndpointOperations
+export type EndpointInput<Name extends EndpointOperation> = EndpointOperations[Name]['input']
 /** Without the metadata of an HTTP exchange, which not every endpoint has. */
-export type EndpointOutput<Name extends EndpointOperation> = Omit<Operations[Name]['output'], '$metadata'>
+export type EndpointOutput<Name extends EndpointOperation> = Omit<
+  EndpointOperations[Name]['output'],
+  '$metadata'
+>

@@ -24,7 +24,7 @@ test('options replace parts of a preset', () => {
     clients: [1, 16],
     durationMs: 500,
     rounds: 7,
-    experiments: { ...PRESETS.figures.experiments, durationMs: 500, rounds: 7 },
+    experiments: { ...PRESETS.figures.experiments, durationMs: 500, rounds: 7, judgedRounds: 7 },
   })
   assert.equal(json, 'f')
   assert.equal(resume, true)

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Group, runGroups } from '../../src/bench/bench.js'
+import { costGroup } from '../../src/bench/groups/costs.js'
+import { equalGroup } from '../../src/bench/groups/equal.js'
+import { fitGroup } from '../../src/bench/groups/fit.js'
 import { peerGroup } from '../../src/bench/groups/peers.js'
 import { plainGroup } from '../../src/bench/groups/paper.js'
+import { profileGroup } from '../../src/bench/groups/profile.js'
 import { startGroup } from '../../src/bench/groups/start.js'
 import { SECTION_3, SECTION_4 } from '../../src/bench/groups/variants.js'
 import { peerWorkloads } from '../../src/bench/workloads.js'
@@ -14,14 +18,9 @@ import { post } from '../../src/bench/targets/post.js'
 const SCALE = { items: 300, partitions: 5 }
 const SHORT = { rounds: 1, warmupMs: 20, durationMs: 60 }
 
-const runOne = (group: Group) =>
-  runGroups({
-    groups: [group],
-    done: {},
-    onRecord: () => undefined,
-    onProgress: () => undefined,
-    signal: new AbortController().signal,
-  })
+const QUIET = { onRecord: () => undefined, onProgress: () => undefined, signal: new AbortController().signal }
+
+const runOne = (group: Group) => runGroups({ ...QUIET, groups: [group], done: {} })
 
 test('peers: the store, a bare server and an endpoint are asked the same', async () => {
   const other = await startTarget('seriatim-memory')
@@ -85,4 +84,45 @@ test('a target that is killed and started again has what it had', async () => {
   } finally {
     await target.stop()
   }
+})
+
+test('profile: the server tells where its time went, and most of it has a name', async () => {
+  const records = await runOne(profileGroup({ warmupMs: 50, durationMs: 300, scale: SCALE }))
+  const profiles = Object.entries(records)
+  assert.equal(profiles.length, 6)
+  for (const [id, record] of profiles) {
+    assert.ok(record.kind === 'profile', `${id}: ${JSON.stringify(record)}`)
+    const { busyMicros, parts } = record.times
+    const sum = parts.reduce((total, { micros }) => total + micros, 0)
+    assert.ok(busyMicros > 0 && Math.abs(sum - busyMicros) < 1, id)
+  }
+  const names = profiles.flatMap(([, record]) =>
+    record.kind === 'profile' ? record.times.parts.map(({ name }) => name) : [],
+  )
+  for (const part of ['server', 'storage', 'router']) assert.ok(names.includes(part), `${part} is a part`)
+})
+
+test('costs and fit: transactions beside single operations, and the steps of a node', async () => {
+  const costs = await runOne(costGroup({ ...SHORT, items: 300 }))
+  assert.equal(Object.keys(costs).length, 16)
+  for (const [id, record] of Object.entries(costs)) assert.equal(record.kind, 'cost', id)
+  const fits = await runOne(fitGroup(SHORT))
+  assert.equal(Object.keys(fits).length, 7)
+  for (const [id, record] of Object.entries(fits)) {
+    assert.ok(record.kind === 'fit' && record.micros >= 0, `${id}: ${JSON.stringify(record)}`)
+  }
+})
+
+test('an interrupted comparison goes on at the rate that was found for it', async () => {
+  const targets = ['seriatim-memory'] as const
+  const group = equalGroup({ ...SHORT, rounds: 2, targets, scale: SCALE })
+  const first = await runOne(group)
+  const [id, record] = Object.entries(first).find(([, each]) => each.kind === 'equal')!
+  assert.ok(record.kind === 'equal')
+  const done = { [id]: { ...record, rate: 123 } }
+  const records = await runGroups({ ...QUIET, groups: [group], done })
+  const rates = Object.values(records).flatMap((each) =>
+    each.kind === 'equal' && each.workload === record.workload ? [each.rate] : [],
+  )
+  assert.deepEqual(rates, [123, 123])
 })

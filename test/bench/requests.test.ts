@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestBytes } from '../../src/bench/load/request-bytes.js'
-import { answerTo, peerWorkloads, type Workload } from '../../src/bench/workloads.js'
+import { answerTo, keyText, peerWorkloads, type Workload } from '../../src/bench/workloads.js'
 import { itemBytes } from '../../src/model/item-size.js'
+import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
 import { Random } from '../../src/sim/random.js'
 
@@ -57,4 +58,16 @@ test('the first item of a contended transaction is hot, the others are not', () 
 test('items have the size they are said to have', () => {
   const { Item } = JSON.parse(answerTo('GetItem', 1, 900)) as { Item: Item }
   assert.equal(itemBytes(Item), 900)
+})
+
+test('items that are wanted on nodes of their own are on nodes of their own', () => {
+  const random = new Random(7)
+  const workload = { ...named('TransactWriteItems of 3'), apartOnNodes: 4 }
+  const schema = { partition: { name: 'id', type: 'S' } } as const
+  for (let round = 0; round < 200; round++) {
+    const nodes = keysIn(bodyOf(workload, random)).map((key) =>
+      Math.floor((itemKey(schema, { id: { S: keyText(key) } }).hash / 2 ** 32) * 4),
+    )
+    assert.equal(new Set(nodes).size, 3, `seed 7, round ${round}: nodes ${nodes.join(', ')}`)
+  }
 })

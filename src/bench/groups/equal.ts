@@ -4,10 +4,10 @@ import { type Group, groupOf } from '../bench.js'
 import { fillPeerTables } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
-import type { UnitRecord } from '../records.js'
+import { recordsOf, type UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { peerWorkloads, type Scale, type Workload } from '../workloads.js'
+import { isJudged, peerWorkloads, type Scale, type Workload } from '../workloads.js'
 import { CONNECTIONS, START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface EqualOptions extends Times {
@@ -16,7 +16,6 @@ export interface EqualOptions extends Times {
   readonly rounds: number
 }
 
-const WORKLOADS = ['GetItem', 'PutItem', 'Query of 10', 'TransactWriteItems of 3']
 const SHARE = 0.5
 
 interface Running {
@@ -27,11 +26,12 @@ interface Running {
 }
 
 export function equalGroup(options: EqualOptions): Group {
-  const targets = options.targets.filter((name) => name !== 'bare')
-  const workloads = peerWorkloads(options.scale).filter(({ name }) => WORKLOADS.includes(name))
+  const targets = options.targets.filter((name) => name !== 'bare' && !name.endsWith('-4'))
+  const workloads = peerWorkloads(options.scale).filter(isJudged)
   return groupOf({
     name: 'equal',
-    setupMs: targets.length * START_AND_FILL_MS,
+    setupMs:
+      targets.length * (START_AND_FILL_MS + workloads.length * (options.warmupMs + options.durationMs)),
     units: Array.from({ length: options.rounds }, (_, at) => at + 1).flatMap((round) =>
       workloads.flatMap((workload) =>
         targets.map((target) => ({
@@ -41,7 +41,11 @@ export function equalGroup(options: EqualOptions): Group {
         })),
       ),
     ),
-    open: (generator) => openTargets(targets, options.scale, generator),
+    async open(generator, done) {
+      const running = await openTargets(targets, options.scale, generator)
+      for (const { workload, rate } of recordsOf(done, 'equal')) running.rates.set(workload, rate)
+      return running
+    },
     close: async ({ targets }) => {
       await Promise.all([...targets.values()].map((target) => target.stop()))
     },

@@ -6,12 +6,13 @@
 //   §5.4  cancellations of workloads A, B and C; one item of each transaction is one of a few hot ones
 import { type Group, groupOf } from '../bench.js'
 import type { LoadJob } from '../load/load.js'
-import type { UnitRecord } from '../records.js'
+import { recordsOf, type UnitRecord } from '../records.js'
 import { ITEM_BYTES, ITEM_TABLE, type KeyRange, type Operation, type Workload } from '../workloads.js'
 import {
   closeVariants,
   measureAtRate,
   openVariants,
+  peakKey,
   peakOf,
   type RunningVariants,
   START_AND_FILL_MS,
@@ -37,7 +38,13 @@ function paperGroup(name: string, options: PaperOptions, items: number, units: r
     name,
     setupMs: START_AND_FILL_MS * options.variants.length,
     units,
-    open: (generator) => openVariants(options.variants, items, generator),
+    async open(generator, done) {
+      const running = await openVariants(options.variants, items, generator)
+      for (const { variant, mix, peakPerSecond } of recordsOf(done, 'throughput')) {
+        running.peaks.set(peakKey(variant, mix), peakPerSecond)
+      }
+      return running
+    },
     close: closeVariants,
   })
 }

@@ -5,6 +5,7 @@ import { dropTables, fillPeerTables } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
 import type { UnitRecord } from '../records.js'
+import type { BesideClients } from '../presets.js'
 import type { TargetName } from '../targets/commands.js'
 import { endpointTarget, startTarget, type Target } from '../targets/target.js'
 import { ITEM_TABLE, PARTITION_TABLE, type Scale, type Workload } from '../workloads.js'
@@ -16,6 +17,7 @@ export interface PeerOptions {
   readonly workloads: readonly Workload[]
   readonly scale: Scale
   readonly clients: readonly number[]
+  readonly beside?: BesideClients
   /** Of an open loop, in requests a second; undefined: closed. */
   readonly rate?: number
   readonly rounds: number
@@ -26,19 +28,30 @@ export interface PeerOptions {
 const START_AND_FILL_MS = 5000
 const BETWEEN_MS = 60
 
+interface PeerLoad {
+  readonly clients: number
+  readonly rounds: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
+
 export function peerGroup(options: PeerOptions): Group {
-  const { targets, endpoint, rounds, workloads, clients, warmupMs, durationMs, rate } = options
+  const { targets, endpoint, workloads, clients, beside, rate, rounds, warmupMs, durationMs } = options
   const names: readonly string[] = endpoint === undefined ? targets : [...targets, 'endpoint']
+  const loads: readonly PeerLoad[] = [
+    ...clients.map((count) => ({ clients: count, rounds, warmupMs, durationMs })),
+    ...(beside?.clients ?? []).map((count) => ({ ...beside!, clients: count })),
+  ]
   const units: (Unit & { run(peers: Peers): Promise<UnitRecord> })[] = []
-  for (let round = 1; round <= rounds; round++) {
-    for (const count of clients) {
+  for (let round = 1; round <= Math.max(...loads.map(({ rounds }) => rounds)); round++) {
+    for (const load of loads.filter(({ rounds }) => round <= rounds)) {
       for (const workload of workloads) {
         for (const target of names) {
-          const load = rate === undefined ? `${count} clients` : `${rate} a second`
+          const name = rate === undefined ? `${load.clients} clients` : `${rate} a second`
           units.push({
-            id: `peers/${workload.name}/${load}/${target}/round ${round}`,
-            estimateMs: warmupMs + durationMs + BETWEEN_MS,
-            run: (peers) => measurePeer(options, peers, { target, workload, clients: count, round }),
+            id: `peers/${workload.name}/${name}/${target}/round ${round}`,
+            estimateMs: load.warmupMs + load.durationMs + BETWEEN_MS,
+            run: (peers) => measurePeer(peers, { target, workload, load, rate, round }),
           })
         }
       }
@@ -90,17 +103,18 @@ async function closePeers({ running }: Peers): Promise<void> {
 }
 
 async function measurePeer(
-  { rate, warmupMs, durationMs }: PeerOptions,
   { generator, running, missing }: Peers,
   {
     target: name,
     workload,
-    clients,
+    load: { clients, warmupMs, durationMs },
+    rate,
     round,
   }: {
     readonly target: string
     readonly workload: Workload
-    readonly clients: number
+    readonly load: PeerLoad
+    readonly rate: number | undefined
     readonly round: number
   },
 ): Promise<UnitRecord> {

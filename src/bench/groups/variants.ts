@@ -44,7 +44,7 @@ export async function openVariants(
   const running: RunningVariants = { generator, targets, peaks: new Map() }
   try {
     for (const { name, target, extra } of variants) {
-      const started = await startTarget(target, extra)
+      const started = await startTarget(target, { extra })
       if ('missing' in started) throw new Error(started.missing)
       targets.set(name, started)
       await fillItemTable(started.endpoint, { table: ITEM_TABLE, items, itemBytes: ITEM_BYTES, indexes: 0 })
@@ -83,6 +83,8 @@ export function measureAtRate(
   })
 }
 
+export const peakKey = (variant: string, name: string): string => `${variant}/${name}`
+
 /** The rate of a closed loop; found once and remembered. */
 export async function peakOf(
   { generator, targets, peaks }: RunningVariants,
@@ -91,7 +93,7 @@ export async function peakOf(
   mix: LoadJob['mix'],
   { warmupMs, durationMs }: Times,
 ): Promise<number> {
-  const key = `${variant}/${name}`
+  const key = peakKey(variant, name)
   let peak = peaks.get(key)
   if (peak === undefined) {
     const mode = { kind: 'closed', clients: CONNECTIONS } as const

@@ -66,7 +66,7 @@ function optionOf({ title, x, y, series }: Chart): object {
     backgroundColor: '#ffffff',
     textStyle: { fontFamily: 'sans-serif' },
     title: { text: title, left: 'center', top: 8, textStyle: { fontSize: 15 } },
-    legend: { bottom: 6, itemWidth: 26, itemGap: 28, textStyle: { fontSize: 11 } },
+    legend: { bottom: 6, width: WIDTH - 60, itemWidth: 26, itemGap: 18, textStyle: { fontSize: 10 } },
     grid: { left: 70, right: 30, top: 50, bottom: 60 + 22 * Math.ceil(series.length / 3) },
     xAxis: {
       type: x.kind === 'names' ? 'category' : x.kind === 'log' ? 'log' : 'value',

@@ -1,6 +1,7 @@
 // The figures: what each of them shows, as plain data. Drawing is chart-svg.ts.
-import { recordsOf, type UnitRecord } from '../records.js'
+import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median } from '../statistics.js'
+import { conflictsOf } from './findings.js'
 import { peerRows, titleOf } from './peer-tables.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
@@ -274,13 +275,8 @@ function share<T extends { readonly answers: number }>(parts: readonly T[], of: 
   return answers === 0 ? 0 : parts.reduce((sum, part) => sum + of(part), 0) / answers
 }
 
-function conflictShare(measured: {
-  readonly answers: number
-  readonly refusals: Readonly<Record<string, number>>
-}): number {
-  const conflicts = Object.entries(measured.refusals).filter(([name]) => name.includes('TransactionConflict'))
-  return measured.answers === 0 ? 0 : conflicts.reduce((sum, [, count]) => sum + count, 0) / measured.answers
-}
+const conflictShare = ({ answers, refusals }: RecordOf<'contention'>['measured']): number =>
+  answers === 0 ? 0 : conflictsOf(refusals) / answers
 
 /** By processor time, which does not care what else the machine does. */
 function growthCharts(records: Records): readonly Chart[] {

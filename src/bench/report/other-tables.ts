@@ -1,6 +1,7 @@
 // Start-up, the durable ceiling, growth, and the experiments of the paper.
 import { GROWTH_AXES, recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median, spreadOf } from '../statistics.js'
+import { conflictsOf } from './findings.js'
 import { titleOf } from './peer-tables.js'
 import { fixed, megabytes, millis, percent, type Table, whole } from './table.js'
 
@@ -116,18 +117,14 @@ export function contentionTables(records: Records): readonly Table[] {
       title: '§5.4, measured: requests refused because of a transaction',
       columns: ['', 'hot items', 'requests/s', 'refused', 'by operation'],
       rows: all.map(({ workload, variant, hotItems, rate, measured }) => {
-        const refused = (refusals: Readonly<Record<string, number>>): number =>
-          Object.entries(refusals)
-            .filter(([name]) => name.includes('TransactionConflict'))
-            .reduce((sum, [, count]) => sum + count, 0)
         const parts = measured.parts.map(
-          (part) => `${part.workload} ${percent(refused(part.refusals) / part.answers)}`,
+          (part) => `${part.workload} ${percent(conflictsOf(part.refusals) / part.answers)}`,
         )
         return [
           `${workload}, ${variant}`,
           whole(hotItems),
           whole(rate),
-          percent(refused(measured.refusals) / measured.answers, 2),
+          percent(conflictsOf(measured.refusals) / measured.answers, 2),
           parts.join(', '),
         ]
       }),
@@ -198,4 +195,23 @@ export function growthTables(records: Records): readonly Table[] {
       },
     ]
   })
+}
+
+/** How the largest table compares with the smallest, and with what the logarithm of their sizes would allow. */
+export function growingLines(records: Records): readonly string[] {
+  const points = recordsOf(records, 'growth').filter(({ axis }) => axis === 'items')
+  return [...groupBy(points, ({ workload, target }) => `${titleOf(target)}, ${workload}`)].flatMap(
+    ([name, line]) => {
+      const sorted = line.toSorted((a, b) => a.value - b.value)
+      const [least, most] = [sorted[0]!, sorted.at(-1)!]
+      const times = (most.measured.cpuMicros ?? NaN) / (least.measured.cpuMicros ?? NaN)
+      const allowed = Math.log(most.value) / Math.log(least.value)
+      if (least.value === most.value || !Number.isFinite(times)) return []
+      return [
+        `- ${name}: with ${whole(most.value)} items ${fixed(times, 2)} times the processor time that it takes with ` +
+          `${whole(least.value)}; the logarithm grows ${fixed(allowed, 2)} times: ` +
+          `${times <= allowed ? 'no worse than logarithmic' : 'worse than logarithmic'}.`,
+      ]
+    },
+  )
 }

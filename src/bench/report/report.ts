@@ -11,7 +11,11 @@ import {
   startTables,
   throughputTables,
 } from './other-tables.js'
+import { costTables } from './cost-tables.js'
+import { halfTables } from './half-tables.js'
+import { judgedLines, judgedTable } from './judged.js'
 import { equalTables, peerTables } from './peer-tables.js'
+import { profileTables } from './profile-tables.js'
 import { terminalLines, whole } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
@@ -22,6 +26,9 @@ export function reportLines(records: Records): readonly string[] {
     appendTables,
     peerTables,
     equalTables,
+    halfTables,
+    costTables,
+    profileTables,
     throughputTables,
     sizeTables,
     plainTables,
@@ -32,9 +39,16 @@ export function reportLines(records: Records): readonly string[] {
   return [
     ...generatorLines(records),
     ...tables.flatMap(terminalLines),
+    ...judged(records),
     ...missingLines(records),
     ...failedLines(records),
   ]
+}
+
+/** If anything of it was measured. */
+function judged(records: Records): readonly string[] {
+  const lines = judgedLines(records).filter(({ measured }) => measured !== undefined)
+  return lines.length === 0 ? [] : terminalLines(judgedTable(lines))
 }
 
 /** What the generator itself can drive: seen on the bare server, of its own part or else of the comparison. */

@@ -4,24 +4,26 @@ export interface Table {
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
+  /** So many columns are words: one unless it is said. */
+  readonly words?: number
 }
 
-/** The first column to the left, the others to the right. */
-export function terminalLines({ title, columns, rows }: Table): readonly string[] {
+/** Words to the left, figures to the right. */
+export function terminalLines({ title, columns, rows, words = 1 }: Table): readonly string[] {
   const all = [columns, ...rows]
   const widths = columns.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
     row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at] ?? 0)))
+      .map((cell, at) => (at < words ? cell.padEnd(widths[at]!) : cell.padStart(widths[at] ?? 0)))
       .join('  ')
       .trimEnd()
   return ['', title, ...all.map((row) => `  ${line(row)}`)]
 }
 
-export function markdownLines({ columns, rows }: Table): readonly string[] {
+export function markdownLines({ columns, rows, words = 1 }: Table): readonly string[] {
   const line = (row: readonly string[]): string =>
     `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(columns), line(columns.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)]
+  return [line(columns), line(columns.map((_, at) => (at < words ? '---' : '---:'))), ...rows.map(line)]
 }
 
 export const whole = (value: number): string =>

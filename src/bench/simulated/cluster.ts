@@ -5,12 +5,17 @@ import { memoryIndex } from '../../index/memory-index.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { LedgerSlot } from '../../model/brand.js'
 import { allRules, noRules } from '../../rules/switches.js'
+import {
+  type CalledUnitNode,
+  LEDGER_METHODS,
+  TRANSACTION_METHODS,
+  UNIT_METHODS,
+} from '../../sim/node-methods.js'
 import { Random } from '../../sim/random.js'
 import { Scheduler } from '../../sim/scheduler.js'
 import type { LocalNode } from '../../storage/local-node.js'
 import { openNodeOver } from '../../storage/open-local-node.js'
 import type { TransactionNode } from '../../storage/transactions.js'
-import type { UnitNode } from '../../storage/units.js'
 import { Arrivals } from '../load/arrivals.js'
 import { Latencies, type LatencySummary } from '../load/latencies.js'
 import { call, type Caller, type Cluster, Machine, remote } from './machines.js'
@@ -47,35 +52,9 @@ export interface SimulatedResult {
   readonly coordinatorsBusy: number
 }
 
-const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
-  'prepare',
-  'commit',
-  'cancel',
-  'finished',
-  'transact',
-  'readAt',
-  'readLatest',
-  'stalled',
-]
-type CalledUnitNode = Omit<UnitNode, 'unitsHeld'>
-/** No experiment uses them, but a coordinator has them at hand. */
-const UNIT_METHODS: readonly (keyof CalledUnitNode)[] = [
-  'openSnapshot',
-  'closeSnapshot',
-  'readSnapshot',
-  'rangeAt',
-  'lockItems',
-  'unlockItems',
-]
-const LEDGER_METHODS: readonly (keyof Ledger)[] = [
-  'begin',
-  'decide',
-  'complete',
-  'read',
-  'unfinished',
-  'recent',
-  'purge',
-]
+/** No experiment uses those of units of work, but a coordinator has them at hand. */
+const nodeFrom = remote<TransactionNode & CalledUnitNode>([...TRANSACTION_METHODS, ...UNIT_METHODS])
+const ledgerFrom = remote<Ledger>(LEDGER_METHODS)
 const HASHES = 2 ** 32
 /** Virtual time, after the last arrival. */
 const PATIENCE_MICROS = 5_000_000
@@ -162,14 +141,12 @@ async function openCluster(cluster: Cluster, load: SimulatedLoad): Promise<Fleet
   )
   const coordinators = Array.from({ length: load.coordinators }, (_, at) => {
     const machine = new Machine(cluster, `coordinator-${at}`)
-    const seen: readonly CoordinatedNode[] = nodes.map(({ machine: to, node }) => ({
-      ...remote<TransactionNode & CalledUnitNode>(cluster, machine, to, node, [
-        ...TRANSACTION_METHODS,
-        ...UNIT_METHODS,
-      ]),
-      unitsHeld: node.unitsHeld,
-      ledger: remote<Ledger>(cluster, machine, to, node.ledger, LEDGER_METHODS),
-    }))
+    const seen: readonly CoordinatedNode[] = nodes.map(({ machine: to, node }) =>
+      Object.assign(nodeFrom({ cluster, from: machine, to, target: node }), {
+        unitsHeld: node.unitsHeld,
+        ledger: ledgerFrom({ cluster, from: machine, to, target: node.ledger }),
+      }),
+    )
     const coordinator = openCoordinator({
       runtime: machine.runtime,
       nodes: seen,

@@ -96,20 +96,26 @@ export class Machine {
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
-/** An object whose methods run on another machine. */
-export function remote<T extends object>(
-  cluster: Cluster,
-  from: Machine,
-  to: Machine,
-  target: T,
-  methods: readonly (keyof T & string)[],
-): T {
-  return Object.fromEntries(
-    methods.map((method) => {
-      const run = (target[method] as Method).bind(target)
-      return [method, (...args: readonly unknown[]) => call(cluster, from, to, method, run, args)]
-    }),
-  ) as T
+/** A target on one machine, as another one sees it. */
+export interface Link<T> {
+  readonly cluster: Cluster
+  readonly from: Machine
+  readonly to: Machine
+  readonly target: T
+}
+
+/** Makes objects whose methods run on another machine. Links are many, so that they share their functions. */
+export function remote<T extends object>(methods: readonly (keyof T & string)[]): (link: Link<T>) => T {
+  const shared = Object.fromEntries(
+    methods.map((method) => [
+      method,
+      function (this: { readonly link: Link<T> }, ...args: readonly unknown[]): Promise<unknown> {
+        const { cluster, from, to, target } = this.link
+        return call(cluster, from, to, method, (target[method] as Method).bind(target), args)
+      },
+    ]),
+  )
+  return (link) => Object.assign(Object.create(shared) as T, { link })
 }
 
 /** Whoever asks; there are so many of them that none has to wait for its processor. */

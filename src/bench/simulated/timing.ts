@@ -1,8 +1,10 @@
 // How long things take in a simulated cluster. Stated parameters: nothing here is measured while it runs.
 //
-// Processor times are of this store on the machine of docs/performance.md, from the processor time of its server for
-// transactions of 1 to 100 items less that of a bare server; syncs are those of the append loop there. Networks are those
-// between machines of one region, with the occasional slow message that the paper's large transactions meet (§5.2).
+// Processor times are rounded from what `seriatim bench --part fit` measures of this store's own steps (groups/fit.ts), and
+// docs/performance.md shows what they were in its run beside them; a coordinator's for each item is what a server takes
+// for an item beyond its node's step. Prepare and commit are measured together: which has how much of it is an assumption.
+// Syncs are those of the append loop. Networks are assumed: those between machines of one region, with the occasional slow
+// message or sync that the paper's large transactions meet (§5.2).
 
 interface Range {
   readonly min: number
@@ -22,6 +24,9 @@ export interface Timing {
   readonly syncMicros: Range
   /** Of the processor of whoever receives a message. */
   readonly messageMicros: number
+  /** Of a node's processor for each call that reads, and for each that writes. */
+  readonly readCallMicros: number
+  readonly writeCallMicros: number
   /** Of a node's processor for each item. */
   readonly readMicros: number
   readonly prepareMicros: number
@@ -38,11 +43,13 @@ export const REGION: Timing = {
   kilobyteMicros: 1,
   itemBytes: 900,
   syncMicros: { min: 150, max: 600 },
-  messageMicros: 8,
-  readMicros: 4,
-  prepareMicros: 15,
-  commitMicros: 12,
-  writeMicros: 15,
+  messageMicros: 10,
+  readCallMicros: 5,
+  writeCallMicros: 20,
+  readMicros: 5,
+  prepareMicros: 25,
+  commitMicros: 20,
+  writeMicros: 20,
   coordinateMicros: 4,
 }
 
@@ -53,24 +60,25 @@ export function workOf(
   items: number,
 ): { readonly micros: number; readonly sentItems: number; readonly answeredItems: number } {
   const { messageMicros, readMicros, prepareMicros, commitMicros, writeMicros } = timing
-  const cost = (perItem: number, sentItems: number, answeredItems: number) => ({
-    micros: messageMicros + perItem * items,
+  const { readCallMicros, writeCallMicros } = timing
+  const cost = (perItem: number, sentItems: number, answeredItems: number, perCall = 0) => ({
+    micros: messageMicros + perCall + perItem * items,
     sentItems,
     answeredItems,
   })
   switch (method) {
     case 'prepare':
-      return cost(prepareMicros, items, 0)
+      return cost(prepareMicros, items, 0, writeCallMicros)
     case 'commit':
     case 'cancel':
-      return cost(commitMicros, 0, 0)
+      return cost(commitMicros, 0, 0, writeCallMicros)
     case 'transact':
     case 'write':
-      return cost(writeMicros, items, 0)
+      return cost(writeMicros, items, 0, writeCallMicros)
     case 'readAt':
     case 'readLatest':
     case 'get':
-      return cost(readMicros, 0, items)
+      return cost(readMicros, 0, items, readCallMicros)
     case 'coordinate-write':
       return cost(timing.coordinateMicros, items, 0)
     case 'coordinate-read':

@@ -35,6 +35,8 @@ export interface Command {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd?: string
+  /** To talk with whoever starts it. */
+  readonly channel?: true
 }
 
 export interface Missing {
@@ -76,6 +78,12 @@ export function commandOf(
     case 'local-disk':
       return local(port, '-dbPath', folder)
   }
+}
+
+/** The same server of Node's, which tells where its time goes when it is asked. */
+export function profiledCommand(command: Command): Command {
+  const preload = new URL('../profile/profiled.js', import.meta.url).href
+  return { ...command, args: ['--import', preload, ...command.args], channel: true }
 }
 
 const scriptAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url))

@@ -6,7 +6,15 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Command, commandOf, type Missing, TARGET_TITLES, type TargetName } from './commands.js'
+import type { SelfTimes } from '../profile/self-times.js'
+import {
+  type Command,
+  commandOf,
+  type Missing,
+  profiledCommand,
+  TARGET_TITLES,
+  type TargetName,
+} from './commands.js'
 import { post } from './post.js'
 import { type Memory, memoryOf, type Usage, usageOf } from './usage.js'
 
@@ -22,8 +30,21 @@ export interface Target {
   folderBytes(): number
   /** Kills it and starts it again on what is in its folder; the milliseconds to its first answer. */
   restart(): Promise<number>
+  /** Of a server that was started to be profiled: from one call to the next. */
+  readonly profiler?: ServerProfiler
   /** Kills it and removes its folder. */
   stop(): Promise<void>
+}
+
+export interface ServerProfiler {
+  begin(): Promise<void>
+  end(): Promise<SelfTimes>
+}
+
+export interface StartOptions {
+  /** More arguments of its command line. */
+  readonly extra?: readonly string[]
+  readonly profiled?: true
 }
 
 const START_MS_MAX = 30_000
@@ -31,11 +52,12 @@ const LOOK_AGAIN_MS = 2
 
 export async function startTarget(
   name: TargetName,
-  extra: readonly string[] = [],
+  { extra = [], profiled }: StartOptions = {},
 ): Promise<Target | Missing> {
   const folder = mkdtempSync(join(tmpdir(), 'seriatim-bench-'))
   const port = await freePort()
-  const command = commandOf(name, { port, folder }, extra)
+  const plain = commandOf(name, { port, folder }, extra)
+  const command = profiled === true && !('missing' in plain) ? profiledCommand(plain) : plain
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   if ('missing' in command) {
     remove()
@@ -75,12 +97,30 @@ export async function startTarget(
       child = spawnCommand(command)
       return untilAnswer(child, command, endpoint)
     },
+    ...(profiled === true && { profiler: profilerOf(() => child) }),
     stop,
   }
 }
 
-const spawnCommand = ({ program, args, cwd }: Command): ChildProcess =>
-  spawn(program, args, { stdio: 'ignore', cwd })
+const spawnCommand = ({ program, args, cwd, channel }: Command): ChildProcess =>
+  spawn(program, args, {
+    stdio: channel === true ? ['ignore', 'ignore', 'ignore', 'ipc'] : 'ignore',
+    cwd,
+  })
+
+function profilerOf(child: () => ChildProcess): ServerProfiler {
+  const ask = async (word: 'begin' | 'end'): Promise<unknown> => {
+    const answered = once(child(), 'message')
+    child().send(word)
+    const [answer] = (await answered) as [{ readonly error?: string }]
+    if (answer.error !== undefined) throw new Error(answer.error)
+    return answer
+  }
+  return {
+    begin: async () => void (await ask('begin')),
+    end: async () => (await ask('end')) as SelfTimes,
+  }
+}
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
@@ -119,7 +159,7 @@ export function endpointTarget(endpoint: string): Target {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
