@@ -62,6 +62,7 @@ export function recordItemBytes(stored: Uint8Array): number {
 export function lentItemBytes(lent: Uint8Array): number {
   if (lent[0] !== FORMAT) throw unknownFormat(lent)
   return ((lent[18]! << 24) | (lent[19]! << 16) | (lent[20]! << 8) | lent[21]!) >>> 0
+}
 
 /** Only when it was written. */
 export function recordTimestamp(stored: Uint8Array): Timestamp {
