@@ -8,6 +8,7 @@ import {
   marshallItem,
   NumberValue,
   toSdkItem,
+  toSdkValue,
   unmarshall,
   unmarshallItem,
 } from '../../src/toolkit/values.js'
@@ -114,4 +115,86 @@ test('values: every plain item comes back as it was, through the SDK form, too, 
     }),
     { numRuns: 300 },
   )
+})
+
+// What @aws-sdk/util-dynamodb documents of marshall() and unmarshall() without options. It is no dependency, so its part
+// of each comparison is written down; docs/units.md has the table of differences.
+const SAME_AS_THEIRS: readonly (readonly [what: string, plain: unknown, theirs: object])[] = [
+  ['an empty string stays one', '', { S: '' }],
+  ['an empty binary stays one', new Uint8Array(0), { B: new Uint8Array(0) }],
+  ['null', null, { NULL: true }],
+  ['negative zero', -0, { N: '0' }],
+  ['the largest safe integer', Number.MAX_SAFE_INTEGER, { N: '9007199254740991' }],
+  ['a bigint', 2n ** 70n, { N: '1180591620717411303424' }],
+  ['boxed values', [Object(1), Object('a'), Object(true)], { L: [{ N: '1' }, { S: 'a' }, { BOOL: true }] }],
+  ['a map is an object', new Map([['a', { b: [1] }]]), { M: { a: { M: { b: { L: [{ N: '1' }] } } } } }],
+  ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { M: { a: { N: '1' } } }],
+  ['functions of an object are left out', { a: 1, f: () => 1 }, { M: { a: { N: '1' } } }],
+  ['bytes of an ArrayBuffer', new Uint8Array([1, 2]).buffer, { B: new Uint8Array([1, 2]) }],
+  ['bytes of a view', new DataView(new Uint8Array([1, 2, 3]).buffer, 1), { B: new Uint8Array([2, 3]) }],
+  ['a set of strings', new Set(['b', 'a']), { SS: ['b', 'a'] }],
+  ['a set of bytes', new Set([new Uint8Array([1])]), { BS: [new Uint8Array([1])] }],
+]
+
+for (const [what, plain, theirs] of SAME_AS_THEIRS) {
+  test(`values: as util-dynamodb has it: ${what}`, () =>
+    assert.deepEqual(toSdkValue(marshall(plain)), theirs))
+}
+
+test('values: as util-dynamodb without options, undefined, empty sets, instances and numbers that are none are refused', () => {
+  class Account {
+    readonly id = 'a'
+  }
+  for (const refused of [
+    undefined,
+    { a: undefined },
+    [undefined],
+    new Set([undefined]),
+    new Set(),
+    new Set([true]),
+    new Account(),
+    new Date(0),
+    2 ** 53,
+    Number.NaN,
+    Number.NEGATIVE_INFINITY,
+    Symbol('s'),
+  ])
+    assert.throws(
+      () => marshall(refused),
+      /undefined|empty set|something else|instance of|beyond|NaN|Infinity|symbol/,
+    )
+})
+
+test('values: as util-dynamodb, what is stored comes back: bigints where they are needed, sets as sets, bytes as bytes', () => {
+  const stored = {
+    small: { N: '9007199254740991' },
+    large: { N: '9007199254740992' },
+    set: { NS: ['1', '9007199254740993'] },
+    bytes: { B: 'AQI=' },
+    nothing: { NULL: true },
+    list: { L: [{ S: '' }, { BOOL: false }, { M: {} }] },
+  } as const
+  assert.deepEqual(unmarshallItem(stored), {
+    small: 9007199254740991,
+    large: 9007199254740992n,
+    set: new Set([1, 9007199254740993n]),
+    bytes: new Uint8Array([1, 2]),
+    nothing: null,
+    list: ['', false, {}],
+  })
+})
+
+test('values: where util-dynamodb does otherwise', () => {
+  // It would round the first, and refuse the second.
+  for (const precise of ['0.1234567890123456789', '12345678901234567890.5'])
+    assert.equal(String(unmarshall({ N: precise })), precise)
+  // It sends 1e-7, and what DynamoDB stores is this.
+  assert.deepEqual(marshall(1e-7), { N: '0.0000001' })
+  assert.throws(() => marshall(1e-200), /underflow|Underflow|supported|magnitude/i)
+  assert.throws(() => marshall(new Set([1, 'a'])), /several types/)
+  assert.deepEqual(marshall({ constructor: 'x' }), { M: { constructor: { S: 'x' } } })
+  assert.deepEqual(marshall(Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true } })), {
+    M: { own: { N: '2' } },
+  })
+  assert.throws(() => marshall(new Blob(['x'])), /instance of Blob/)
 })
