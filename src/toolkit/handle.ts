@@ -95,7 +95,7 @@ class Handle implements UnitHandle {
     const { running, detached } = this.#parts
     if (detached === undefined)
       throw new Error('This endpoint keeps no unfinished units of work: commit it here, or roll it back.')
-    await detached.detach(running.start, await running.unit.work())
+    await detached.detach(running.start, await running.unit.work(), running.port)
     this.#end('it was detached; resume(id) goes on with it')
     return this.id
   }

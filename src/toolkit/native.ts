@@ -27,7 +27,7 @@ export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime, tab
     sweep: () => Promise.resolve({ committed: 0, cancelled: 0, orphans: 0, deleted: 0 }),
     idle: () => shared.idle(),
     detached: {
-      detach: (start, work) => shared.attemptOf(start).detach(work),
+      detach: (_start, work, port) => (port as NativeAttempt).detach(work),
       resume: (id) => shared.resume(id),
     },
   }
@@ -39,7 +39,6 @@ export class NativeUnits {
   readonly runtime: Runtime
   readonly layouts: Layouts
   readonly plans: DetachedPlans
-  readonly #attempts = new WeakMap<AttemptStart, NativeAttempt>()
   /** Between `resume` and the attempt that goes on. */
   readonly #resumed = new Map<string, ResumedPlan>()
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
@@ -59,17 +58,10 @@ export class NativeUnits {
   }
 
   attempt(start: AttemptStart): NativeAttempt {
+    if (this.#resumed.size === 0) return new NativeAttempt(this, start)
     const resumed = this.#resumed.get(start.id)
-    if (resumed !== undefined) this.#resumed.delete(start.id)
-    const attempt = new NativeAttempt(this, start, resumed)
-    this.#attempts.set(start, attempt)
-    return attempt
-  }
-
-  attemptOf(start: AttemptStart): NativeAttempt {
-    const attempt = this.#attempts.get(start)
-    if (attempt === undefined) throw new TypeError('this attempt was begun by another transactor')
-    return attempt
+    this.#resumed.delete(start.id)
+    return new NativeAttempt(this, start, resumed)
   }
 
   async resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }> {

@@ -178,7 +178,8 @@ export interface Protocol {
 }
 
 export interface DetachedUnits {
-  detach(start: AttemptStart, work: UnitWork): Promise<void>
+  /** `port`: the attempt that this protocol has made for that start. */
+  detach(start: AttemptStart, work: UnitWork, port?: Attempt): Promise<void>
   /** What `detach` has kept, and the options to go on with. */
   resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }>
 }

@@ -78,6 +78,7 @@ test('a snapshot of before a restart is too old, and transact begins anew with a
   assert.deepEqual(read, { id: 'b', n: 1 })
   assert.equal(attempts, 2)
   await assert.rejects(handle.get('Things', { id: 'b' }), SnapshotTooOld)
+  await handle.rollback()
 })
 
 test('seriatim start --snapshot-age-ms ends snapshots that early', async (t) => {
@@ -101,6 +102,7 @@ test('seriatim start --snapshot-age-ms ends snapshots that early', async (t) => 
     for (let n = 0; process.hrtime.bigint() - begun < 20_000_000_000n; n++)
       await handle.get('Things', { id: String(n) })
   }, SnapshotTooOld)
+  await handle.rollback()
 })
 
 test('an age that is none is refused', async () => {
