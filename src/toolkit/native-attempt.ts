@@ -196,10 +196,11 @@ export class NativeAttempt implements Attempt {
     const { id, isolation } = this.#unit
     const input: Wire = { Unit: this.#unitInput() }
     if (this.#shared.endpoint.losesNoAnswers !== true) input['ClientRequestToken'] = id
-    if (isolation === 'serializable') {
-      if (work.reads.length > 0) input['Reads'] = work.reads.map(readInput)
-      if (work.ranges.length > 0) input['Predicates'] = work.ranges.map(predicateInput)
-    }
+    const validates = isolation === 'serializable'
+    // What was read under a lock is validated at every level: the lock may have been lost, and taken again unnoticed.
+    if (work.reads.length > 0 && (validates || work.locks.length > 0))
+      input['Reads'] = work.reads.map(readInput)
+    if (work.ranges.length > 0 && validates) input['Predicates'] = work.ranges.map(predicateInput)
     input['TransactItems'] = work.actions.map(actionInput)
     if (work.locks.length > 0) input['Locks'] = work.locks.map(addressInput)
     return input

@@ -343,6 +343,23 @@ for (const nodes of [1, 4]) {
     await put(store, account('a', 'anyone', 1))
   })
 
+  test(`${on} a lost lock that a late copy of its request takes again does not hide what was written between`, async () => {
+    for (const isolation of ['read-committed', 'snapshot', 'serializable'] as const) {
+      await using store = await openAccounts(nodes)
+      const unit = new TestUnit(store, 'unit', isolation)
+      const Locks = [{ TableName: TABLE, Key: Key('a') }]
+      const request = { Unit: unit.unit, Gets: [{ TableName: TABLE, Key: Key('a'), Lock: true }] }
+      await unit.get('a', { Lock: true })
+      await store.call('UnitEnd', { Unit: { Id: 'unit', Isolation: isolation }, Locks })
+      await put(store, account('a', 'anyone', 1))
+      await store.call('UnitGetItems', request)
+      const refused = await refusalOf(unit.commit({ Locks, TransactItems: [Put(account('a', 'unit', 2))] }))
+      assert.equal(refused.name, 'UnitConflictException')
+      const after = new TestUnit(store, 'after', 'read-committed')
+      assert.deepEqual(await after.get('a'), account('a', 'anyone', 1))
+    }
+  })
+
   test(`${on} a unit older than its limit is refused`, async () => {
     await using store = await openAccounts(nodes)
     const error = await refusalOf(

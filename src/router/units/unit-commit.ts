@@ -65,7 +65,7 @@ export const unitCommit: Operation = {
     const validates = unit.isolation === 'serializable'
     // Reads the catalogue, so what it gives is sent to the nodes in the same turn.
     const writes = bindActions(context, parsed)
-    const reads = validates ? bindReads(context, listOf(input, 'Reads'), scope) : []
+    const reads = bindReads(context, listOf(input, 'Reads'), scope)
     const locks = bindReads(context, listOf(input, 'Locks'), scope)
     const predicates = validates ? bindPredicates(context, listOf(input, 'Predicates'), scope, unit) : []
     const timestamp = await commitUnit(context, unit, {
@@ -89,9 +89,13 @@ export function combine(
   reads: readonly Action[],
   locks: readonly Action[],
 ): readonly Action[] {
-  const readsByItem = new Map<string, Action>()
-  for (const read of reads) readsByItem.set(itemName(read), read)
   const locked = new Set(locks.map(itemName))
+  const readsByItem = new Map<string, Action>()
+  for (const read of reads) {
+    const name = itemName(read)
+    // A lock that was lost may have been taken again by a copy of its request, behind a write that the unit has not seen.
+    if (isolation === 'serializable' || locked.has(name)) readsByItem.set(name, read)
+  }
   const since = isolation === 'snapshot' ? readTimestamp : undefined
   const actions = writes.map(({ action }): Action => {
     const name = itemName(action)
