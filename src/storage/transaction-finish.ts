@@ -86,10 +86,9 @@ export class TransactionFinish {
     const { line, ended, patience } = this.#options
     const addresses = this.#addresses(tx, items)
     // Intent and decision are durable, so readers may see the write at once; but not if it builds on what is not.
-    let unsettled: Promise<void> | undefined
-    for (const address of addresses)
-      unsettled = both(unsettled, both(line.settledAt(address), line.settledAt(pendingKey(address))))
-    const settled = unsettled === undefined
+    const settled = addresses.every(
+      (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
+    )
     const put = settled ? 'putVisible' : 'put'
     const others: TxId[] = []
     for (const address of addresses) this.#finishItem(address, tx, { decision, put, others })
@@ -100,12 +99,20 @@ export class TransactionFinish {
       this.#unsettled.add(tx, durable, put)
       for (const other of new Set(others)) this.#unsettled.add(other, durable, put)
     }
-    if (unsettled === undefined) {
+    if (settled) {
       patience.dispel(addresses)
       return undefined
     }
     // There may be nothing left to do but to wait for what another step has done.
-    return (durable ?? unsettled).then(() => patience.dispel(addresses))
+    return (durable ?? this.#settledAt(addresses))?.then(() => patience.dispel(addresses))
+  }
+
+  #settledAt(addresses: readonly KeyBytes[]): Promise<void> | undefined {
+    const { line } = this.#options
+    let settled: Promise<void> | undefined
+    for (const address of addresses)
+      settled = both(settled, both(line.settledAt(address), line.settledAt(pendingKey(address))))
+    return settled
   }
 
   #addresses(tx: TxId, items: FinishRequest['items']): readonly KeyBytes[] {
