@@ -253,3 +253,36 @@ test('what was in doubt is read only when readers see its decision, not when the
   machine.disk.fault = () => undefined
   await node.close()
 })
+
+test('a disk that is full while a transaction is finished fails everybody who waits, and nobody unheard', async () => {
+  const machine = await start()
+  const { node, disk } = machine
+  const at = later(machine, 1)
+  await prepare(node, 1, at, putRequest(plain, plainItem('a')), putRequest(plain, plainItem('b')))
+  machine.clock.advance(10)
+  let release = (): void => undefined
+  const full = new Promise<void>((resolve) => (release = resolve)).then(() => {
+    throw outOfSpace()
+  })
+  full.catch(() => undefined)
+  disk.fault = (step) => (step === 'write' ? full : undefined)
+  // One item in the batch that is being written, the other one in the next: the commit builds upon both.
+  const first = put(node, plain, plainItem('a', { w: number(1) }))
+  await turns()
+  const second = put(node, plain, plainItem('b', { w: number(1) }))
+  const commit = node.commit({ tx: tx(1), timestamp: at, items: [ref('a'), ref('b')] })
+  const outcomes = Promise.allSettled([first, second, commit])
+  await turns()
+  release()
+  // A rejection that nobody handles would end the process, and fails this test.
+  assert.deepEqual(
+    (await outcomes).map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  await turns()
+  disk.fault = () => undefined
+  const again = await machine.reopen()
+  await again.commit({ tx: tx(1), timestamp: at, items: [ref('a'), ref('b')] })
+  assert.deepEqual(await getItem(again, plain, plainItem('a')), plainItem('a'))
+  await again.close()
+})
