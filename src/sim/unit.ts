@@ -147,17 +147,14 @@ export class SimUnit {
   /** Commits these writes; at most one an item. */
   async commit(writes: readonly Request[], token?: { readonly again: boolean }): Promise<WriteDraft> {
     const validates = this.isolation === 'serializable'
-    const left = new Set(
-      [...this.#versions.keys()].filter((name) => validates || this.#locked.has(name)),
-    )
+    const left = new Set([...this.#versions.keys()].filter((name) => validates || this.#locked.has(name)))
     const requests = writes.map((write) => {
       const { key } = write.written
-      const expected =
-        left.delete(key)
-          ? ({ kind: 'version', written: this.#versions.get(key) } as const)
-          : this.isolation === 'snapshot' && !onlyAdds(write)
-            ? ({ kind: 'unwritten-since', timestamp: this.#snapshot as Timestamp } as const)
-            : undefined
+      const expected = left.delete(key)
+        ? ({ kind: 'version', written: this.#versions.get(key) } as const)
+        : this.isolation === 'snapshot' && !onlyAdds(write)
+          ? ({ kind: 'unwritten-since', timestamp: this.#snapshot as Timestamp } as const)
+          : undefined
       return this.#owned(expected === undefined ? write : { ...write, expected })
     })
     for (const name of left)
