@@ -85,6 +85,7 @@ export class Journal {
   readonly #reserveBytes: number
   #segments: readonly Segment[]
   #handle: FileHandle | undefined
+  /** Offset after the last durable frame. */
   #end: number
   #refusal: AppendUnsure | undefined
   #scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
@@ -110,11 +111,6 @@ export class Journal {
     this.#end = end
     this.#appliedUpTo = [...from]
     this.#shares = from.map(() => undefined)
-  }
-
-  /** Offset after the last durable frame. */
-  get end(): number {
-    return this.#end
   }
 
   /** Set once nothing can be appended before the next start. */

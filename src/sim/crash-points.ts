@@ -7,6 +7,7 @@
 //
 // The list is written down, not gathered: a point that has vanished is missed, and a new one must be put in.
 import type { Aim } from './aims.js'
+import { UNIT_METHODS } from './node-methods.js'
 import { Random } from './random.js'
 import { type SimulationOptions, simulateWorld, type WorldResult } from './simulate.js'
 import { Tally } from './faults.js'
@@ -15,14 +16,6 @@ type Server = 'node' | 'coordinator' | 'recovery'
 type Rules = SimulationOptions['rules']
 
 /** For units of work. */
-const NODE_UNIT_METHODS = [
-  'openSnapshot',
-  'closeSnapshot',
-  'readSnapshot',
-  'rangeAt',
-  'lockItems',
-  'unlockItems',
-]
 const COORDINATOR_UNIT_METHODS = ['open', 'close', 'range', 'lock', 'unlock']
 
 /** What each asks of others. */
@@ -38,7 +31,7 @@ const CALLS: Readonly<Record<Server, readonly string[]>> = {
     'begin',
     'decide',
     'complete',
-    ...NODE_UNIT_METHODS,
+    ...UNIT_METHODS,
   ],
   recovery: ['unfinished', 'stalled', 'decide', 'commit', 'cancel', 'finished', 'complete', 'purge'],
   node: ['report'],
@@ -72,7 +65,7 @@ const NODE_STEPS = [
 /** With the rules of section 4, and without: the other of the two ways is never gone. */
 const ONLY_WITH: Readonly<Record<string, Rules>> = { transact: 'all', readAt: 'all', readLatest: 'none' }
 
-const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...NODE_UNIT_METHODS, ...COORDINATOR_UNIT_METHODS])
+const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...UNIT_METHODS, ...COORDINATOR_UNIT_METHODS])
 
 const pointsAround = (methods: readonly string[], steps: readonly string[]): readonly string[] =>
   methods.flatMap((method) => steps.map((step) => `${step}:${method}`))

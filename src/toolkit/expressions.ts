@@ -100,7 +100,8 @@ export function expression(
   names: Readonly<Record<string, string>> | undefined,
   values: Readonly<Record<string, unknown>> | undefined,
 ): Expression {
-  if (typeof text !== 'string') throw new TypeError('an expression is a string, with its values beside it')
+  if (typeof text !== 'string')
+    throw new TypeError('an expression is a string: a condition, say, is { expression, values, names }')
   return {
     text,
     ...(names !== undefined && Object.keys(names).length > 0 && { names }),
