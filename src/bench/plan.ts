@@ -45,7 +45,7 @@ function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
     case 'half':
       return halfGroup({ ...paper, rounds: paper.judgedRounds, scale })
     case 'costs':
-      return costGroup(paper)
+      return costGroup({ ...paper, rounds: paper.judgedRounds })
     case 'profile':
       return profileGroup({ ...paper, durationMs: paper.durationMs * PROFILE_STRETCH, scale })
     case 'throughput':

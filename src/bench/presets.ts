@@ -45,6 +45,8 @@ export interface Settings {
   readonly rate?: number
   readonly rounds: number
   readonly warmupMs: number
+  /** Before a server is measured with an operation for the first time: until then its compiler has not seen it. */
+  readonly firstWarmupMs: number
   readonly durationMs: number
   readonly items: number
   readonly partitions: number
@@ -80,6 +82,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     clients: [64],
     rounds: 3,
     warmupMs: 250,
+    firstWarmupMs: 250,
     durationMs: 500,
     items: 10_000,
     partitions: 100,
@@ -103,6 +106,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     clients: [64],
     rounds: 3,
     warmupMs: 200,
+    firstWarmupMs: 500,
     durationMs: 400,
     items: 10_000,
     partitions: 100,
@@ -128,6 +132,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     beside: { clients: [1, 16], rounds: 3, warmupMs: 150, durationMs: 300 },
     rounds: 5,
     warmupMs: 250,
+    firstWarmupMs: 2000,
     durationMs: 500,
     items: 10_000,
     partitions: 100,
@@ -143,6 +148,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     clients: [1, 16, 64],
     rounds: 5,
     warmupMs: 500,
+    firstWarmupMs: 3000,
     durationMs: 1500,
     items: 10_000,
     partitions: 100,
@@ -159,6 +165,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     beside: { clients: [1, 16], rounds: 1, warmupMs: 10, durationMs: 30 },
     rounds: 1,
     warmupMs: 20,
+    firstWarmupMs: 20,
     durationMs: 50,
     items: 1000,
     partitions: 20,

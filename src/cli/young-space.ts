@@ -5,19 +5,21 @@
 // grows may be changed at any time: it is 1 while the space is as large as we want it. V8 makes the space smaller when
 // little happens, and then it may grow again.
 import { PerformanceObserver } from 'node:perf_hooks'
+import { parseArgs } from 'node:util'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** Both halves of it. */
+/** Both halves of it, for each node: transactions over several nodes leave more behind until they are finished. */
 export const YOUNG_SPACE_BYTES_MAX = 8 * 1024 * 1024
 const GROWTH_FACTOR = 2
 
 /** Holds for the process. Whoever sets a size of his own for Node has it. */
-export function boundYoungSpace(): void {
+export function boundYoungSpace(nodes = 1): void {
+  const bytesMax = nodes * YOUNG_SPACE_BYTES_MAX
   const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
   if (given.some((option) => /semi[-_]space/.test(option))) return
   let factor = GROWTH_FACTOR
   const look = (): void => {
-    const wanted = youngSpaceBytes() < YOUNG_SPACE_BYTES_MAX ? GROWTH_FACTOR : 1
+    const wanted = youngSpaceBytes() < bytesMax ? GROWTH_FACTOR : 1
     if (wanted === factor) return
     factor = wanted
     setFlagsFromString(`--semi-space-growth-factor=${factor}`)
@@ -29,4 +31,10 @@ export function boundYoungSpace(): void {
 /** What it takes now. */
 export function youngSpaceBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
+}
+
+/** The number of nodes that a command line asks for, before anything has looked whether it is in order. */
+export function nodesIn(args: readonly string[]): number {
+  const { values } = parseArgs({ args: [...args], options: { nodes: { type: 'string' } }, strict: false })
+  return Math.max(1, Math.floor(Number(values.nodes)) || 1)
 }

@@ -90,7 +90,7 @@ function encodeBehind(
 ): { readonly whole: Buffer; readonly entry: PendingEntry } {
   const { tx, timestamp, decided, action } = pending
   const { mutation } = action
-  const rest = JSON.stringify(restOf(pending))
+  const rest = textOfRest(pending)
   const restBytes = Buffer.byteLength(rest)
   const item = mutation.kind === 'put' ? JSON.stringify(mutation.item) : ''
   const shapeAt = ENTRY_HEADER_BYTES + tx.length
@@ -211,6 +211,15 @@ type Unbound<Expression> = Omit<Expression, 'bindings'> & { readonly bindings: E
 interface Entries {
   readonly names: readonly (readonly [string, string])[]
   readonly values: readonly (readonly [string, AttributeValue])[]
+}
+
+/** Most are plain puts, and have none. */
+function textOfRest(pending: Pending): string {
+  const { condition, mutation, expected, locked } = pending.action
+  const isPlain = condition === undefined && expected === undefined && locked === undefined
+  return mutation.kind === 'put' && isPlain && pending.unit === undefined
+    ? '{}'
+    : JSON.stringify(restOf(pending))
 }
 
 function restOf({ action: { keyAttributes, condition, mutation, expected, locked }, unit }: Pending): Rest {

@@ -3,7 +3,7 @@
 //   0 format  1 last write  2 timestamp (f64)  10 LSN (f64)  18 item bytes (u32)  22 JSON in UTF-8
 import type { Lsn, Timestamp } from '../model/brand.js'
 import type { Item } from '../model/value.js'
-import type { ItemRecord, ItemState } from '../rules/item.js'
+import type { ItemRecord, ItemState, LastWrite } from '../rules/item.js'
 import type { NextImage } from '../rules/single-write.js'
 
 const FORMAT = 1
@@ -36,18 +36,41 @@ function withBytes(json: Uint8Array): Buffer {
   return bytes
 }
 
-/** The record in these bytes; its JSON is a part of them, not a copy. */
+/** By flags; shared, because a request decodes many records and looks at few of these. */
+const LAST_WRITES: readonly LastWrite[] = [
+  { kind: 'put', blind: false },
+  { kind: 'update', blind: false },
+  { kind: 'put', blind: true },
+  { kind: 'update', blind: true },
+]
+
+/** Its JSON is a part of the bytes, and made only for whoever asks: a write seldom needs what was there before. */
+class StoredRecord implements ItemRecord {
+  readonly timestamp: Timestamp
+  readonly lsn: Lsn
+  readonly lastWrite: LastWrite
+  readonly itemBytes: number
+  readonly #bytes: Buffer
+  #json: Uint8Array | undefined
+
+  constructor(bytes: Buffer) {
+    this.timestamp = bytes.readDoubleBE(2) as Timestamp
+    this.lsn = bytes.readDoubleBE(10) as Lsn
+    this.lastWrite = LAST_WRITES[(bytes[1] as number) & (UPDATED | BLIND)] as LastWrite
+    this.itemBytes = bytes.readUInt32BE(18)
+    this.#bytes = bytes
+  }
+
+  get json(): Uint8Array {
+    return (this.#json ??= this.#bytes.subarray(HEADER_BYTES))
+  }
+}
+
+/** The record in these bytes, which are not copied. */
 export function decodeRecord(stored: Uint8Array): ItemRecord {
   const bytes = asBuffer(stored)
   if (bytes[0] !== FORMAT) throw unknownFormat(bytes)
-  const flags = bytes[1] as number
-  return {
-    timestamp: bytes.readDoubleBE(2) as Timestamp,
-    lsn: bytes.readDoubleBE(10) as Lsn,
-    lastWrite: { kind: (flags & UPDATED) === 0 ? 'put' : 'update', blind: (flags & BLIND) !== 0 },
-    itemBytes: bytes.readUInt32BE(18),
-    json: bytes.subarray(HEADER_BYTES),
-  }
+  return new StoredRecord(bytes)
 }
 
 const unknownFormat = (bytes: Uint8Array): Error =>

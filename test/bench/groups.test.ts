@@ -16,7 +16,7 @@ import { startTarget } from '../../src/bench/targets/target.js'
 import { post } from '../../src/bench/targets/post.js'
 
 const SCALE = { items: 300, partitions: 5 }
-const SHORT = { rounds: 1, warmupMs: 20, durationMs: 60 }
+const SHORT = { rounds: 1, warmupMs: 20, firstWarmupMs: 20, durationMs: 60 }
 
 const QUIET = { onRecord: () => undefined, onProgress: () => undefined, signal: new AbortController().signal }
 

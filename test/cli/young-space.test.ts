@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { YOUNG_SPACE_BYTES_MAX } from '../../src/cli/young-space.js'
+import { nodesIn, YOUNG_SPACE_BYTES_MAX } from '../../src/cli/young-space.js'
 
 const YOUNG_SPACE = fileURLToPath(new URL('../../src/cli/young-space.js', import.meta.url))
 
@@ -35,4 +35,12 @@ test('cli: the young space stays within its bound, which it would leave', async 
   assert.ok(bounded <= 2 * YOUNG_SPACE_BYTES_MAX, `${bounded} bytes`)
   const own = await mostBytes('boundYoungSpace()', ['--max-semi-space-size=16'])
   assert.ok(own > 2 * YOUNG_SPACE_BYTES_MAX, `${own} bytes`)
+})
+
+test('cli: the young space may be larger with several nodes', async () => {
+  assert.ok((await mostBytes('boundYoungSpace(4)')) > 2 * YOUNG_SPACE_BYTES_MAX)
+  assert.equal(nodesIn(['start', '--nodes', '4', '--port', '0']), 4)
+  assert.equal(nodesIn(['start', '--nodes=3']), 3)
+  assert.equal(nodesIn(['start', '--path', 'data']), 1)
+  assert.equal(nodesIn(['start', '--nodes', 'many']), 1)
 })

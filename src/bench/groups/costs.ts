@@ -14,6 +14,8 @@ import { START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface CostOptions extends Times {
   readonly rounds: number
+  /** Instead of the warm-up, in the first round. */
+  readonly firstWarmupMs: number
   readonly items: number
 }
 
@@ -46,15 +48,16 @@ export function costGroup(options: CostOptions): Group {
     keys: { from: 0, to: options.items },
     ...(size > 1 && { apartOnNodes: nodes }),
   })
-  const units = Array.from({ length: options.rounds }, (_, at) => at + 1).flatMap((round) =>
-    PLACES.flatMap(({ target, nodes, size }) =>
+  const { durationMs } = options
+  const units = Array.from({ length: options.rounds }, (_, at) => at + 1).flatMap((round) => {
+    const warmupMs = round === 1 ? options.firstWarmupMs : options.warmupMs
+    return PLACES.flatMap(({ target, nodes, size }) =>
       CLIENTS.flatMap((clients) =>
         PAIRS.flatMap(([plain, transactional]) =>
           [workloadOf(plain, 1, nodes), workloadOf(transactional, size, nodes)].map((workload, at) => ({
             id: `costs/${target}/${clients} clients/${workload.name}/round ${round}`,
-            estimateMs: options.warmupMs + options.durationMs,
+            estimateMs: warmupMs + durationMs,
             async run({ generator, targets }: Running): Promise<UnitRecord> {
-              const { warmupMs, durationMs } = options
               const mode = { kind: 'closed', clients } as const
               const mix = [{ weight: 1, workload }]
               const job = { mix, mode, warmupMs, durationMs, seed: round }
@@ -66,8 +69,8 @@ export function costGroup(options: CostOptions): Group {
           })),
         ),
       ),
-    ),
-  )
+    )
+  })
   return groupOf({
     name: 'costs',
     setupMs: PLACES.length * START_AND_FILL_MS,

@@ -22,6 +22,8 @@ export interface PeerOptions {
   readonly rate?: number
   readonly rounds: number
   readonly warmupMs: number
+  /** Instead, when a server meets an operation for the first time. */
+  readonly firstWarmupMs: number
   readonly durationMs: number
 }
 
@@ -36,15 +38,17 @@ interface PeerLoad {
 }
 
 export function peerGroup(options: PeerOptions): Group {
-  const { targets, endpoint, workloads, clients, beside, rate, rounds, warmupMs, durationMs } = options
+  const { targets, endpoint, workloads, clients, beside, rate, rounds, durationMs } = options
   const names: readonly string[] = endpoint === undefined ? targets : [...targets, 'endpoint']
   const loads: readonly PeerLoad[] = [
-    ...clients.map((count) => ({ clients: count, rounds, warmupMs, durationMs })),
+    ...clients.map((count) => ({ clients: count, rounds, warmupMs: options.warmupMs, durationMs })),
     ...(beside?.clients ?? []).map((count) => ({ ...beside!, clients: count })),
   ]
   const units: (Unit & { run(peers: Peers): Promise<UnitRecord> })[] = []
   for (let round = 1; round <= Math.max(...loads.map(({ rounds }) => rounds)); round++) {
-    for (const load of loads.filter(({ rounds }) => round <= rounds)) {
+    for (const [at, each] of loads.entries()) {
+      if (round > each.rounds) continue
+      const load = round === 1 && at === 0 ? { ...each, warmupMs: options.firstWarmupMs } : each
       for (const workload of workloads) {
         for (const target of names) {
           const name = rate === undefined ? `${load.clients} clients` : `${rate} a second`

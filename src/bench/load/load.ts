@@ -9,6 +9,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Random } from '../../sim/random.js'
 import type { Workload } from '../workloads.js'
+import { AlarmClock, monotonicMicros as nowMicros } from './alarm-clock.js'
 import { AnswerReader, refusalName } from './answer-reader.js'
 import { Arrivals, OpenLoop, type Spacing } from './arrivals.js'
 import { Latencies, type LatencySummary } from './latencies.js'
@@ -60,8 +61,10 @@ export interface LoadResult {
 
 /** After the end, for answers and for requests that are still waiting. */
 const DRAIN_MS_MAX = 10_000
-/** Timers are good to about a millisecond; the rest is waited for by looking again. */
-const SPIN_MICROS = 2_000
+/** One for the process, from the first open loop on: a thread takes longer to start than a request to answer. */
+let alarm: AlarmClock | undefined
+/** How late the alarm rings, more or less: the kernel's slack and the way between the threads. */
+const ALARM_LATE_MICROS = 60
 
 export async function load(job: LoadJob, onMeasuring: () => void): Promise<LoadResult> {
   const run = new LoadRun(job, onMeasuring)
@@ -88,8 +91,6 @@ class PartCounts {
   readonly latencies = new Latencies()
   readonly refusals = new Map<string, number>()
 }
-
-const nowMicros = (): number => performance.now() * 1000
 
 class LoadRun {
   readonly #job: LoadJob
@@ -202,6 +203,7 @@ class LoadRun {
   }
 
   close(): void {
+    alarm?.stop()
     this.#finish = undefined
     this.#fail = undefined
     for (const { socket } of this.#lanes) {
@@ -227,8 +229,8 @@ class LoadRun {
       if (this.#inFlight === 0) this.#finish?.()
       return
     }
-    const wait = wake - nowMicros()
-    if (wait > SPIN_MICROS) setTimeout(() => this.#drive(loop), Math.floor((wait - SPIN_MICROS / 2) / 1000))
+    if (wake - nowMicros() > ALARM_LATE_MICROS)
+      (alarm ??= new AlarmClock()).wakeAt(wake - ALARM_LATE_MICROS, () => this.#drive(loop))
     else setImmediate(() => this.#drive(loop))
   }
 
