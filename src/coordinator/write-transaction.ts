@@ -5,19 +5,18 @@
 // the second, and might be accepted with the old timestamp after the new one was refused. With an id of its own it meets
 // the fence that the cancel of the first attempt left at the node, or, where there is none any more, becomes a pending
 // entry of a transaction that the ledger knows to be cancelled.
-import type { BeginOutcome, LedgerRecord, Participant } from '../ledger/ledger.js'
+import type { LedgerRecord, Participant } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
-import { WriteFailed } from '../storage/errors.js'
 import type {
   Action,
   ActionVerdict,
   CommitRequest,
   PredicateVerdict,
   PrepareReply,
-  TransactReply,
 } from '../storage/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt, tellParticipants } from './finish.js'
+import { type FirstWave, firstWave } from './first-wave.js'
 import {
   type Group,
   groupsOf,
@@ -28,6 +27,8 @@ import {
   randomSlot,
   tokenSlot,
 } from './groups.js'
+import { oneRound } from './one-round.js'
+import { cancelled, failed, messageOf } from './outcomes.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
 
@@ -58,84 +59,6 @@ export async function writeTransaction(
 const slotAt = ({ runtime, ledgerNodeOf }: Parts, group: Group<Action> | undefined): LedgerSlot =>
   randomSlot(runtime, (slot) => ledgerNodeOf(slot) === group?.node)
 
-async function oneRound(
-  parts: Parts,
-  { node, parts: actions }: Group<Action>,
-  tx: TxId,
-  { token, imagesWanted, predicates, unit }: WriteTransaction,
-): Promise<WriteTransactionOutcome> {
-  const request = {
-    tx,
-    actions,
-    ...predicatesOn(node, predicates),
-    ...(unit !== undefined && { unit }),
-    ...(token && { token: { payloadHash: token.payloadHash } }),
-    ...(imagesWanted && { imagesWanted }),
-    ...(!parts.calls.lossy && { once: true as const }),
-  }
-  // The node recognises the transaction when a lost answer makes this call again, with or without a token.
-  const transact = (): Promise<TransactReply> =>
-    parts.calls(() => nodeAt(parts.nodes, node).transact(request))
-  try {
-    const reply = await transact()
-    raise(parts, reply.clock)
-    switch (reply.outcome) {
-      case 'committed':
-        return reply
-      case 'refused': {
-        // A copy of the request that is still on its way, or came in between, may find the items in a better mood.
-        const after = parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'
-        if (after !== 'refused') return after === 'repeated' ? repeated(token) : NOT_FENCED
-        return cancelled(reply.verdicts, reply.predicateVerdicts)
-      }
-      case 'repeated':
-        return repeated(token)
-      case 'token-mismatch':
-      case 'token-in-progress':
-        return { outcome: reply.outcome }
-    }
-  } catch (error) {
-    // Even if nothing was done by the last of several calls, one before it may still be on its way.
-    return parts.calls.lossy ? { outcome: 'unknown', message: messageOf(error) } : failed(error)
-  }
-}
-
-const cancelled = (
-  verdicts: readonly ActionVerdict[],
-  predicates: readonly PredicateVerdict[] = [],
-): WriteTransactionOutcome => ({
-  outcome: 'cancelled',
-  verdicts,
-  ...(predicates.length > 0 && { predicates }),
-})
-
-const repeated = (token: ClientToken | undefined): WriteTransactionOutcome =>
-  token === undefined ? { outcome: 'committed' } : { outcome: 'repeated' }
-
-/** Makes the node refuse the transaction however often it is asked, and says whether it has been committed after all. */
-async function fenced(
-  { calls, nodes }: Parts,
-  node: number,
-  tx: TxId,
-  transact: () => Promise<TransactReply>,
-): Promise<'refused' | 'repeated' | 'unknown'> {
-  for (let tries = 0; tries < FENCE_TRIES_MAX; tries++) {
-    await calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
-    // A node that crashed meanwhile has lost the fence; that it says `ended` means that the fence is durable.
-    const reply = await transact()
-    if (reply.outcome === 'repeated' || reply.outcome === 'committed') return 'repeated'
-    if (reply.outcome === 'refused' && reply.verdicts.every(({ verdict }) => verdict === 'ended'))
-      return 'refused'
-  }
-  return 'unknown'
-}
-
-const FENCE_TRIES_MAX = 3
-const NOT_FENCED: WriteTransactionOutcome = {
-  outcome: 'unknown',
-  message: 'the transaction was refused, but may be carried out when its request arrives once more',
-}
-
 type Attempt =
   | { readonly done: WriteTransactionOutcome }
   /** Given up because of its timestamp, or cancelled by somebody who took this coordinator for dead. */
@@ -154,7 +77,7 @@ async function twoPhases(
     const run = new TwoPhases(parts, groups, tx, deadline)
     const result = await run.attempt(transaction, replaces)
     if (result.done !== undefined) return result.done
-    raise(parts, result.above)
+    parts.clock.witness(result.above)
     if (attempt >= parts.attemptsMax || parts.runtime.clock.nowMicros() > deadline) {
       return run.cancel(result.verdicts)
     }
@@ -191,7 +114,7 @@ class TwoPhases {
     const { token } = transaction
     const [begun, prepared] = await this.#prepare(transaction, replaces)
     const replies = prepared.map((answer) => (answer?.status === 'fulfilled' ? answer.value : undefined))
-    for (const reply of replies) if (reply !== undefined) raise(this.#parts, reply.clock)
+    for (const reply of replies) if (reply !== undefined) this.#parts.clock.witness(reply.clock)
     this.#noteHolding(replies)
 
     if (begun.status === 'fulfilled' && begun.value.verdict === 'exists') {
@@ -200,7 +123,7 @@ class TwoPhases {
         await this.release()
         return { done: await this.#tokenOutcome(record, token) }
       }
-      raise(this.#parts, record.begunAt)
+      this.#parts.clock.witness(record.begunAt)
       return { verdicts: this.#ended(), above: record.timestamp }
     }
     const failure = [begun, ...prepared].find((answer) => answer?.status === 'rejected')
@@ -276,7 +199,7 @@ class TwoPhases {
       participants: this.#participants,
     } as const
     try {
-      raise(this.#parts, await tellParticipants(nodes, decided, calls, fenceOf(calls)))
+      this.#parts.clock.witness(await tellParticipants(nodes, decided, calls, fenceOf(calls)))
     } catch (error) {
       // It is committed, but not everybody would see it yet: recovery goes on with it.
       return { done: { outcome: 'unknown', message: messageOf(error) } }
@@ -328,7 +251,7 @@ class TwoPhases {
     // It is decided, and anybody may carry it out (§3.5): then it is done, whether its coordinator lives or not.
     const { nodes, calls } = this.#parts
     try {
-      raise(this.#parts, await tellParticipants(nodes, record, calls, fenceOf(calls)))
+      this.#parts.clock.witness(await tellParticipants(nodes, record, calls, fenceOf(calls)))
     } catch {
       return { outcome: 'token-in-progress' }
     }
@@ -340,56 +263,9 @@ class TwoPhases {
   }
 }
 
-type FirstWave = readonly [
-  begun: PromiseSettledResult<BeginOutcome>,
-  prepared: readonly (PromiseSettledResult<PrepareReply> | undefined)[],
-]
-
-/**
- * The answers of the ledger and of all nodes; but once the timestamp is known to be too old the other nodes are not waited
- * for, since others may be waiting for this attempt to end. A refusal that is final waits for the reasons of the other
- * nodes.
- */
-function firstWave(
-  beginning: Promise<BeginOutcome>,
-  prepares: readonly Promise<PrepareReply>[],
-): Promise<FirstWave> {
-  return new Promise((resolve) => {
-    let begun: PromiseSettledResult<BeginOutcome> | undefined
-    const prepared: (PromiseSettledResult<PrepareReply> | undefined)[] = prepares.map(() => undefined)
-    let left = prepares.length
-    const look = (): void => {
-      if (left <= 0 && begun !== undefined) resolve([begun, [...prepared]])
-    }
-    const settleBegun = (result: PromiseSettledResult<BeginOutcome>): void => {
-      begun = result
-      look()
-    }
-    beginning.then(
-      (value) => settleBegun({ status: 'fulfilled', value }),
-      (reason: unknown) => settleBegun({ status: 'rejected', reason }),
-    )
-    const settle = (at: number, result: PromiseSettledResult<PrepareReply>): void => {
-      prepared[at] = result
-      left = result.status === 'fulfilled' && isTooOld(result.value) ? 0 : left - 1
-      look()
-    }
-    for (const [at, prepare] of prepares.entries()) {
-      prepare.then(
-        (value) => settle(at, { status: 'fulfilled', value }),
-        (reason: unknown) => settle(at, { status: 'rejected', reason }),
-      )
-    }
-  })
-}
-
 /** Every prepare of a committed transaction has been answered; only over a network a copy of one may be on its way. */
 const fenceOf = ({ lossy }: Parts['calls']): Pick<CommitRequest, 'unfenced'> =>
   lossy ? {} : { unfenced: true }
-
-const isTooOld = ({ verdicts, predicateVerdicts: predicates = [] }: PrepareReply): boolean =>
-  [...verdicts, ...predicates].some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') &&
-  !verdicts.some(isRefusal)
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }
@@ -399,15 +275,3 @@ function highest(verdicts: readonly (ActionVerdict | PredicateVerdict)[]): Times
   for (const verdict of verdicts) if (verdict.verdict === 'too-old') above = Math.max(above, verdict.above)
   return above as Timestamp
 }
-
-function raise({ clock }: Parts, timestamp: Timestamp): void {
-  clock.witness(timestamp)
-}
-
-/** Only a node that says that it kept nothing, and to which nothing else was sent, leaves no doubt. */
-const failed = (error: unknown): WriteTransactionOutcome & { readonly message: string } => ({
-  outcome: error instanceof WriteFailed ? 'unavailable' : 'unknown',
-  message: messageOf(error),
-})
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

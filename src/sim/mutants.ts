@@ -239,7 +239,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...bank,
   },
   'refusal-not-fenced': {
-    module: write,
+    module: 'coordinator/one-round.js',
     find: "parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'",
     replace: "'refused'",
     ...bank,

@@ -1,0 +1,21 @@
+// How a transaction ends, as its caller is told.
+import { WriteFailed } from '../storage/errors.js'
+import type { ActionVerdict, PredicateVerdict } from '../storage/transactions.js'
+import type { WriteTransactionOutcome } from './coordinator.js'
+
+export const cancelled = (
+  verdicts: readonly ActionVerdict[],
+  predicates: readonly PredicateVerdict[] = [],
+): WriteTransactionOutcome => ({
+  outcome: 'cancelled',
+  verdicts,
+  ...(predicates.length > 0 && { predicates }),
+})
+
+/** Only a node that says that it kept nothing, and to which nothing else was sent, leaves no doubt. */
+export const failed = (error: unknown): WriteTransactionOutcome & { readonly message: string } => ({
+  outcome: error instanceof WriteFailed ? 'unavailable' : 'unknown',
+  message: messageOf(error),
+})
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
