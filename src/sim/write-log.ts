@@ -147,7 +147,10 @@ export class WriteLog {
     }
   }
 
-  /** After a rollback: keeps for each item as much as explains the state it now has. */
+  /**
+   * After a rollback: keeps for each item as much as explains the state it now has. That is no more certain than it was:
+   * what readers have seen goes along with the next batch, and a crash may come first.
+   */
   reconcile(lookup: Lookup): void {
     const uncertain = this.#log.slice(this.#certain)
     const kept = new Set<LoggedWrite>()
@@ -174,7 +177,7 @@ export class WriteLog {
         if (write.ofNothing === true && write.timestamp! <= tombstone) kept.add(write)
     }
     this.#log = this.#log.filter((write, at) => at < this.#certain || kept.has(write))
-    this.#certain = this.#stepStart = this.#log.length
+    this.#stepStart = this.#log.length
   }
 
   #explains(write: LoggedWrite | undefined, address: KeyBytes, stored: Uint8Array | undefined): boolean {

@@ -104,3 +104,9 @@ test('sim: of a batch whose sync failed the ledger proves that it was kept, thou
   // A put in one round and a delete of the same item, in one batch: nothing of them is left but the ledger's record.
   assertSound(await run({ seed: 46, transactions: 1000, worldTransactions: 1000, workloads: ['units'] }))
 })
+
+test('sim: what readers saw of a batch that failed is not on the disk before the next one is', async () => {
+  // A commit was seen, the disk had no room for its batch, and the node crashed before the next batch.
+  const options = { seed: 1_000_146, transactions: 1000, worldTransactions: 1000, workloads: ['retry'] }
+  assertSound(await run(options))
+})
