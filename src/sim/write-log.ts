@@ -140,10 +140,7 @@ export class WriteLog {
     for (const address of addresses) {
       const last = this.#log.findLast((write) => write.address === address && write.ofNothing !== true)
       const stored = lookup(address)
-      if (!matches(last, stored))
-        this.phantoms.push(
-          `an item that is not as it was left: ${stored === undefined ? 'absent' : asBuffer(stored).toString()}`,
-        )
+      if (!matches(last, stored)) this.phantoms.push(`an item that is not as it was left: ${textOf(stored)}`)
     }
   }
 
@@ -168,9 +165,7 @@ export class WriteLog {
         .filter((write) => write.address === address && write.ofNothing !== true).length
       const at = states.findIndex((write, position) => position >= least && matches(write, stored))
       if (at < 0 && ![undefined, ...this.#log].some((write) => this.#explains(write, address, stored)))
-        this.phantoms.push(
-          `an item that nobody wrote: ${stored === undefined ? '' : asBuffer(stored).toString()}`,
-        )
+        this.phantoms.push(`an item that nobody wrote: ${textOf(stored)}`)
       for (const write of states.slice(1, Math.max(0, at) + 1)) if (write !== undefined) kept.add(write)
       const tombstone = pendingOf(address, lookup(pendingKey(address)))?.tombstone?.timestamp ?? -1
       for (const write of ofItem)
@@ -254,3 +249,6 @@ function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined)
   if (stored === undefined) return write?.record === undefined
   return write?.record !== undefined && asBuffer(write.record.json).equals(decodeRecord(stored).json)
 }
+
+const textOf = (stored: Uint8Array | undefined): string =>
+  stored === undefined ? 'absent' : asBuffer(decodeRecord(stored).json).toString()
