@@ -82,7 +82,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     clients: [64],
     rounds: 3,
     warmupMs: 250,
-    firstWarmupMs: 250,
+    firstWarmupMs: 600,
     durationMs: 500,
     items: 10_000,
     partitions: 100,
