@@ -127,10 +127,11 @@ function parseWrite(write: WireWrite): Action {
   }
   if (put === undefined) return { mutation: { kind: 'delete' }, attributes: parseItem(remove?.Key) }
   const item = parseItem(put.Item)
-  if (itemBytes(item) > limits.itemBytesMax) {
+  const bytes = itemBytes(item)
+  if (bytes > limits.itemBytesMax) {
     throw validationError('Item size has exceeded the maximum allowed size')
   }
-  return { mutation: { kind: 'put', item }, attributes: item }
+  return { mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
 }
 
 function writeOf(table: Table, { mutation, attributes }: Action, seen: Set<string>): WriteRequest {

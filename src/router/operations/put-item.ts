@@ -23,7 +23,8 @@ export const putItem: Operation = {
     checkConditionParameters(input)
     const item = parseItem(input['Item'])
     refuseUpdateReturnValues(input)
-    if (itemBytes(item) > limits.itemBytesMax) {
+    const bytes = itemBytes(item)
+    if (bytes > limits.itemBytesMax) {
       throw validationError('Item size has exceeded the maximum allowed size')
     }
     const condition = openCondition(input)
@@ -35,7 +36,7 @@ export const putItem: Operation = {
       table: table.shape,
       key,
       keyAttributes: item,
-      mutation: { kind: 'put' as const, item },
+      mutation: { kind: 'put' as const, item, itemBytes: bytes },
       ...(condition && { condition }),
       ...(input['ReturnValues'] === 'ALL_OLD' && { answersImage: true }),
     }
