@@ -58,7 +58,7 @@ export interface JournalLineOptions {
   readonly applyChangesMax?: number
 }
 
-const OVERLAY_BYTES_MAX = 24 * 1024 * 1024
+const OVERLAY_BYTES_MAX = 36 * 1024 * 1024
 /** What a change costs beside its bytes: tree nodes, map entries, string headers. */
 const CHANGE_OVERHEAD_BYTES = 200
 /** What nobody waits for is written after that, if nothing else is before. */
@@ -102,7 +102,7 @@ export class JournalLine implements Line {
       runtime: options.runtime,
       applied: (batches, keys) => this.#applied(batches, keys),
       failed: (error) => this.#rejectWaiters(indexRefusal(error)),
-      hurryBytes: this.#overlayBytesMax / 2,
+      hurryBytes: this.#overlayBytesMax / 3,
       ...(options.applyDelayMs === undefined ? {} : { delayMs: options.applyDelayMs }),
       ...(options.applyChangesMax === undefined ? {} : { changesMax: options.applyChangesMax }),
     })
