@@ -1,8 +1,8 @@
 // The simulation for hours: as many transactions as you like, on all cores, in runs of their own seeds that can be
 // repeated one by one. Most with all rules of section 4, some without, some of units of work.
 //   node scripts/sim-long.mjs [TRANSACTIONS] [FIRST SEED] [PROCESSES]
-import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { simulate } from './simulator.mjs'
 
 const transactions = Number(process.argv[2] ?? 10_000_000)
 const firstSeed = Number(process.argv[3] ?? 1_000_000)
@@ -10,7 +10,6 @@ const processes = Number(process.argv[4] ?? availableParallelism())
 const RUN_TRANSACTIONS = 250_000
 /** A world has a thousand transactions and a seed of its own: no two runs share one. */
 const RUN_SEEDS = 1000
-const NODE_FLAGS = ['--max-semi-space-size=64']
 const KINDS = [[], [], ['--rules', 'none'], [], ['--workload', 'units']]
 
 const startMs = Date.now()
@@ -19,28 +18,19 @@ let next = 0
 let done = 0
 let wrong = 0
 
-function run(number) {
+async function run(number) {
   const seed = firstSeed + number * RUN_SEEDS
-  const args = ['--seed', String(seed), ...KINDS[number % KINDS.length]]
   const count = Math.min(RUN_TRANSACTIONS, transactions - number * RUN_TRANSACTIONS)
-  const command = [...NODE_FLAGS, 'dist/src/cli/main.js', 'sim', '--quiet', ...args, '--transactions', count]
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, command)
-    let output = ''
-    child.stdout.on('data', (text) => (output += text))
-    child.stderr.on('data', (text) => (output += text))
-    child.on('close', (code) => {
-      const seconds = (Date.now() - startMs) / 1000
-      done += Number(/^(\d+) transactions in/m.exec(output)?.[1] ?? 0)
-      if (code !== 0) wrong++
-      console.log(
-        `${code === 0 ? 'as it should be' : 'WRONG'}: seriatim sim ${args.join(' ')} --transactions ${count}; ` +
-          `${done} transactions in ${seconds.toFixed(0)} s, ${(done / seconds).toFixed(0)} a second`,
-      )
-      if (code !== 0) console.log(output.replace(/^/gm, '    ').trimEnd())
-      resolve()
-    })
-  })
+  const args = ['--seed', String(seed), ...KINDS[number % KINDS.length], '--transactions', String(count)]
+  const { code, output } = await simulate(['--quiet', ...args])
+  const seconds = (Date.now() - startMs) / 1000
+  done += Number(/^(\d+) transactions in/m.exec(output)?.[1] ?? 0)
+  if (code !== 0) wrong++
+  console.log(
+    `${code === 0 ? 'as it should be' : 'WRONG'}: seriatim sim ${args.join(' ')}; ` +
+      `${done} transactions in ${seconds.toFixed(0)} s, ${(done / seconds).toFixed(0)} a second`,
+  )
+  if (code !== 0) console.log(output.replace(/^/gm, '    ').trimEnd())
 }
 
 async function worker() {

@@ -1,8 +1,8 @@
 // The long simulation: the store must be sound with all rules of section 4 and without, and at a crash at every crash
 // point; one seed must be one run; every mutant must be found.
 //   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time
-import { spawn } from 'node:child_process'
 import { MUTANTS } from '../dist/src/sim/mutants.js'
+import { simulate } from './simulator.mjs'
 
 const transactions = Number(process.argv[2] ?? 200_000)
 const PROCESSES = 2
@@ -10,33 +10,22 @@ const MUTANT_TRANSACTIONS = 40_000
 const SEEDS_PER_CRASH_POINT = 20
 const SAME_SEED_TRANSACTIONS = 3_000
 const PROGRESS_MS = 15_000
-// A world is garbage when it is over: a larger young generation lets most of it die there.
-const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=32']
 
 const startMs = Date.now()
 const secondsSince = (ms) => ((Date.now() - ms) / 1000).toFixed(0)
 let failed = 0
 
-/** Runs the simulator; resolves to its exit code and what it printed. */
-function sim(name, args) {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [...NODE_FLAGS, 'dist/src/cli/main.js', 'sim', ...args])
-    let output = ''
-    let progress = ''
-    const told = setInterval(() => {
-      if (progress !== '') console.log(`... ${name}: ${progress}`)
-    }, PROGRESS_MS)
-    const take = (text) => {
-      output += text
-      progress = output.match(/^\d+ (transactions|worlds), .*$/gm)?.at(-1) ?? ''
-    }
-    child.stdout.on('data', take)
-    child.stderr.on('data', take)
-    child.on('close', (code) => {
-      clearInterval(told)
-      resolve({ code, output: output.replace(/^\d+ (transactions, seed|worlds, ).*\n/gm, '') })
-    })
+/** Tells how far it is now and then; what was told is left out of the output. */
+async function sim(name, args) {
+  let progress = ''
+  const told = setInterval(() => {
+    if (progress !== '') console.log(`... ${name}: ${progress}`)
+  }, PROGRESS_MS)
+  const { code, output } = await simulate(args, (text) => {
+    progress = text.match(/^\d+ (transactions|worlds), .*$/gm)?.at(-1) ?? ''
   })
+  clearInterval(told)
+  return { code, output: output.replace(/^\d+ (transactions, seed|worlds, ).*\n/gm, '') }
 }
 
 /** What a job found, as `{ right, output }`; what it printed is shown if it is not right, or if it is asked for. */
