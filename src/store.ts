@@ -135,6 +135,7 @@ export async function open(options: OpenOptions): Promise<Store> {
       nodeOf: (hash) => nodeNumber(hash, nodes.length),
       ledgerNodeOf,
       rules,
+      sharedJournal: 'path' in place,
     })
     const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
     return new LocalStore({ runtime, clients, nodes, catalog, coordinator, recovery, onError })

@@ -26,7 +26,7 @@ import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
 import { nodeAt } from './finish.js'
-import { tokenSlot } from './groups.js'
+import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
 import { openSnapshots, type Snapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'
@@ -51,6 +51,8 @@ export interface CoordinatorOptions {
   /** Position of the node whose part of the ledger has this slot. */
   readonly ledgerNodeOf: (slot: LedgerSlot) => number
   readonly rules: TransactionRules
+  /** All nodes write to one journal: intents and decision become durable together. */
+  readonly sharedJournal?: boolean
   readonly tuning?: CoordinatorTuning
 }
 
@@ -141,6 +143,8 @@ export interface Parts {
   readonly nodeOf: (hash: number) => number
   readonly ledgerNodeOf: (slot: LedgerSlot) => number
   readonly rules: TransactionRules
+  readonly sharedJournal?: boolean
+  readonly slots: Slots
   readonly clock: HybridClock
   readonly calls: Calls
   readonly attemptsMax: number
@@ -166,6 +170,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
   const completion = new Completion(options.nodes, calls, runtime.clock)
   const parts: Parts = {
     ...options,
+    slots: new Slots(runtime, options.ledgerNodeOf),
     clock: new HybridClock(runtime.clock),
     calls,
     completion,

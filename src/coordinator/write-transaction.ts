@@ -21,16 +21,13 @@ import {
   type Group,
   groupsOf,
   inOrder,
-  newAttempt,
   participantOf,
-  passingAttempt,
-  randomSlot,
-  tokenSlot,
 } from './groups.js'
 import { oneRound } from './one-round.js'
 import { cancelled, failed, messageOf } from './outcomes.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
+import { newAttempt, passingAttempt, tokenSlot } from './slots.js'
 
 export async function writeTransaction(
   parts: Parts,
@@ -45,7 +42,8 @@ export async function writeTransaction(
   const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites
   if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy)
     return oneRound(parts, only, passingAttempt(parts.runtime), transaction)
-  const slot = token === undefined ? slotAt(parts, only) : tokenSlot(token.text)
+  // Without a token any slot will do: one at a node that has items of the transaction shares their syncs.
+  const slot = token === undefined ? parts.slots.at(only?.node ?? 0) : tokenSlot(token.text)
   if (only !== undefined && isOneRound) {
     // The token must be claimed in the same step as the effect, so the node must have its slot, too.
     if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
@@ -54,10 +52,6 @@ export async function writeTransaction(
   }
   return twoPhases(parts, groups, slot, transaction)
 }
-
-/** Without a token any slot will do: one at a node that has items of the transaction shares their syncs. */
-const slotAt = ({ runtime, ledgerNodeOf }: Parts, group: Group<Action> | undefined): LedgerSlot =>
-  randomSlot(runtime, (slot) => ledgerNodeOf(slot) === group?.node)
 
 type Attempt =
   | { readonly done: WriteTransactionOutcome }
@@ -139,7 +133,7 @@ class TwoPhases {
     const changed = predicates.some((each) => !holds(each) && each.verdict !== 'too-old')
     if (changed) return { done: await this.cancel(verdicts, predicates) }
     if (verdicts.every(({ verdict }) => verdict === 'accepted') && predicates.every(holds))
-      return this.#commit(verdicts)
+      return this.#commit(verdicts, replies)
     if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
     return { verdicts, above: highest([...verdicts, ...predicates]) }
   }
@@ -149,7 +143,7 @@ class TwoPhases {
     { token, imagesWanted, predicates, unit }: WriteTransaction,
     replaces: TxId | undefined,
   ): Promise<FirstWave> {
-    const { calls, nodes } = this.#parts
+    const { calls, nodes, sharedJournal } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
     const entry = {
       tx,
@@ -159,7 +153,11 @@ class TwoPhases {
       ...(replaces && { replaces }),
     }
     const begun = calls(() => this.#ledger.begin(entry))
-    const wishes = { ...(imagesWanted && { imagesWanted }), ...(unit !== undefined && { unit }) }
+    const wishes = {
+      ...(imagesWanted && { imagesWanted }),
+      ...(unit !== undefined && { unit }),
+      ...(sharedJournal === true && { ahead: true as const }),
+    }
     const prepared = this.#groups.map(({ node, parts: actions }) => {
       const request = { tx, timestamp, actions, ...wishes, ...predicatesOn(node, predicates) }
       return calls(() => nodeAt(nodes, node).prepare(request))
@@ -179,13 +177,19 @@ class TwoPhases {
     })
   }
 
-  async #commit(verdicts: readonly ActionVerdict[]): Promise<Attempt> {
+  async #commit(
+    verdicts: readonly ActionVerdict[],
+    replies: readonly (PrepareReply | undefined)[],
+  ): Promise<Attempt> {
     const { calls, nodes, runtime, completion } = this.#parts
-    if (runtime.clock.nowMicros() > this.#deadline) return { verdicts: this.#ended(), above: this.#timestamp }
+    const runs = runsOf(replies)
+    if (runs.size > 1 || runtime.clock.nowMicros() > this.#deadline)
+      return { verdicts: this.#ended(), above: this.#timestamp }
+    const [run] = runs
     let record: LedgerRecord
     try {
       // A lost answer is repeated: whoever decides second learns what was decided.
-      record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp }))
+      record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run }))
     } catch (error) {
       const outcome = failed(error)
       if (outcome.outcome === 'unavailable') await this.cancel([])
@@ -266,6 +270,13 @@ class TwoPhases {
 /** Every prepare of a committed transaction has been answered; only over a network a copy of one may be on its way. */
 const fenceOf = ({ lossy }: Parts['calls']): Pick<CommitRequest, 'unfenced'> =>
   lossy ? {} : { unfenced: true }
+
+/** The runs of the journal in which intents were put that may not be durable yet. Those of a run that is over are lost. */
+function runsOf(replies: readonly (PrepareReply | undefined)[]): ReadonlySet<string> {
+  const runs = new Set<string>()
+  for (const reply of replies) if (reply?.run !== undefined) runs.add(reply.run)
+  return runs
+}
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }

@@ -4,6 +4,8 @@
 //   52 entries...
 //   entry: 1 kind, 2 key length, 4 value length, key bytes, value bytes
 //
+// The format says whether more frames of the same group follow: a group counts only as a whole.
+//
 // The checksum is seeded with the id of the segment: neither a frame of another segment nor bytes that a user stored in
 // an item can pass for a frame of this one.
 import { crc32 } from 'node:zlib'
@@ -17,6 +19,8 @@ export interface Frame {
   readonly end: number
   /** Whose batch it is: the number of the node. */
   readonly writer: number
+  /** The group of frames that were written together goes on behind this one. */
+  readonly goesOn: boolean
   /** Everything before this offset was durable when the frame was written. */
   readonly syncedUpTo: number
   /** The highest timestamp and LSN given out so far. */
@@ -29,13 +33,14 @@ export interface FrameContent extends Pick<Frame, 'timestamp' | 'lsn'> {
   readonly changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>
 }
 
-export interface FramePlace extends Pick<Frame, 'writer' | 'position' | 'syncedUpTo'> {
+export interface FramePlace extends Pick<Frame, 'writer' | 'goesOn' | 'position' | 'syncedUpTo'> {
   readonly seed: number
 }
 
 export const FRAME_MAGIC = Buffer.from('SRTM', 'latin1')
 export const FRAME_HEADER_BYTES = 52
-const FORMAT = 1
+const LAST_OF_GROUP = 1
+const GOES_ON = 2
 const ENTRY_HEADER_BYTES = 7
 const PUT = 1
 const DELETE = 2
@@ -67,7 +72,7 @@ export function encodeFrame(target: Buffer, content: FrameContent, place: FrameP
   FRAME_MAGIC.copy(frame)
   frame.writeUInt32BE(at, 4)
   frame.writeUInt16BE(place.writer, 12)
-  frame.writeUInt16BE(FORMAT, 14)
+  frame.writeUInt16BE(place.goesOn ? GOES_ON : LAST_OF_GROUP, 14)
   frame.writeDoubleBE(place.position, 16)
   frame.writeDoubleBE(place.syncedUpTo, 24)
   frame.writeDoubleBE(content.timestamp, 32)
@@ -85,16 +90,38 @@ export function decodeFrame(bytes: Buffer, at: number, seed: number, position: n
   if (length < FRAME_HEADER_BYTES || at + length > bytes.length) return undefined
   const frame = bytes.subarray(at, at + length)
   if (frame.readUInt32BE(8) !== checksum(frame, seed)) return undefined
-  if (frame.readUInt16BE(14) !== FORMAT || frame.readDoubleBE(16) !== position) return undefined
+  const format = frame.readUInt16BE(14)
+  if (format !== LAST_OF_GROUP && format !== GOES_ON) return undefined
+  if (frame.readDoubleBE(16) !== position) return undefined
   return {
     position,
     end: position + length,
     writer: frame.readUInt16BE(12),
+    goesOn: format === GOES_ON,
     syncedUpTo: frame.readDoubleBE(24),
     timestamp: frame.readDoubleBE(32) as Timestamp,
     lsn: frame.readDoubleBE(40) as Lsn,
     changes: decodeChanges(frame),
   }
+}
+
+/** The frames of the group that begins at this place; undefined if not all of it is there. */
+export function decodeGroup(
+  bytes: Buffer,
+  at: number,
+  seed: number,
+  position: number,
+): readonly [Frame, ...Frame[]] | undefined {
+  const first = decodeFrame(bytes, at, seed, position)
+  if (first === undefined) return undefined
+  const frames: [Frame, ...Frame[]] = [first]
+  for (let last = first; last.goesOn;) {
+    const next = decodeFrame(bytes, at + last.end - position, seed, last.end)
+    if (next === undefined) return undefined
+    frames.push(next)
+    last = next
+  }
+  return frames
 }
 
 function decodeChanges(frame: Buffer): IndexChange[] {

@@ -6,8 +6,11 @@
 //   node 2: batch --/                             removed once every index is beyond them
 //
 // One group of frames at a time is written and synced; what is decided meanwhile is the next group (group commit). A frame
-// is of one writer, and stands for itself: what a torn group has kept is kept, though nobody was told. An offset counts
-// bytes from the very first frame on and never goes back.
+// is of one writer. An offset counts bytes from the very first frame on and never goes back.
+//
+// A group is kept as a whole or not at all, and groups in their order; a group that fails takes with it whatever any writer
+// has decided since. So what one node puts is never durable without what another node had put before, as long as somebody
+// waits for both: a decision is not, without the intents that it rests upon. A `run` is how long that holds.
 //
 // Each segment begins with a frame of every writer, an empty one if it has nothing to write: thereby also an index that
 // nobody writes to gets beyond the segments before it, and they can be removed.
@@ -42,7 +45,7 @@ export interface Writer {
   take(): FrameContent
   /** What was taken last is durable; `end` is the offset after it. */
   written(end: number): void
-  /** What was taken last was not written (AppendFailed), or nobody knows (AppendUnsure). */
+  /** What was taken last was not written (AppendFailed), or nobody knows (AppendUnsure); nor will be what came after. */
   failed(error: AppendFailed | AppendUnsure): void
 }
 
@@ -98,6 +101,8 @@ export class Journal {
   /** Up to where the index of each writer has been brought. */
   readonly #appliedUpTo: number[]
   #isWriting = false
+  readonly #opened: string
+  #failures = 0
 
   constructor(
     options: JournalOptions,
@@ -109,6 +114,7 @@ export class Journal {
     this.#reserveBytes = options.reserveBytes ?? RESERVE_BYTES
     this.#segments = segments
     this.#end = end
+    this.#opened = Buffer.from(options.runtime.randomBytes(8)).toString('hex')
     this.#appliedUpTo = [...from]
     this.#shares = from.map(() => undefined)
   }
@@ -116,6 +122,11 @@ export class Journal {
   /** Set once nothing can be appended before the next start. */
   get refusal(): AppendUnsure | undefined {
     return this.#refusal
+  }
+
+  /** Another one after every start and every failure: whatever was decided in a run and not written is gone then. */
+  get run(): string {
+    return `${this.#opened}.${this.#failures}`
   }
 
   join(number: number, writer: Writer): JournalShare {
@@ -162,7 +173,8 @@ export class Journal {
     try {
       ends = await this.#append(contents, writers)
     } catch (error) {
-      for (const number of writers) this.#shares[number]?.writer.failed(error as AppendFailed | AppendUnsure)
+      this.#failures++
+      for (const share of this.#shares) share?.writer.failed(error as AppendFailed | AppendUnsure)
       return
     }
     for (const [at, number] of writers.entries()) this.#shares[number]?.writer.written(ends[at] as number)
@@ -241,7 +253,7 @@ export class Journal {
     }
   }
 
-  /** All frames, one behind the other; what is left of a group whose sync failed proves nothing about the group. */
+  /** All frames, one behind the other. */
   #encode(
     contents: readonly FrameContent[],
     writers: readonly number[],
@@ -257,7 +269,14 @@ export class Journal {
     }
     let at = 0
     for (const [nth, content] of contents.entries()) {
-      const place = { writer: writers[nth] as number, seed, position: this.#end + at, syncedUpTo: this.#end }
+      const goesOn = nth + 1 < contents.length
+      const place = {
+        writer: writers[nth] as number,
+        goesOn,
+        seed,
+        position: this.#end + at,
+        syncedUpTo: this.#end,
+      }
       at += encodeFrame(at === 0 ? target : target.subarray(at), content, place).byteLength
       ends.push(this.#end + at)
     }

@@ -1,16 +1,17 @@
-// Reading a journal back: every frame from one offset on, up to the first that is not whole.
+// Reading a journal back: every frame from one offset on, up to the first group of frames that is not whole. What one
+// node wrote in a group may rest upon what another wrote in the same group, so none of a torn group counts.
 //
-// A frame that cannot be read is the torn tail of a batch that nobody was told of, unless something proves that it had
+// A frame that cannot be read is the torn tail of a group that nobody was told of, unless something proves that it had
 // been durable: a later frame that was written when everything up to there was synced, or a later segment, which is
 // only begun when the one before is synced. Then acknowledged writes are lost, and the journal is refused.
 import type { FileLayer } from '../runtime/files.js'
 import { JournalDamaged } from './errors.js'
-import { FRAME_MAGIC, type Frame, decodeFrame } from './frame.js'
+import { FRAME_MAGIC, type Frame, decodeFrame, decodeGroup } from './frame.js'
 import { type Segment, segmentsIn } from './segment.js'
 
 export interface Recovered {
   readonly segments: readonly Segment[]
-  /** Offset after the last whole frame. */
+  /** Offset after the last whole group. */
   readonly end: number
 }
 
@@ -79,10 +80,12 @@ async function replaySegment(
 ): Promise<number> {
   let end = from
   for (;;) {
-    const frame = decodeFrame(bytes, end - segment.start, segment.seed, end)
-    if (frame === undefined) return end
-    await replay(frame)
-    end = frame.end
+    const group = decodeGroup(bytes, end - segment.start, segment.seed, end)
+    if (group === undefined) return end
+    for (const frame of group) {
+      await replay(frame)
+      end = frame.end
+    }
   }
 }
 

@@ -1,10 +1,13 @@
-// The transaction ledger (§3.5): one durable record for each transaction that runs in two phases, and for each client
-// token within its ten minutes. Records are spread over the nodes by slot; each node keeps its part of the ledger.
+// The transaction ledger (§3.5): one record for each transaction that runs in two phases, and for each client token within
+// its ten minutes. Records are spread over the nodes by slot; each node keeps its part of the ledger.
 //
 //            begin                 decide                complete
 //   (absent) -----> preparing -----------> committing ----------> completed --10 minutes--> purged
 //      |                \-------------->   cancelling ----------> completed
 //      \---- decide: a tombstone (completed, cancelled), so that a begin or commit that was delayed finds it ----/
+//
+// A record is durable from the decision on. Until then it is in memory, and a crash of its node cancels the transaction:
+// whoever asks for the decision afterwards meets nothing, and writes a tombstone (presumed abort).
 //
 // Only these transitions are legal. The decision is a compare-and-set: whoever comes second learns what was decided.
 // Only the coordinator that began a transaction ever asks for `commit`; everybody may ask for `cancel`.
@@ -54,6 +57,12 @@ export interface LedgerRecord {
   readonly payloadHash?: string
 }
 
+export interface DecideAt {
+  readonly timestamp: Timestamp
+  readonly reasons?: readonly CancellationReason[]
+  readonly run?: string | undefined
+}
+
 export interface LedgerEntry {
   readonly tx: TxId
   readonly timestamp: Timestamp
@@ -68,19 +77,16 @@ export type BeginOutcome =
   /** The slot is taken: by the same request (repeated), by a tombstone, or by another request with the same token. */
   | { readonly verdict: 'exists'; readonly record: LedgerRecord }
 
-/** One node's part of the ledger. Every method resolves once what it says is durable. */
+/** One node's part of the ledger. Every decision is durable when it is answered. */
 export interface Ledger {
   /** Begins a transaction. Repeating the same begin answers `begun` as long as nothing was decided. */
   begin(entry: LedgerEntry): Promise<BeginOutcome>
   /**
    * Decides, at this timestamp, unless it is decided; answers the record in force afterwards: its `decision` counts.
-   * Deciding for an absent transaction, `cancel` or `commit`, writes a tombstone and answers that.
+   * Deciding for an absent transaction, `cancel` or `commit`, writes a tombstone and answers that. With the run of a
+   * journal: intents were put there ahead of this, and if it is over they may be lost; then it is cancelled.
    */
-  decide(
-    tx: TxId,
-    decision: Decision,
-    at: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
-  ): Promise<LedgerRecord>
+  decide(tx: TxId, decision: Decision, at: DecideAt): Promise<LedgerRecord>
   /**
    * Every node has finished its items. Needs no wait: whoever reads the ledger before finishes once more. Repeating it
    * changes nothing; completing what is not decided is a defect of the caller, and throws.

@@ -18,6 +18,7 @@ import { type Bounds, endedBounds } from '../storage/spaces.js'
 import type {
   BeginOutcome,
   CancellationReason,
+  DecideAt,
   Decision,
   Ledger,
   LedgerEntry,
@@ -95,21 +96,13 @@ export class LocalLedger implements Ledger {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     const standing = this.#begin(entry)
-    if (standing === undefined) {
-      const settled = this.#line.settled()
-      if (settled !== undefined) await settled
-      return BEGUN
-    }
+    if (standing === undefined) return BEGUN
     await this.#line.settledAt(standing.key)
     const { record } = standing
     return record.tx === entry.tx && record.state === 'preparing' ? BEGUN : { verdict: 'exists', record }
   }
 
-  async decide(
-    tx: TxId,
-    decision: Decision,
-    at: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
-  ): Promise<LedgerRecord> {
+  async decide(tx: TxId, decision: Decision, at: DecideAt): Promise<LedgerRecord> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     const standing = this.#find(tx)
@@ -117,10 +110,11 @@ export class LocalLedger implements Ledger {
       await this.#line.settledAt(standing.key)
       return standing.record
     }
+    const isLost = at.run !== undefined && at.run !== this.#line.run
     const record =
       standing === undefined
         ? this.#bury(tx, at.timestamp, at.reasons)
-        : this.#decide(standing.record, decision, at)
+        : this.#decide(standing, isLost ? 'cancel' : decision, at)
     await this.#line.settled()
     return record
   }
@@ -139,6 +133,8 @@ export class LocalLedger implements Ledger {
   // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async read(slot: LedgerSlot): Promise<LedgerRecord | undefined> {
     const records = this.#ofSlot(slot).map((found) => found.record)
+    const holding = this.#unfinished.holder(slot)?.record
+    if (holding?.state === 'preparing') records.unshift(holding)
     return (
       records.find(({ state, decision }) => state !== 'completed' && decision !== 'cancel') ??
       records.find(({ decision }) => decision === 'commit') ??
@@ -149,13 +145,12 @@ export class LocalLedger implements Ledger {
   // eslint-disable-next-line typescript/require-await
   async unfinished(from: LedgerSlot, recordsMax: number): Promise<readonly LedgerRecord[]> {
     const first = holdingKey(from)
-    const keys = this.#unfinished.keys().filter((key) => key >= first)
-    // What is in memory may not be durable yet.
-    const records = keys.toSorted().map((key) => this.#line.durable.get(key))
-    return records
-      .filter((stored) => stored !== undefined)
+    const found = this.#unfinished.all().filter(({ key }) => key >= first)
+    return found
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+      .map((each) => this.#asDurable(each))
+      .filter((record) => record !== undefined)
       .slice(0, recordsMax)
-      .map(decodeLedgerRecord)
   }
 
   // eslint-disable-next-line typescript/require-await
@@ -248,20 +243,12 @@ export class LocalLedger implements Ledger {
     return undefined
   }
 
-  #decide(
-    preparing: LedgerRecord,
-    decision: Decision,
-    {
-      timestamp,
-      reasons,
-    }: { readonly timestamp: Timestamp; readonly reasons?: readonly CancellationReason[] },
-  ): LedgerRecord {
-    const { tx } = preparing
-    const decided = { ...preparing, decision, timestamp, ...(reasons !== undefined && { reasons }) }
-    if (decision === 'commit') return this.#put(holdingKey(slotOf(tx)), { ...decided, state: 'committing' })
+  #decide({ key, record }: Found, decision: Decision, { timestamp, reasons }: DecideAt): LedgerRecord {
+    const { tx } = record
+    const decided = { ...record, decision, timestamp, ...(reasons !== undefined && { reasons }) }
+    if (decision === 'commit') return this.#put(key, { ...decided, state: 'committing' })
     // The slot is free for another attempt from here on.
-    this.#line.put(holdingKey(slotOf(tx)), undefined)
-    this.#unfinished.delete(tx)
+    this.#forget(key, record)
     return this.#put(cancellingKey(tx), { ...decided, state: 'cancelling' })
   }
 
@@ -294,8 +281,7 @@ export class LocalLedger implements Ledger {
     const epoch = epochOf(completedAt)
     const place =
       record.decision === 'commit' ? committedKey(epoch, slotOf(record.tx)) : cancelledKey(epoch, record.tx)
-    this.#line.put(key, undefined)
-    this.#unfinished.delete(record.tx)
+    this.#forget(key, record)
     this.#put(place, {
       ...record,
       state: 'completed',
@@ -304,8 +290,21 @@ export class LocalLedger implements Ledger {
     })
   }
 
+  #forget(key: KeyBytes, { tx, state }: LedgerRecord): void {
+    this.#unfinished.delete(tx)
+    // What is not decided is not in the line, unless an earlier version has put it there.
+    if (state !== 'preparing' || this.#line.decided.get(key) !== undefined) this.#line.put(key, undefined)
+  }
+
+  /** What may be told of it: what is decided in memory may not be durable yet. */
+  #asDurable({ key, record }: Found): LedgerRecord | undefined {
+    if (record.state === 'preparing') return record
+    const stored = this.#line.durable.get(key)
+    return stored && decodeLedgerRecord(stored)
+  }
+
   #put(key: KeyBytes, record: LedgerRecord): LedgerRecord {
-    this.#line.put(key, encodeLedgerRecord(record))
+    if (record.state !== 'preparing') this.#line.put(key, encodeLedgerRecord(record))
     if (record.state === 'completed')
       this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
     else this.#unfinished.set({ key, record })

@@ -1,5 +1,5 @@
-// The records of transactions that are not completed, in memory beside the line, which has the truth: every step of the
-// ledger looks for one, and they are as few as there are transactions under way.
+// The records of transactions that are not completed, in memory: those that are decided stand in the line, too, which has
+// the truth. Every step of the ledger looks for one, and they are as few as there are transactions under way.
 import { type KeyBytes, type LedgerSlot, type TxId, slotOf } from '../model/brand.js'
 import type { LedgerRecord } from './ledger.js'
 
@@ -23,9 +23,9 @@ export class UnfinishedRecords {
     return holding?.record.tx === tx ? holding : this.#cancelling.get(tx)
   }
 
-  /** Where they stand, in no order. */
-  keys(): KeyBytes[] {
-    return [...this.#holding.values(), ...this.#cancelling.values()].map(({ key }) => key)
+  /** In no order. */
+  all(): Found[] {
+    return [...this.#holding.values(), ...this.#cancelling.values()]
   }
 
   set(found: Found): void {

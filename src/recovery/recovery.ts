@@ -75,8 +75,8 @@ interface Sighting {
   lastMicros: number
   /** The round in which it was seen last. Rounds are counted, because a clock may step back. */
   lastRound: number
-  /** Where it was seen, of the nodes that hold something of it; undefined: in the ledger. */
-  node: number | undefined
+  /** The nodes that were seen to hold something of it. */
+  readonly nodes: Set<number>
 }
 
 class RunningRecovery implements Recovery {
@@ -167,9 +167,10 @@ class RunningRecovery implements Recovery {
     if (seen !== undefined) {
       seen.lastMicros = nowMicros
       seen.lastRound = this.#rounds
-      seen.node ??= node
+      if (node !== undefined) seen.nodes.add(node)
     } else if (this.#seen.size < SEEN_MAX) {
-      this.#seen.set(tx, { firstMicros: nowMicros, lastMicros: nowMicros, lastRound: this.#rounds, node })
+      const nodes = new Set(node === undefined ? [] : [node])
+      this.#seen.set(tx, { firstMicros: nowMicros, lastMicros: nowMicros, lastRound: this.#rounds, nodes })
     }
   }
 
@@ -185,7 +186,7 @@ class RunningRecovery implements Recovery {
       .slice(0, tuning?.recordsMax ?? RECORDS_MAX)
   }
 
-  async #finish(tx: TxId, { node }: Sighting): Promise<void> {
+  async #finish(tx: TxId, { nodes: holding }: Sighting): Promise<void> {
     const { nodes, ledgerNodeOf, runtime } = this.#options
     const { ledger } = nodeAt(nodes, ledgerNodeOf(slotOf(tx)))
     // Decided before anything is undone; a transaction that the ledger does not know gets its tombstone here.
@@ -194,7 +195,9 @@ class RunningRecovery implements Recovery {
     )
     if (record.state === 'completed') {
       // What a node still holds of it came late or twice. All of it: which items these are, only the node knows.
-      if (node !== undefined) await this.#calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))
+      await Promise.all(
+        Array.from(holding, (node) => this.#calls(() => nodeAt(nodes, node).cancel({ tx, items: [] }))),
+      )
     } else {
       await tellParticipants(nodes, record, this.#calls, { until: 'known' })
       const left = await completeRecords(nodes, [{ ...record, ledger }], this.#calls)

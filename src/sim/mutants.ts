@@ -232,9 +232,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'commit-before-decision': {
     module: write,
-    find: "record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp }));",
+    find: "record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run }));",
     replace:
-      "void calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp })).catch(() => undefined);\n" +
+      "void calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run })).catch(() => undefined);\n" +
       "            record = { decision: 'commit', timestamp: this.#timestamp };",
     ...bank,
   },

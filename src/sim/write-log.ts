@@ -101,6 +101,9 @@ export class WriteLog {
         if (this.#noteDeleteOfNothing(key, before, value, clock.lsn)) this.#awaitSettled(line)
       }
     return {
+      get run() {
+        return line.run
+      },
       decided: line.decided,
       durable: line.durable,
       put: noted('put'),

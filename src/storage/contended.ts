@@ -38,7 +38,7 @@ export interface TransactionState extends UnitState {
 /** As decided so far. `address`: the key of the item with its space. */
 export function loadItem(state: TransactionState, address: KeyBytes, key: ItemKey): LoadedItem {
   const { line, pendings, marks, partitions, floors, snapshots, locks } = state
-  const stored = itemState(line.decided.get(address))
+  const stored = pendings.stateOf(address) ?? itemState(line.decided.get(address))
   const pendingItem = pendings.of(address)
   const { record } = stored
   const { tombstone, pending } = pendingItem

@@ -12,14 +12,17 @@ import { readIfThere, writeWhole } from '../runtime/small-files.js'
 import { FolderRefused } from './errors.js'
 
 const FORMAT_OF_ONE_NODE = 1
-/** In format 1 each of several nodes had a journal of its own. */
-const FORMAT_OF_SEVERAL_NODES = 2
+/** In format 1 each of several nodes had a journal of its own; in format 2 each frame of the common one stood for itself. */
+const FORMAT_OF_SEVERAL_NODES = 3
+const UPGRADED_FORMAT_OF_SEVERAL_NODES = 2
 const formatFor = (nodes: number): number => (nodes === 1 ? FORMAT_OF_ONE_NODE : FORMAT_OF_SEVERAL_NODES)
 
 export interface DataFolder {
   readonly nodes: number
   nodePath(node: number): string
   readonly journalPath: string
+  /** Before anything is written: from here on the folder has the format of this version. */
+  upgrade(): Promise<void>
   release(): Promise<void>
 }
 
@@ -39,7 +42,8 @@ export async function takeFolder(path: string, nodes?: number): Promise<DataFold
     await files.syncFolder(path)
     await files.syncFolder(dirname(resolve(path)))
     const journalPath = join(count === 1 ? nodePath(0) : path, 'journal')
-    return { nodes: count, nodePath, journalPath, release: lock.release }
+    const upgrade = (): Promise<void> => writeFormat(join(path, 'seriatim.json'), count)
+    return { nodes: count, nodePath, journalPath, upgrade, release: lock.release }
   } catch (error) {
     await lock.release()
     throw error
@@ -57,11 +61,12 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
   const found = await readIfThere(file)
   if (found === undefined) {
     const nodes = wanted ?? 1
-    await writeWhole(file, `${JSON.stringify({ format: formatFor(nodes), nodes })}\n`)
+    await writeFormat(file, nodes)
     return nodes
   }
   const { format, nodes } = parseFormat(file, found)
-  if (format !== formatFor(nodes)) {
+  const isUpgraded = nodes > 1 && format === UPGRADED_FORMAT_OF_SEVERAL_NODES
+  if (format !== formatFor(nodes) && !isUpgraded) {
     throw new FolderRefused(
       `The data folder ${path} has format ${format}, and this version reads format ${formatFor(nodes)}. ` +
         `Open it with the version of Seriatim that wrote it.`,
@@ -74,6 +79,11 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
     )
   }
   return nodes
+}
+
+async function writeFormat(file: string, nodes: number): Promise<void> {
+  const text = `${JSON.stringify({ format: formatFor(nodes), nodes })}\n`
+  if ((await readIfThere(file)) !== text) await writeWhole(file, text)
 }
 
 function parseFormat(file: string, text: string): { readonly format: number; readonly nodes: number } {

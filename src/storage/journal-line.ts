@@ -6,8 +6,8 @@
 // A batch is written as soon as somebody waits for it. What nobody waits for (a commit that readers see already, say) goes
 // along with the next batch, or a moment later by itself: the fewer syncs, the better for everybody.
 //
-// A batch that could not be written takes with it the open one, which was decided upon it. What readers have seen of
-// either stays, and goes along with the next batch.
+// A batch that could not be written takes with it the open ones of all nodes that share the journal, which may have been
+// decided upon it. What readers have seen of them stays, and goes along with the next batch.
 import type { OrderedIndex } from '../index/ordered-index.js'
 import { AppendUnsure } from '../journal/errors.js'
 import type { FrameContent } from '../journal/frame.js'
@@ -106,6 +106,10 @@ export class JournalLine implements Line {
       ...(options.applyDelayMs === undefined ? {} : { delayMs: options.applyDelayMs }),
       ...(options.applyChangesMax === undefined ? {} : { changesMax: options.applyChangesMax }),
     })
+  }
+
+  get run(): string {
+    return this.#options.journal.run
   }
 
   count(space: SpaceId): SpaceCount {
@@ -269,16 +273,21 @@ export class JournalLine implements Line {
   }
 
   #failed(error: Error): void {
-    const batch = this.#flying as FlyingBatch
+    const flying = this.#flying
     this.#flying = undefined
     const open = this.#open
+    if (flying === undefined && open.changes.size === 0) return
     this.#open = newBatch(open.number + 1)
-    const keys = new Set([...batch.changes.keys(), ...open.changes.keys()])
+    const lost = flying === undefined ? [open] : [flying, open]
+    const keys = new Set(lost.flatMap(({ changes }) => [...changes.keys()]))
     this.#overlay.rollBack(keys)
-    for (const [space, count] of [...open.countsBefore, ...batch.countsBefore]) this.#counts.set(space, count)
-    for (const [space, { items, bytes }] of [...batch.countsVisible, ...open.countsVisible])
-      this.addCount(space, items, bytes, 'putVisible')
-    this.#bytes -= batch.bytes + open.bytes
+    for (const { countsBefore } of lost.toReversed())
+      for (const [space, count] of countsBefore) this.#counts.set(space, count)
+    for (const { countsVisible, bytes: lostBytes } of lost) {
+      for (const [space, { items, bytes }] of countsVisible)
+        this.addCount(space, items, bytes, 'putVisible')
+      this.#bytes -= lostBytes
+    }
     const unsure = error instanceof AppendUnsure
     // What readers have seen stays; the next batch takes it along, if there can be one.
     for (const key of unsure ? [] : keys) {
@@ -289,7 +298,7 @@ export class JournalLine implements Line {
     if (this.#open.changes.size > 0) this.#flushIn(RETRY_MS)
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
-    batch.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
+    flying?.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
     open.reject(failed)
     if (unsure) this.#rejectWaiters(failed)
     else this.#admitNext()

@@ -41,6 +41,12 @@ export interface Line {
   /** Undefined if readers see all that `decided` says. Nobody waits for it yet. */
   settledAll(): Promise<void> | undefined
 
+  /**
+   * Changes whenever something that was decided is lost. Within one run whatever is put and waited for becomes durable
+   * before, or together with, all that is put later, also at other nodes that share the journal.
+   */
+  readonly run: string
+
   /** Told of every change when readers begin to see it. */
   readonly watches: Watches
 
@@ -54,6 +60,7 @@ export interface Line {
 
 /** Without a journal what is decided is durable, and goes straight to the index. */
 export class MemoryLine implements Line {
+  readonly run = ''
   readonly watches = new Watches()
   readonly #index: OrderedIndex
   readonly #counts = new Counts()

@@ -66,6 +66,7 @@ export async function openLocalNodes(
   const folder = await takeFolder(options.path, options.nodes)
   const indexes: OrderedIndex[] = []
   try {
+    await folder.upgrade()
     for (let node = 0; node < folder.nodes; node++)
       indexes.push(lmdbIndex(join(folder.nodePath(node), 'index')))
     await syncFolders(folder)

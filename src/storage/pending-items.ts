@@ -4,6 +4,7 @@
 // are under way have: a write to any other item costs one look at a map.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
+import type { ItemState } from '../rules/item.js'
 import type { Line, Put } from './line.js'
 import {
   type PendingEntry,
@@ -23,6 +24,8 @@ interface Held {
   readonly item: PendingItem
   /** As it stands in the line, one for each pending transaction. */
   readonly entries: readonly PendingEntry[]
+  /** The item itself, if it was at hand. Whoever writes it sets anew what is pending on it, and this is gone. */
+  readonly state?: ItemState | undefined
 }
 
 export class PendingItems {
@@ -46,6 +49,11 @@ export class PendingItems {
     return this.#held.get(item)?.item ?? NOTHING
   }
 
+  /** The item that it is pending on, if it is known without looking. */
+  stateOf(item: KeyBytes): ItemState | undefined {
+    return this.#held.get(item)?.state
+  }
+
   has(item: KeyBytes): boolean {
     return this.#held.has(item)
   }
@@ -60,8 +68,8 @@ export class PendingItems {
       : entry.bytes.subarray(entry.itemAt)
   }
 
-  /** As a part of the step that is being decided. `visible`: readers may rely on it before it is durable. */
-  set(item: KeyBytes, next: PendingItem, put: Put): void {
+  /** As a part of the step that is being decided, which leaves the item in that state, if it says so. */
+  set(item: KeyBytes, next: PendingItem, put: Put, state?: ItemState): void {
     const before = this.#held.get(item)
     if (before !== undefined) for (const { tx } of before.item.pending) this.#forget(tx, item)
     if (next.pending.length === 0) {
@@ -73,7 +81,7 @@ export class PendingItems {
     if (first !== undefined && next.pending.length === 1 && before === undefined) {
       const { stored, entry } = encodeAlone(first, next.tombstone, this.#shapeOf(first.action.table))
       this.#line[put](pendingKey(item), stored)
-      this.#remember(item, { item: next, entries: [entry] })
+      this.#remember(item, { item: next, entries: [entry], state })
       return
     }
     const entries = next.pending.map((pending) => {
@@ -81,7 +89,7 @@ export class PendingItems {
       return before?.entries[at] ?? encodeEntry(pending, this.#shapeOf(pending.action.table))
     })
     this.#line[put](pendingKey(item), encodePending(next, entries))
-    this.#remember(item, { item: next, entries })
+    this.#remember(item, { item: next, entries, state })
   }
 
   /** Those of one table. */

@@ -1,7 +1,7 @@
 // The part of a local node that takes part in transactions: it loads items with what is pending on them, asks the
 // rules, and writes their answer in the same step. It decides nothing itself.
 //
-//   prepare   rules/prepare.ts   --> pending entries (durable before the answer)
+//   prepare   rules/prepare.ts   --> pending entries (durable before the answer, or `ahead` of the decision)
 //   transact  rules/beside.ts    --> items, token; one step
 //   commit    rules/finish.ts    --> item, index entries, pending entries     transaction-finish.ts
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
@@ -139,7 +139,7 @@ export class TransactionPart implements TransactionNode {
     }
   }
 
-  #prepare({ tx, timestamp, actions, imagesWanted, unit }: PrepareRequest): Step<PrepareAnswer> {
+  #prepare({ tx, timestamp, actions, imagesWanted, unit, ahead }: PrepareRequest): Step<PrepareAnswer> {
     const { clock, line, pendings, rules, steps } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
@@ -175,12 +175,13 @@ export class TransactionPart implements TransactionNode {
       const tombstone = item.state.record === undefined && {
         tombstone: item.pendingItem.tombstone ?? { timestamp: item.written, blind: false },
       }
-      pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put')
+      pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put', item.state)
     }
-    return {
-      answer: { verdicts: imagesWanted ? items.map(withImage) : answer },
-      settled: line.settled() ?? settledAt(line, items),
-    }
+    const accepted = { verdicts: imagesWanted ? items.map(withImage) : answer }
+    const settled = line.settled() ?? settledAt(line, items)
+    return ahead === true && settled !== undefined
+      ? { answer: { ...accepted, run: line.run }, settled: undefined }
+      : { answer: accepted, settled }
   }
 
   commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {

@@ -1,7 +1,8 @@
 // The part of a storage node that takes part in transactions (§3.3, §3.4 and §4). All of it is plain data, and every
 // request may arrive late, twice, or after its transaction has ended.
 //
-//   coordinator --prepare--> node      verdict for each action; accepted actions are durable pending entries
+//   coordinator --prepare--> node      verdict for each action; accepted actions are pending entries, durable before
+//                                      the decision is
 //               --commit---> node      the intended writes become visible; needs no wait for a sync of its own
 //               --cancel---> node      the pending entries vanish, and a late prepare finds a fence
 //               --transact-> node      all of it in one round, where one node has all the items (§4)
@@ -27,6 +28,8 @@ export interface PrepareRequest {
   readonly predicates?: readonly PredicateCheck[]
   /** The unit of work that this is the commit of: the owner of its explicit locks. */
   readonly unit?: string
+  /** The decision will stand behind it in the same journal: the answer may come before it is durable, and says so. */
+  readonly ahead?: true
 }
 
 /** What a node says to one predicate. */
@@ -62,6 +65,8 @@ export interface PrepareReply {
   readonly verdicts: readonly ActionVerdict[]
   /** One for each predicate, in order. */
   readonly predicateVerdicts?: readonly PredicateVerdict[]
+  /** It may not be durable yet, and holds only for decisions in this run of the journal. */
+  readonly run?: string
 }
 
 export interface FinishRequest {

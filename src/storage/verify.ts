@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { lmdbIndex } from '../index/lmdb-index.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
-import { decodeFrame } from '../journal/frame.js'
+import { decodeGroup } from '../journal/frame.js'
 import { laterProof, readSegment } from '../journal/recovery.js'
 import { segmentsIn } from '../journal/segment.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
@@ -120,10 +120,12 @@ async function verifyJournal(
   for (const [at, segment] of segments.entries()) {
     const file = `${folder}/${segment.file}`
     const bytes = await readSegment(files, folder, segment, segment.start)
-    for (end = segment.start; ; report.batches++) {
-      const frame = decodeFrame(bytes, end - segment.start, segment.seed, end)
-      if (frame === undefined) break
-      end = frame.end
+    end = segment.start
+    for (;;) {
+      const group = decodeGroup(bytes, end - segment.start, segment.seed, end)
+      if (group === undefined) break
+      report.batches += group.length
+      end = group.at(-1)?.end ?? end
     }
     const next = segments[at + 1]
     // Behind the last whole batch of the last file there may be the torn tail of one that nobody was told of.

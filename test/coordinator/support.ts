@@ -1,4 +1,4 @@
-// Three memory nodes, items of which it is known where they live, and calls that can be changed on their way.
+// Three nodes, items of which it is known where they live, and calls that can be changed on their way.
 import type { CoordinatedNode, CoordinatorTuning } from '../../src/coordinator/coordinator.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import { itemKey } from '../../src/model/key-bytes.js'
@@ -7,7 +7,9 @@ import type { TransactionRules } from '../../src/rules/switches.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
 import type { Action } from '../../src/storage/transactions.js'
+import type { FaultyDisk } from '../faults/faulty-files.js'
 import { testCoordinator } from '../suites/coordination.js'
+import { testFolder } from '../suites/folder.js'
 import { deleteRequest, itemOf, plain, plainItem, putRequest, updateRequest } from '../suites/tables.js'
 import { testRuntime } from '../suites/test-runtime.js'
 
@@ -63,9 +65,11 @@ export const answerLost: Fate = (go) => {
   return new Promise(() => undefined)
 }
 
-export async function openCluster(seed = 1): Promise<Cluster> {
+/** In memory, or with a disk for the journal that all nodes share. */
+export async function openCluster(seed = 1, disk?: FaultyDisk): Promise<Cluster> {
   const runtime = testRuntime(seed)
-  const nodes = await openLocalNodes({ runtime, memory: true, nodes: NODES })
+  const place = disk === undefined ? ({ memory: true } as const) : { path: testFolder(), files: disk }
+  const nodes = await openLocalNodes({ runtime, ...place, nodes: NODES })
   const calls: { node: number; method: string; request: unknown }[] = []
   const fates = new Map<string, Fate[]>()
   const through = (node: number, method: string, go: (...request: never[]) => Promise<unknown>) => {
@@ -89,7 +93,7 @@ export async function openCluster(seed = 1): Promise<Cluster> {
     seen,
     calls,
     on: (node, method, ...next) => void fates.set(`${node} ${method}`, [...next]),
-    coordinator: (options) => testCoordinator(runtime, seen, nodeOf, options),
+    coordinator: (options) => testCoordinator(runtime, seen, nodeOf, { ...options, sharedJournal: disk !== undefined }),
     get: async (id) => {
       const { space, key } = refOf(id)
       return itemOf(await nodes[nodeOf(key.hash)]?.get(space, key))

@@ -194,6 +194,7 @@ test('journal: a batch without the one before it, when neither was synced, is cu
   const late = encodeFrame(Buffer.alloc(frameBytes(content)), content, {
     seed,
     writer: 0,
+    goesOn: false,
     position: (ends[4] as number) + 200,
     syncedUpTo: ends[4] as number,
   })
@@ -332,7 +333,7 @@ test('journal: writers that ask together share one write, and each gets back its
   assert.deepEqual((await framesOf(disk.copy(), [end, 0, end])).seen, [[1, 2]])
 })
 
-test('journal: of a group that was torn, what is whole is kept, and nothing of it is taken for damage', async () => {
+test('journal: of a group that was torn nothing counts, and nothing of it is taken for damage', async () => {
   const disk = new FaultyDisk()
   const { journal } = await framesOf(disk, [0, 0, 0])
   const writers = [0, 1, 2].map((number) => writerOf(journal, number))
@@ -345,9 +346,12 @@ test('journal: of a group that was torn, what is whole is kept, and nothing of i
     damaged[at] = (damaged[at] as number) ^ 0xff
     // The pages behind it may have reached the disk all the same.
     torn.place(path, damaged)
-    const whole = ends.filter((end) => end <= at).length
-    assert.deepEqual((await framesOf(torn, [0, 0, 0])).seen, GROUP.slice(0, whole), `torn at ${at}`)
+    assert.deepEqual((await framesOf(torn, [0, 0, 0])).seen, [], `torn at ${at}`)
+    assert.equal(torn.bytes(path).length, 0, `torn at ${at}`)
   }
+  assert.deepEqual((await framesOf(disk, [0, 0, 0])).seen, GROUP)
+  // An index that was brought up to the middle of a group gets the rest of it.
+  assert.deepEqual((await framesOf(disk, [ends[1], 0, 0] as number[])).seen, GROUP.slice(1))
 })
 
 test('journal: a full disk fails the batches of all writers in the group, and all of them go on', async () => {

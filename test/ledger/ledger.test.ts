@@ -117,6 +117,27 @@ test('§3.5 the ledger: every operation in every state, legal or not', async () 
   }
 })
 
+test('§3.5 the ledger: intents of a run of the journal that is over may be lost, and are not committed', async () => {
+  const book = open()
+  await book.begin(T1)
+  const record = await book.ledger.decide(T1, 'commit', { timestamp: timestamp(START), run: 'another' })
+  assert.equal(shown(record), 'cancelling cancel')
+  assert.equal(shown(await book.decide(T1, 'commit')), 'cancelling cancel')
+})
+
+test('§3.5 the ledger: what is not decided is gone after a crash, and may be decided no more', async () => {
+  const index = memoryIndex()
+  const before = open(index)
+  await before.begin(T1)
+  assert.deepEqual(
+    (await before.ledger.unfinished(slot('0'), 10)).map((record) => record.tx),
+    [T1],
+  )
+  assert.equal(shown(await before.ledger.read(slot('1'))), 'preparing')
+  const after = open(index)
+  assert.equal(shown(await after.decide(T1, 'commit')), 'completed cancel')
+})
+
 test('§3.5 the ledger: a record keeps what recovery needs until it is completed', async () => {
   const book = open()
   await book.begin(T1, { payloadHash: 'h' })

@@ -81,9 +81,13 @@ test('folder: several nodes share a journal; a folder in which each had its own 
   const nodes = await openLocalNodes({ runtime, path, nodes: 2 })
   await Promise.all(nodes.map((node) => node.close()))
   const file = join(path, 'seriatim.json')
-  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { format: 2, nodes: 2 })
+  const current = { format: 3, nodes: 2 }
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), current)
+  writeFileSync(file, '{"format":2,"nodes":2}')
+  await Promise.all((await openLocalNodes({ runtime, path })).map((node) => node.close()))
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), current, 'what the last version wrote is taken over')
   writeFileSync(file, '{"format":1,"nodes":2}')
-  await assert.rejects(openLocalNodes({ runtime, path }), /has format 1, and this version reads format 2/)
+  await assert.rejects(openLocalNodes({ runtime, path }), /has format 1, and this version reads format 3/)
 })
 
 test('verify: damage in the journal that several nodes share is found', async () => {

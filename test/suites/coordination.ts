@@ -18,7 +18,11 @@ export function testCoordinator(
   runtime: Runtime,
   nodes: readonly CoordinatedNode[],
   nodeOf: (hash: number) => number,
-  options: { readonly rules?: TransactionRules; readonly tuning?: CoordinatorTuning } = {},
+  options: {
+    readonly rules?: TransactionRules
+    readonly tuning?: CoordinatorTuning
+    readonly sharedJournal?: boolean
+  } = {},
 ): Coordinator {
   return openCoordinator({
     runtime,
@@ -26,6 +30,7 @@ export function testCoordinator(
     nodeOf,
     ledgerNodeOf: slotNode(nodes.length),
     rules: options.rules ?? allRules,
+    sharedJournal: options.sharedJournal ?? false,
     ...(options.tuning && { tuning: options.tuning }),
   })
 }

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
+import { tokenSlot } from '../../src/coordinator/slots.js'
+import { slotNode } from '../suites/coordination.js'
+import { NODES, idOn, openCluster, put } from './support.js'
+
+const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]
+
+/** A token whose slot is at the third node. */
+function tokenThere(): string {
+  for (let n = 0; ; n++) if (slotNode(NODES)(tokenSlot(`token ${n}`)) === 2) return `token ${n}`
+}
+
+test('§3.3 nodes that share a journal: intents and decision take one write instead of two', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  const coordinator = cluster.coordinator()
+  await coordinator.write({ actions: [a, b, c].map((id) => put(id)) })
+  let writes = 0
+  disk.fault = (step) => void (step === 'write' && writes++)
+  cluster.runtime.clock.advance(1)
+  const { outcome } = await coordinator.write({ actions: [a, b, c].map((id) => put(id, { n: { N: '2' } })) })
+  assert.equal(outcome, 'committed')
+  assert.equal(writes, 1)
+  for (const id of [a, b, c]) assert.deepEqual((await cluster.get(id))?.['n'], { N: '2' })
+})
+
+test('§3.3 nodes that share a journal: intents that are lost before the decision are not committed', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(c)
+  // The ledger is at a node that has none of the items and lost nothing itself; it is asked when the intents are lost.
+  let lost: () => void = () => undefined
+  const losing = new Promise<void>((resolve) => (lost = resolve))
+  cluster.on(2, 'ledger.decide', async (go) => {
+    await losing
+    return go()
+  })
+  disk.fault = (step) => {
+    if (step !== 'write') return
+    disk.fault = () => undefined
+    setImmediate(() => setImmediate(lost))
+    throw outOfSpace()
+  }
+  const token = { text: tokenThere(), payloadHash: 'x' }
+  const { outcome } = await cluster.coordinator().write({ actions: [put(a), put(b)], token })
+  const decided = cluster.calls.filter(({ method }) => method === 'ledger.decide')
+  assert.equal(decided.length, 2, 'the first attempt is given up, and another one is made')
+  assert.equal(outcome, 'committed')
+  for (const id of [a, b]) assert.deepEqual(await cluster.get(id), { id: { S: id } })
+})
+
+test('a write that fails takes with it what other nodes of the journal have decided since', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(c)
+  const [first, second] = cluster.nodes
+  let beside: Promise<unknown> | undefined
+  disk.fault = (step) => {
+    if (step !== 'write') return
+    disk.fault = () => undefined
+    // The group is on its way, and the second node has no part in it.
+    beside = second?.write(put(b) as never)
+    beside?.catch(() => undefined)
+    throw outOfSpace()
+  }
+  await assert.rejects(first?.write(put(a) as never) as Promise<unknown>, /no room/)
+  await assert.rejects(beside as Promise<unknown>, /no room/)
+  assert.equal(await cluster.get(b), undefined)
+  await second?.write(put(b) as never)
+  assert.deepEqual(await cluster.get(b), { id: { S: b } })
+})
