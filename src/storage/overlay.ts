@@ -17,8 +17,7 @@ export interface Version {
 
 export class Overlay {
   readonly #newest = new Map<KeyBytes, Version>()
-  /** As many keys as the overlay may hold: under a load of writes most leave it before anybody asks for their order. */
-  readonly #order = new KeyOrder(Infinity)
+  readonly #order = new SeldomAskedOrder(this.#newest)
   #durableBatch = 0
 
   /** Batches up to this one are durable. */
@@ -51,7 +50,7 @@ export class Overlay {
     const newest = this.#newest.get(key)
     // Within one batch the last value counts; below the newest version that readers see nobody looks.
     const older = newest?.batch === batch && !newest.visible ? newest.older : newest
-    if (newest === undefined) this.#order.add(key, undefined)
+    if (newest === undefined) this.#order.add(key)
     this.#newest.set(key, { batch, value, older: visible ? undefined : this.#trimmed(older), visible })
   }
 
@@ -117,5 +116,46 @@ export class Overlay {
       return version.older === undefined ? version : { ...version, older: undefined }
     }
     return { ...version, older: this.#trimmed(version.older) }
+  }
+}
+
+/** More of them than keys are not kept for whoever might ask. */
+const ADDED_SPARE = 4096
+
+/** The order of the keys of a map. Under a load of writes most leave it before anybody asks, and cost no more than a push. */
+class SeldomAskedOrder {
+  readonly #keys: ReadonlyMap<KeyBytes, unknown>
+  readonly #order = new KeyOrder(Infinity)
+  /** Not in the order yet; some of them are gone again, or stand there twice. */
+  #added: KeyBytes[] = []
+  #isAsked = false
+
+  constructor(keys: ReadonlyMap<KeyBytes, unknown>) {
+    this.#keys = keys
+  }
+
+  add(key: KeyBytes): void {
+    this.#added.push(key)
+    if (this.#added.length > 2 * this.#keys.size + ADDED_SPARE)
+      this.#added = [...new Set(this.#added)].filter((each) => this.#keys.has(each))
+  }
+
+  delete(key: KeyBytes): void {
+    if (this.#isAsked) this.#order.delete(key)
+  }
+
+  hasAny(from: KeyBytes, to: KeyBytes): boolean {
+    return this.#upToDate().hasAny(from, to)
+  }
+
+  range(from: KeyBytes, to: KeyBytes, direction: 'forward' | 'backward'): Iterable<KeyBytes> {
+    return this.#upToDate().range(from, to, direction)
+  }
+
+  #upToDate(): KeyOrder {
+    this.#isAsked = true
+    for (const key of this.#added) if (this.#keys.has(key)) this.#order.add(key, undefined)
+    this.#added = []
+    return this.#order
   }
 }
