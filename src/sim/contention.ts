@@ -8,12 +8,7 @@ import { allRules, noRules } from '../rules/switches.js'
 import { put, type Request, update } from './actions.js'
 import { Tally } from './faults.js'
 import { Machine, type SimNode } from './machine.js'
-import {
-  clusterNetwork,
-  coordinatorProcess,
-  type Cluster,
-  recoveryProcess,
-} from './processes.js'
+import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { SimProcess, type Surroundings } from './process.js'
 import { Random } from './random.js'
 import { Scheduler } from './scheduler.js'

@@ -33,12 +33,7 @@ import { SimClient } from './client.js'
 import { type Fault, Tally } from './faults.js'
 import { type Image, writerOf } from './history.js'
 import { Machine, type SimNode } from './machine.js'
-import {
-  clusterNetwork,
-  coordinatorProcess,
-  type Cluster,
-  recoveryProcess,
-} from './processes.js'
+import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { INDEXED_TABLE, TABLE } from './table.js'
 import { type Surroundings, SimProcess } from './process.js'
 import { Random } from './random.js'
