@@ -5,6 +5,7 @@ import type { SimulationReport, WorldResult } from '../sim/simulate.js'
 import type { World } from './world.js'
 
 const TABLES = [
+  ['worlds', 'world/'],
   ['outcomes', 'outcome/'],
   ['verdicts', 'verdict/'],
   ['rules', 'rule/'],
@@ -68,6 +69,7 @@ const ANOMALIES_SHOWN = 5
 export interface Circumstances {
   readonly nodes: number
   readonly faults: ReadonlySet<Fault>
+  readonly journal?: string
   readonly mutant?: string
 }
 
@@ -77,10 +79,11 @@ export function printBroken(world: World, broken: WorldResult, settings: Circums
     world.printError(`  ${kind}: ${explanation}`)
   const faults = [...settings.faults].join(',') || 'none'
   const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
+  const journal = settings.journal === undefined ? '' : ` --journal ${settings.journal}`
   const aims = broken.aims.map(({ point, arrival }) => `${point}@${arrival}`).join(',')
   world.printError(
     `  again: seriatim sim --seed ${broken.seed} --transactions ${broken.transactions} --nodes ${settings.nodes} ` +
-      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${mutant}` +
+      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${mutant}` +
       (aims === '' ? '' : ` --crash-at ${aims}`),
   )
 }

@@ -4,6 +4,7 @@ import type { Aim } from '../sim/aims.js'
 import { FAULTS, type Fault } from '../sim/faults.js'
 import { MUTANTS } from '../sim/mutants.js'
 import type { SimulationReport } from '../sim/simulate.js'
+import type { JournalOf } from '../sim/world.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import { printBroken, printCrashPoints, printSummary, printTables } from './sim-report.js'
 import type { World } from './world.js'
@@ -17,6 +18,7 @@ export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--f
   --faults LIST      ${FAULTS.join(', ')}; all of them unless told otherwise
   --rules all|none   section 4 of the paper, or the protocol of section 3 alone (all)
   --workload LIST    mixed, append, bank, retry, looks (all), or units: units of work; each world has one of them
+  --journal KIND     own, shared: one for each node, or one for all nodes of a world; some worlds of each unless told otherwise
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
@@ -33,6 +35,7 @@ const OPTIONS = {
   faults: { type: 'string', default: 'all' },
   rules: { type: 'string', default: 'all' },
   workload: { type: 'string', default: 'all' },
+  journal: { type: 'string' },
   'crash-points': { type: 'string' },
   'crash-at': { type: 'string', default: '' },
   mutant: { type: 'string' },
@@ -53,6 +56,7 @@ interface Settings {
   readonly faults: ReadonlySet<Fault>
   readonly rules: 'all' | 'none'
   readonly workloads: readonly string[]
+  readonly journal?: JournalOf
   readonly aims: readonly Aim[]
   /** Worlds for each crash point, if that is what is run. */
   readonly crashPoints?: number
@@ -115,8 +119,10 @@ async function cover(settings: Settings, seedsEach: number, world: World): Promi
 
 function settingsOf(args: readonly string[]): Settings {
   const { values } = readArguments(args, OPTIONS)
-  const { mutant, rules, 'crash-points': crashPoints } = values
+  const { mutant, rules, journal, 'crash-points': crashPoints } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
+  if (journal !== undefined && journal !== 'own' && journal !== 'shared')
+    throw new UsageError(`--journal must be own or shared, not '${journal}'`)
   if (mutant !== undefined && mutant !== 'list' && !Object.hasOwn(MUTANTS, mutant))
     throw new UsageError(`there is no mutant '${mutant}'; --mutant list names them`)
   return {
@@ -132,6 +138,7 @@ function settingsOf(args: readonly string[]): Settings {
     quiet: values.quiet,
     ...(crashPoints !== undefined && { crashPoints: readInteger('crash-points', crashPoints, 1, 1000) }),
     ...(mutant !== undefined && { mutant }),
+    ...(journal !== undefined && { journal }),
   }
 }
 
@@ -167,7 +174,7 @@ async function printMissing(world: World, report: SimulationReport, settings: Se
   const wide = settings.workloads === IN_TURN && settings.nodes > 1
   const units = settings.workloads.join() === 'units' && settings.nodes > 1
   if (!(wide || units) || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
-  const names = wide ? missing(report.tally, settings.faults, settings.rules) : missingOfUnits(report.tally)
+  const names = wide ? missing(report.tally, settings) : missingOfUnits(report.tally, settings)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)
   return names.length === 0 ? 0 : 1
 }

@@ -274,12 +274,12 @@ export class SimClient {
 
   async #node(name: string, method: 'get' | 'write', args: readonly unknown[]): Promise<unknown> {
     const { nodes } = this.#cluster
-    const { process } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
+    const { process, services } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
     try {
       return await this.#network.call(
         this.#life,
         process,
-        { service: 'node', method, args },
+        { service: services.node, method, args },
         this.#patience('node'),
       )
     } catch {

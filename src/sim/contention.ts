@@ -7,13 +7,8 @@ import type { Coordinator } from '../coordinator/coordinator.js'
 import { allRules, noRules } from '../rules/switches.js'
 import { put, type Request, update } from './actions.js'
 import { Tally } from './faults.js'
-import {
-  clusterNetwork,
-  coordinatorProcess,
-  type Cluster,
-  NodeProcess,
-  recoveryProcess,
-} from './processes.js'
+import { Machine, type SimNode } from './machine.js'
+import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { SimProcess, type Surroundings } from './process.js'
 import { Random } from './random.js'
 import { Scheduler } from './scheduler.js'
@@ -102,7 +97,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
     throw new Error(what)
   }
   const network = clusterNetwork(around, onBroken, 'as it is')
-  const nodes: NodeProcess[] = []
+  const nodes: SimNode[] = []
   const recoveries: SimProcess[] = []
   const cluster: Cluster = {
     around,
@@ -111,10 +106,11 @@ function openWorld({ seed, rules }: ContentionOptions) {
     table: TABLE,
     witness: new Witness(tally),
     nodes,
+    sharedJournal: false,
     recoveries,
     onBroken,
   }
-  for (let at = 0; at < NODES; at++) nodes.push(new NodeProcess(cluster, at))
+  for (let at = 0; at < NODES; at++) nodes.push(...new Machine(cluster, `node-${at}`, [at]).nodes)
   recoveries.push(recoveryProcess(cluster, 0))
   const coordinators = Array.from({ length: COORDINATORS }, (_, at) => coordinatorProcess(cluster, at))
   const client = new SimProcess(around, { name: 'clients', role: 'client', start: () => Promise.resolve({}) })

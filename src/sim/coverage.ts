@@ -1,5 +1,6 @@
 // What a long run must have seen: a fault that never happened, or a rule that was never made use of, was not tested.
 import type { Fault, Tally } from './faults.js'
+import type { JournalOf } from './world.js'
 
 /** Runs of fewer transactions prove nothing by what they lack. */
 export const COVERED_FROM_TRANSACTIONS = 100_000
@@ -79,11 +80,23 @@ const UNIT_EVENTS = [
   'outcome/unit-read conflict',
 ]
 
-export const missingOfUnits = (tally: Tally): readonly string[] =>
-  UNIT_EVENTS.filter((name) => tally.of(name) === 0)
+/** What worlds must have met in which the nodes share a journal. */
+const SHARED_JOURNAL = 'world/shared journal'
+const TORN_GROUP = 'fault/torn-group'
+
+/** What was run. */
+export interface Covered {
+  readonly faults: ReadonlySet<Fault>
+  readonly rules: 'all' | 'none'
+  readonly journal?: JournalOf
+}
+
+export const missingOfUnits = (tally: Tally, covered: Covered): readonly string[] =>
+  [...UNIT_EVENTS, ...ofSharedJournals(covered)].filter((name) => tally.of(name) === 0)
 
 /** The names of what should have happened and did not. */
-export function missing(tally: Tally, faults: ReadonlySet<Fault>, rules: 'all' | 'none'): readonly string[] {
+export function missing(tally: Tally, covered: Covered): readonly string[] {
+  const { faults, rules } = covered
   const wanted = [
     ...(rules === 'all' ? RULES.map((rule) => `rule/${rule}`) : []),
     ...[...VERDICTS.both, ...VERDICTS[rules]].map((verdict) => `verdict/${verdict}`),
@@ -91,6 +104,12 @@ export function missing(tally: Tally, faults: ReadonlySet<Fault>, rules: 'all' |
     ...(faults.has('crash')
       ? tally.under('point/').flatMap(([point, passes]) => (passes >= PASSES_MIN ? [`crash/${point}`] : []))
       : []),
+    ...ofSharedJournals(covered),
   ]
   return wanted.filter((name) => tally.of(name) === 0)
+}
+
+function ofSharedJournals({ faults, journal }: Covered): readonly string[] {
+  if (journal === 'own') return []
+  return faults.has('crash') ? [SHARED_JOURNAL, TORN_GROUP] : [SHARED_JOURNAL]
 }

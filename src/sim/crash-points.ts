@@ -11,6 +11,7 @@ import { UNIT_METHODS } from './node-methods.js'
 import { Random } from './random.js'
 import { type SimulationOptions, simulateWorld, type WorldResult } from './simulate.js'
 import { Tally } from './faults.js'
+import type { JournalOf } from './world.js'
 
 type Server = 'node' | 'coordinator' | 'recovery'
 type Rules = SimulationOptions['rules']
@@ -91,6 +92,7 @@ export interface CrashPointOptions {
   readonly nodes: number
   readonly faults: SimulationOptions['faults']
   readonly workloads: readonly string[]
+  readonly journal?: JournalOf
   readonly onWorld?: (world: WorldResult, settled: number) => void
 }
 

@@ -6,6 +6,11 @@ import { rates } from './faults.js'
 import type { Life, Surroundings } from './process.js'
 import type { Random } from './random.js'
 
+export interface DiskOptions {
+  /** Where what was handed over in one write can be taken apart. A power cut may leave some of the parts, and not all. */
+  readonly seams?: (written: Buffer) => readonly number[]
+}
+
 interface File {
   /** What the process reads back. */
   seen: Buffer
@@ -19,18 +24,23 @@ const PAGE_BYTES = 512
 /** So many times as slow as a good disk; a few are very slow, and whatever is in flight on them is so for long. */
 const slownessOf = (random: Random): number =>
   random.chance(0.2) ? random.skewed(20, 100) : random.skewed(1, 20)
+/** What a power cut leaves of the writes to a file that were not synced. */
+const LEFT = ['none', 'prefix', 'pages'] as const
+const LEFT_OF_PARTS = [...LEFT, 'parts'] as const
 const NOTHING = Buffer.alloc(0)
 
 export class SimDisk {
   readonly #around: Surroundings
   readonly #random: Random
+  readonly #seams: DiskOptions['seams']
   /** Some disks are slow, and much is in flight on them. */
   readonly #slowness: number
   #seen = new Map<string, File>()
   #safe = new Map<string, File>()
 
-  constructor(around: Surroundings) {
+  constructor(around: Surroundings, { seams }: DiskOptions = {}) {
     this.#around = around
+    this.#seams = seams
     this.#random = around.random.fork()
     this.#slowness = around.faults.has('disk') ? slownessOf(this.#random) : 1
   }
@@ -152,17 +162,24 @@ export class SimDisk {
     const { seen, dirty } = file
     if (dirty.length === 0) return
     this.#around.tally.add('fault/torn')
-    const kept = this.#random.pick(['none', 'prefix', 'pages'] as const)
+    const kept = this.#random.pick(this.#seams === undefined ? LEFT : LEFT_OF_PARTS)
     if (kept === 'none') return
     for (const { from, to } of dirty) {
-      const end = kept === 'prefix' ? from + this.#random.below(to - from + 1) : to
+      const seams = this.#seams?.(seen.subarray(from, to)) ?? []
+      const end = kept === 'pages' ? to : from + this.#cut(kept, to - from, seams)
       for (let at = from; at < end;) {
         const next = Math.min(end, (Math.floor(at / PAGE_BYTES) + 1) * PAGE_BYTES)
-        if (kept === 'prefix' || this.#random.chance(0.5))
+        if (kept !== 'pages' || this.#random.chance(0.5))
           file.safe = written(file.safe, seen.subarray(at, next), at)
         at = next
       }
+      if (isTornApart(file, from, to, seams)) this.#around.tally.add('fault/torn-group')
     }
+  }
+
+  /** How many bytes of a write are left. */
+  #cut(kept: 'prefix' | 'parts', length: number, seams: readonly number[]): number {
+    return kept === 'parts' && seams.length > 0 ? this.#random.pick(seams) : this.#random.below(length + 1)
   }
 }
 
@@ -177,6 +194,12 @@ function write(file: File, bytes: Uint8Array, position: number): void {
 function sync(file: File): void {
   for (const { from, to } of file.dirty) file.safe = written(file.safe, file.seen.subarray(from, to), from)
   file.dirty = []
+}
+
+/** Whether the first part of a write was left, and not all of them. */
+function isTornApart({ seen, safe }: File, from: number, to: number, [first]: readonly number[]): boolean {
+  const isLeft = (end: number): boolean => seen.subarray(from, end).equals(safe.subarray(from, end))
+  return first !== undefined && isLeft(from + first) && !isLeft(to)
 }
 
 /** In memory of its own, never of the pool that small buffers share. */

@@ -62,7 +62,7 @@ export class Network {
   readonly #around: Surroundings
   readonly #options: NetworkOptions
   readonly #cut = new Map<SimProcess, Set<SimProcess>>()
-  readonly #routes = new Map<SimProcess, Map<SimProcess, Map<string, Route>>>()
+  readonly #routes = new Map<SimProcess, Map<SimProcess, Map<string, Map<string, Route>>>>()
   readonly #points = new Map<string, Points>()
   #calls = 0
 
@@ -190,7 +190,7 @@ export class Network {
       (value) => answer((call) => call.resolve(this.#send(value))),
       (error: Error) => {
         if (callee.alive && !this.#options.isExpected(error))
-          this.#options.onBroken(`${to.name} ${method}: ${error.stack ?? error.message}`)
+          this.#options.onBroken(`${to.name} ${service}.${method}: ${error.stack ?? error.message}`)
         answer((call) => call.reject(error))
       },
     )
@@ -221,25 +221,21 @@ export class Network {
   }
 
   #routeOf(from: SimProcess, to: SimProcess, service: string, method: string): Route {
-    const routes = entry(
+    const services = entry(
       entry(this.#routes, from, () => new Map()),
       to,
-      () => new Map<string, Route>(),
+      () => new Map<string, Map<string, Route>>(),
     )
-    let route = routes.get(method)
-    if (route?.service !== service) {
-      route = {
-        from,
-        to,
-        service,
-        method,
-        request: `${from.name} ${method} ${to.name}`,
-        answer: `${to.name} answer ${method} ${from.name}`,
-        points: entry(this.#points, method, () => pointsOf(method)),
-      }
-      routes.set(method, route)
-    }
-    return route
+    const routes = entry(services, service, () => new Map<string, Route>())
+    return entry(routes, method, () => ({
+      from,
+      to,
+      service,
+      method,
+      request: `${from.name} ${method} ${to.name}`,
+      answer: `${to.name} answer ${method} ${from.name}`,
+      points: entry(this.#points, method, () => pointsOf(method)),
+    }))
   }
 }
 

@@ -14,7 +14,7 @@ import type {
   WriteEntry,
   WrittenAction,
 } from './history.js'
-import type { NodeProcess } from './processes.js'
+import type { SimNode } from './machine.js'
 import type { Witness } from './witness.js'
 
 /** A write under way, and what is known of it so far. */
@@ -64,7 +64,7 @@ export class Recorder {
 
   /** The whole history, with the outcomes that nobody was told. The nodes are at rest. */
   async settle(
-    nodes: readonly NodeProcess[],
+    nodes: readonly SimNode[],
     witness: Witness,
     keyOf: (address: KeyBytes) => string,
   ): Promise<HistoryEntry[]> {
@@ -110,7 +110,7 @@ export class Recorder {
   }
 
   /** Single writes that are durable though nobody was told. What they left is taken from the node's own log. */
-  #unanswered({ log }: NodeProcess, known: Set<string>, keyOf: (address: KeyBytes) => string): WriteEntry[] {
+  #unanswered({ log }: SimNode, known: Set<string>, keyOf: (address: KeyBytes) => string): WriteEntry[] {
     const unknown = new Set(this.writes.filter((draft) => draft.status === 'unknown').map(({ id }) => id))
     for (const phantom of log.phantoms) this.found.add('phantom', phantom)
     return log.writes.flatMap(({ address, record, timestamp }): WriteEntry[] => {

@@ -11,7 +11,7 @@ import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
 import { UnitsWorkload } from './workloads/units.js'
 import type { Workload } from './workloads/workload.js'
-import { runWorld, type WorldReport } from './world.js'
+import { type JournalOf, runWorld, type WorldReport } from './world.js'
 
 export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   mixed: () => new MixedWorkload(),
@@ -31,6 +31,8 @@ export interface SimulationOptions {
   readonly rules: 'all' | 'none'
   /** One of them for each world, in turn. */
   readonly workloads: readonly string[]
+  /** Of all worlds with more than one node; absent: in some of them they share one. */
+  readonly journal?: JournalOf
   /** In one world. */
   readonly worldTransactions?: number
   /** Crashes on purpose, in each world. */
@@ -84,28 +86,37 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 
 /** The shape of a world follows from its seed, so that worlds differ in more than chance. */
 export async function simulateWorld(
-  { nodes, faults, rules, workloads }: Pick<SimulationOptions, 'nodes' | 'faults' | 'rules' | 'workloads'>,
+  options: Pick<SimulationOptions, 'nodes' | 'faults' | 'rules' | 'workloads' | 'journal'>,
   seed: number,
   transactions: number,
   aims: readonly Aim[] = [],
 ): Promise<WorldResult> {
+  const { faults, rules, workloads } = options
   const random = new Random(seed)
+  const nodes = random.between(1, options.nodes)
+  const journal = nodes === 1 ? 'own' : (options.journal ?? journalOf(seed))
   const workload = workloads[seed % workloads.length] as string
   const make = WORKLOADS[workload]
   if (make === undefined) throw new RangeError(`there is no workload ${workload}`)
   const report = await runWorld({
     seed,
     transactions,
-    nodes: random.between(1, nodes),
+    nodes,
     coordinators: random.between(1, 3),
     recoveries: random.between(1, 2),
     clients: random.between(6, 30),
     faults,
     rules: RULES[rules],
     workload: make(),
+    journal,
     ...(aims.length > 0 && { aims }),
   })
   return { ...report, seed, workload, rules, transactions, aims }
 }
+
+/** One in three, in step neither with the workloads nor with what else follows from the number of a seed. */
+const journalOf = (seed: number): JournalOf =>
+  (seed + Math.floor(seed / 9) + Math.floor(seed / 27)) % SHARED_EVERY === 0 ? 'shared' : 'own'
+const SHARED_EVERY = 3
 
 const RULES: Readonly<Record<'all' | 'none', TransactionRules>> = { all: allRules, none: noRules }

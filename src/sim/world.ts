@@ -12,6 +12,7 @@
 //   node-0 (LocalNode, LocalLedger)      node-1 ...
 //   journal -> disk: lost and torn pages, full, failed syncs             crash points at every write and sync
 //   index: survives; what was being applied may not
+//   (in some worlds all nodes are on one machine, with one journal and one disk, and crash together)
 //
 //   set up --> trouble: faults, crashes, clocks that jump --> no more trouble --> at rest --> judge
 //
@@ -31,13 +32,8 @@ import { judgeByReplay } from './check/oracle.js'
 import { SimClient } from './client.js'
 import { type Fault, Tally } from './faults.js'
 import { type Image, writerOf } from './history.js'
-import {
-  clusterNetwork,
-  coordinatorProcess,
-  type Cluster,
-  NodeProcess,
-  recoveryProcess,
-} from './processes.js'
+import { Machine, type SimNode } from './machine.js'
+import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { INDEXED_TABLE, TABLE } from './table.js'
 import { type Surroundings, SimProcess } from './process.js'
 import { Random } from './random.js'
@@ -46,6 +42,8 @@ import { Scheduler } from './scheduler.js'
 import { Troublemaker } from './trouble.js'
 import { Witness } from './witness.js'
 import type { Workload } from './workloads/workload.js'
+
+export type JournalOf = 'own' | 'shared'
 
 export interface WorldOptions {
   readonly seed: number
@@ -57,6 +55,8 @@ export interface WorldOptions {
   readonly faults: ReadonlySet<Fault>
   readonly rules: TransactionRules
   readonly workload: Workload
+  /** Whether each node is on a machine of its own, or all are on one and share its journal ('own'). */
+  readonly journal?: JournalOf
   /** Crashes on purpose. */
   readonly aims?: readonly Aim[]
 }
@@ -93,6 +93,7 @@ class World {
   readonly #options: WorldOptions
   readonly #around: Surroundings
   readonly #cluster: Cluster
+  readonly #machines: readonly Machine[]
   readonly #coordinators: readonly SimProcess[]
   readonly #recorder: Recorder
   #stuck: string | undefined
@@ -117,9 +118,11 @@ class World {
       this.#recorder.found.add('broken-invariant', what)
     }
     const network = clusterNetwork(around, onBroken, isFrozen(options.seed) ? 'frozen' : 'as it is')
-    const nodes: NodeProcess[] = []
+    const nodes: SimNode[] = []
     const recoveries: SimProcess[] = []
-    const { rules } = options
+    const { rules, journal = 'own' } = options
+    const sharedJournal = journal === 'shared'
+    if (sharedJournal) tally.add('world/shared journal')
     const table = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
     this.#cluster = {
       around,
@@ -128,10 +131,12 @@ class World {
       table,
       witness: new Witness(tally),
       nodes,
+      sharedJournal,
       recoveries,
       onBroken,
     }
-    for (let at = 0; at < options.nodes; at++) nodes.push(new NodeProcess(this.#cluster, at))
+    this.#machines = machinesOf(this.#cluster, options.nodes)
+    nodes.push(...this.#machines.flatMap((machine) => machine.nodes))
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
     this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
       coordinatorProcess(this.#cluster, at),
@@ -181,8 +186,8 @@ class World {
   }
 
   #processes(): readonly SimProcess[] {
-    const { nodes, recoveries } = this.#cluster
-    return [...nodes.map(({ process }) => process), ...recoveries, ...this.#coordinators]
+    const { recoveries } = this.#cluster
+    return [...this.#machines.map(({ process }) => process), ...recoveries, ...this.#coordinators]
   }
 
   #client(name: string): SimClient {
@@ -210,13 +215,13 @@ class World {
   }
 
   async #unrest(): Promise<string | undefined> {
-    for (const { process, node } of this.#cluster.nodes) {
-      if (node === undefined) return `${process.name} does not start`
+    for (const { name, node } of this.#cluster.nodes) {
+      if (node === undefined) return `${name} does not start`
       const pending = await node.stalled(timestamp(Number.MAX_SAFE_INTEGER), 10)
-      if (pending.length > 0) return `${process.name} still holds ${pending.join(', ')}`
+      if (pending.length > 0) return `${name} still holds ${pending.join(', ')}`
       const unfinished = await node.ledger.unfinished(ledgerSlot('0'.repeat(32)), 10)
       if (unfinished.length > 0)
-        return `the ledger of ${process.name} has unfinished ${unfinished.map(({ tx, state }) => `${tx} (${state})`).join(', ')}`
+        return `the ledger of ${name} has unfinished ${unfinished.map(({ tx, state }) => `${tx} (${state})`).join(', ')}`
     }
     return undefined
   }
@@ -266,9 +271,9 @@ class World {
   async #entryAnomalies(): Promise<readonly Anomaly[]> {
     const { nodes, table } = this.#cluster
     const found: Anomaly[] = []
-    for (const { process, node, log } of nodes) {
+    for (const { name, node, log } of nodes) {
       const items = (await itemsOf(node!)).map(({ record }) => parseRecord(record))
-      found.push(...judgeEntries(process.name, table, items, (space) => log.keysIn(space)))
+      found.push(...judgeEntries(name, table, items, (space) => log.keysIn(space)))
     }
     return found
   }
@@ -279,6 +284,13 @@ class World {
       for (const [point, count] of passes) tally.add('point/', point, count)
     return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
   }
+}
+
+function machinesOf(cluster: Cluster, nodes: number): readonly Machine[] {
+  const positions = Array.from({ length: nodes }, (_, at) => at)
+  return cluster.sharedJournal
+    ? [new Machine(cluster, 'machine', positions)]
+    : positions.map((position) => new Machine(cluster, `node-${position}`, [position]))
 }
 
 async function itemsOf(node: LocalNode): Promise<readonly RangeEntry[]> {

@@ -114,7 +114,7 @@ export async function openNodeOver(
 }
 
 /** Opens the nodes that share a journal, each over an index of its own. */
-async function openNodesOver(
+export async function openNodesOver(
   {
     runtime,
     indexes,
