@@ -34,6 +34,8 @@ export async function recoverJournal(
         `file is missing. Restore the missing file or the whole data folder from a backup.`,
     )
   }
+  // What a process left behind may be read and yet not be on the disk: a power cut could still undo it.
+  await sync(files, folder, segments.at(-1) as Segment)
   let end = from
   for (let at = first; at < segments.length; at++) {
     const segment = segments[at] as Segment
@@ -97,6 +99,15 @@ export function laterProof(bytes: Buffer, segment: Segment, end: number): Frame 
     at = bytes.indexOf(FRAME_MAGIC, at + 1)
   }
   return undefined
+}
+
+async function sync(files: FileLayer, folder: string, { file }: Segment): Promise<void> {
+  const handle = await files.open(`${folder}/${file}`, { create: false })
+  try {
+    await handle.truncateSynced(await handle.length())
+  } finally {
+    await handle.close()
+  }
 }
 
 async function cut(

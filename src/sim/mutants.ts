@@ -28,6 +28,7 @@ const line = 'storage/journal-line.js'
 const mixed = { workload: 'mixed', rules: 'all' } as const
 const append = { workload: 'append', rules: 'all' } as const
 const bank = { workload: 'bank', rules: 'all' } as const
+const shared = { ...bank, options: ['--journal', 'shared'] } as const
 const retry = { workload: 'retry', rules: 'all' } as const
 
 const lookedAtUnsynced = (...arrivals: readonly number[]): string =>
@@ -237,6 +238,25 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       "void calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run })).catch(() => undefined);\n" +
       "            record = { decision: 'commit', timestamp: this.#timestamp };",
     ...bank,
+  },
+  // The journal that nodes share.
+  'torn-group-kept': {
+    module: 'journal/frame.js',
+    find: 'if (next === undefined)\n            return undefined;',
+    replace: 'if (next === undefined)\n            return frames;',
+    ...shared,
+  },
+  'failure-not-spread': {
+    module: 'journal/journal.js',
+    find: 'for (const share of this.#shares)\n                share?.writer.failed(error);',
+    replace: 'for (const number of writers)\n                this.#shares[number]?.writer.failed(error);',
+    ...shared,
+  },
+  'run-not-checked': {
+    module: ledger,
+    find: 'const isLost = at.run !== undefined && at.run !== this.#line.run;',
+    replace: 'const isLost = false;',
+    ...shared,
   },
   'refusal-not-fenced': {
     module: 'coordinator/one-round.js',

@@ -72,6 +72,7 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
         nodeOf: (hash) => nodeOf(hash, cluster.nodes.length),
         ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
         rules: cluster.rules,
+        sharedJournal: cluster.sharedJournal,
         tuning: { callTimeoutMs: CALL_TIMEOUT_MS, callTriesMax: CALL_TRIES_MAX, deadlineMs: 3000 },
       })
       const { snapshots } = coordinator

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeFrame, FRAME_HEADER_BYTES } from '../../src/journal/frame.js'
 import { lsn, timestamp } from '../../src/model/brand.js'
+import type { Aim } from '../../src/sim/aims.js'
 import { missing } from '../../src/sim/coverage.js'
 import { SimDisk } from '../../src/sim/disk.js'
 import { FAULTS, Tally } from '../../src/sim/faults.js'
@@ -9,7 +10,7 @@ import { frameSeams } from '../../src/sim/frame-seams.js'
 import { SimProcess, type Surroundings } from '../../src/sim/process.js'
 import { Random } from '../../src/sim/random.js'
 import { Scheduler } from '../../src/sim/scheduler.js'
-import { simulate, type SimulationReport, WORKLOADS } from '../../src/sim/simulate.js'
+import { simulate, simulateWorld, type SimulationReport, WORKLOADS } from '../../src/sim/simulate.js'
 
 const faults = new Set(FAULTS)
 const SHARED = 'world/shared journal'
@@ -35,6 +36,34 @@ test('sim, shared journal: nodes on one machine, over one journal, are sound und
   assert.ok(tally.of(SHARED) >= 25, 'only worlds with one node have no journal to share')
   assert.ok(tally.of('fault/torn-group') > 0, 'no power cut has torn a group')
 })
+
+test('sim, shared journal: a machine that was killed before a sync may lose power before the next one', async () => {
+  const circumstances = {
+    nodes: 3,
+    faults: new Set(['disk', 'crash'] as const),
+    rules: 'all' as const,
+    workloads: ['bank', 'append', 'mixed'],
+    journal: 'shared' as const,
+  }
+  for (let seed = 1; seed <= 20; seed++) {
+    const { anomalies } = await simulateWorld(circumstances, seed, 80, crashesAroundStarts(seed))
+    assert.deepEqual(anomalies, [], `seed ${seed}`)
+  }
+})
+
+/** In the middle of syncs, and soon again: where a journal is opened and indexes are brought up to it. */
+function crashesAroundStarts(seed: number): readonly Aim[] {
+  const random = new Random(seed ^ 0x5555)
+  const at = (point: string, crashes: number, min: number, max: number): readonly Aim[] =>
+    Array.from({ length: crashes }, () => ({ point: `node:${point}`, arrival: random.between(min, max) }))
+  return [
+    ...at('before-sync', 6, 5, 80),
+    ...['after-sync-folder', 'after-apply', 'before-write', 'before-sync-folder'].flatMap((point) =>
+      at(point, 4, 2, 14),
+    ),
+    ...at('after-sync', 6, 5, 80),
+  ]
+}
 
 test('sim, shared journal: one seed is one world, to the last event, and another with journals apart', async () => {
   const [first, second] = [await run(311, 3, 'shared'), await run(311, 3, 'shared')]
@@ -98,7 +127,7 @@ function group(frames: number): Buffer {
   for (let writer = 0; writer < frames; writer++) {
     const position = writer * FRAME_HEADER_BYTES
     const content = { timestamp: timestamp(1), lsn: lsn(1), changes: new Map() }
-    encodeFrame(bytes.subarray(position), content, { writer, position, syncedUpTo: 0, seed: 1 })
+    encodeFrame(bytes.subarray(position), content, { writer, goesOn: false, position, syncedUpTo: 0, seed: 1 })
   }
   return bytes
 }
