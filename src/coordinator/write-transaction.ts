@@ -17,12 +17,7 @@ import type {
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt, tellParticipants } from './finish.js'
 import { type FirstWave, firstWave } from './first-wave.js'
-import {
-  type Group,
-  groupsOf,
-  inOrder,
-  participantOf,
-} from './groups.js'
+import { type Group, groupsOf, inOrder, participantOf } from './groups.js'
 import { oneRound } from './one-round.js'
 import { cancelled, failed, messageOf } from './outcomes.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'

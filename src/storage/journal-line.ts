@@ -284,8 +284,7 @@ export class JournalLine implements Line {
     for (const { countsBefore } of lost.toReversed())
       for (const [space, count] of countsBefore) this.#counts.set(space, count)
     for (const { countsVisible, bytes: lostBytes } of lost) {
-      for (const [space, { items, bytes }] of countsVisible)
-        this.addCount(space, items, bytes, 'putVisible')
+      for (const [space, { items, bytes }] of countsVisible) this.addCount(space, items, bytes, 'putVisible')
       this.#bytes -= lostBytes
     }
     const unsure = error instanceof AppendUnsure

@@ -93,7 +93,8 @@ export async function openCluster(seed = 1, disk?: FaultyDisk): Promise<Cluster>
     seen,
     calls,
     on: (node, method, ...next) => void fates.set(`${node} ${method}`, [...next]),
-    coordinator: (options) => testCoordinator(runtime, seen, nodeOf, { ...options, sharedJournal: disk !== undefined }),
+    coordinator: (options) =>
+      testCoordinator(runtime, seen, nodeOf, { ...options, sharedJournal: disk !== undefined }),
     get: async (id) => {
       const { space, key } = refOf(id)
       return itemOf(await nodes[nodeOf(key.hash)]?.get(space, key))

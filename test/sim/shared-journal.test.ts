@@ -127,7 +127,13 @@ function group(frames: number): Buffer {
   for (let writer = 0; writer < frames; writer++) {
     const position = writer * FRAME_HEADER_BYTES
     const content = { timestamp: timestamp(1), lsn: lsn(1), changes: new Map() }
-    encodeFrame(bytes.subarray(position), content, { writer, goesOn: false, position, syncedUpTo: 0, seed: 1 })
+    encodeFrame(bytes.subarray(position), content, {
+      writer,
+      goesOn: false,
+      position,
+      syncedUpTo: 0,
+      seed: 1,
+    })
   }
   return bytes
 }

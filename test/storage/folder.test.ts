@@ -85,7 +85,11 @@ test('folder: several nodes share a journal; a folder in which each had its own 
   assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), current)
   writeFileSync(file, '{"format":2,"nodes":2}')
   await Promise.all((await openLocalNodes({ runtime, path })).map((node) => node.close()))
-  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), current, 'what the last version wrote is taken over')
+  assert.deepEqual(
+    JSON.parse(readFileSync(file, 'utf8')),
+    current,
+    'what the last version wrote is taken over',
+  )
   writeFileSync(file, '{"format":1,"nodes":2}')
   await assert.rejects(openLocalNodes({ runtime, path }), /has format 1, and this version reads format 3/)
 })
