@@ -16,7 +16,7 @@ export async function oneRound(
   const request = {
     tx,
     actions,
-    ...predicatesOn(node, predicates),
+    predicates: predicatesOn(node, predicates),
     ...(unit !== undefined && { unit }),
     ...(token && { token: { payloadHash: token.payloadHash } }),
     ...(imagesWanted && { imagesWanted }),

@@ -19,13 +19,10 @@ export function withPredicateNodes(
   return [...groups, ...[...asked].map((node) => ({ node, parts: [], positions: [] }))]
 }
 
-/** As members of the request to a node. */
-export function predicatesOn(
-  node: number,
-  predicates: Predicates,
-): { readonly predicates?: readonly PredicateCheck[] } {
-  const own = predicates?.filter(({ nodes }) => nodes.includes(node)).map(({ check }) => check) ?? []
-  return own.length === 0 ? {} : { predicates: own }
+/** What a node is asked about, if anything. */
+export function predicatesOn(node: number, predicates: Predicates): readonly PredicateCheck[] | undefined {
+  const own = predicates?.filter(({ nodes }) => nodes.includes(node)).map(({ check }) => check)
+  return own === undefined || own.length === 0 ? undefined : own
 }
 
 /** One verdict for each predicate: the first that is not in its favour, whichever node gave it. */

@@ -148,13 +148,9 @@ class TwoPhases {
       ...(replaces && { replaces }),
     }
     const begun = calls(() => this.#ledger.begin(entry))
-    const wishes = {
-      ...(imagesWanted && { imagesWanted }),
-      ...(unit !== undefined && { unit }),
-      ...(sharedJournal === true && { ahead: true as const }),
-    }
     const prepared = this.#groups.map(({ node, parts: actions }) => {
-      const request = { tx, timestamp, actions, ...wishes, ...predicatesOn(node, predicates) }
+      const own = predicatesOn(node, predicates)
+      const request = { tx, timestamp, actions, imagesWanted, predicates: own, unit, ahead: sharedJournal }
       return calls(() => nodeAt(nodes, node).prepare(request))
     })
     return firstWave(begun, prepared)

@@ -23,6 +23,7 @@ import type {
   Ledger,
   LedgerEntry,
   LedgerRecord,
+  Participant,
 } from './ledger.js'
 import { RecentSlots } from './recent-slots.js'
 import { type Found, UnfinishedRecords } from './unfinished.js'
@@ -245,11 +246,11 @@ export class LocalLedger implements Ledger {
 
   #decide({ key, record }: Found, decision: Decision, { timestamp, reasons }: DecideAt): LedgerRecord {
     const { tx } = record
-    const decided = { ...record, decision, timestamp, ...(reasons !== undefined && { reasons }) }
-    if (decision === 'commit') return this.#put(key, { ...decided, state: 'committing' })
+    if (decision === 'commit') return this.#put(key, { ...record, state: 'committing', decision, timestamp })
     // The slot is free for another attempt from here on.
     this.#forget(key, record)
-    return this.#put(cancellingKey(tx), { ...decided, state: 'cancelling' })
+    const why = reasons !== undefined && { reasons }
+    return this.#put(cancellingKey(tx), { ...record, state: 'cancelling', decision, timestamp, ...why })
   }
 
   #giveUp(tx: TxId, timestamp: Timestamp): void {
@@ -286,7 +287,7 @@ export class LocalLedger implements Ledger {
       ...record,
       state: 'completed',
       completedAt,
-      participants: record.participants.map(({ node }) => ({ node, items: [] })),
+      participants: record.participants.map(({ node }) => ({ node, items: NO_ITEMS })),
     })
   }
 
@@ -366,6 +367,7 @@ export class LocalLedger implements Ledger {
 }
 
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))
+const NO_ITEMS: Participant['items'] = []
 const BEGUN: BeginOutcome = { verdict: 'begun' }
 const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
 /** Of one slot in one epoch: attempts at one request. More are not looked at. */

@@ -23,13 +23,13 @@ export interface PrepareRequest {
   /** Those of this node; accepted all together or not at all. */
   readonly actions: readonly Action[]
   /** Show the images that accepted actions met: what they cost is counted by them. */
-  readonly imagesWanted?: true
+  readonly imagesWanted?: true | undefined
   /** What queries of a unit of work have read; all must hold, too. */
-  readonly predicates?: readonly PredicateCheck[]
+  readonly predicates?: readonly PredicateCheck[] | undefined
   /** The unit of work that this is the commit of: the owner of its explicit locks. */
-  readonly unit?: string
+  readonly unit?: string | undefined
   /** The decision will stand behind it in the same journal: the answer may come before it is durable, and says so. */
-  readonly ahead?: true
+  readonly ahead?: boolean | undefined
 }
 
 /** What a node says to one predicate. */
@@ -92,7 +92,7 @@ export interface TransactRequest {
   readonly actions: readonly Action[]
   readonly token?: TokenClaim
   readonly imagesWanted?: true
-  readonly predicates?: readonly PredicateCheck[]
+  readonly predicates?: readonly PredicateCheck[] | undefined
   readonly unit?: string
   /** This request cannot arrive twice: without a token nothing of it need be remembered. */
   readonly once?: true
