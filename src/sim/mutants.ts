@@ -176,7 +176,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'if (false)',
     workload: 'looks',
     rules: 'all',
-    options: ['--seed', '80'],
+    options: ['--seed', '1020'],
   },
   'finished-after-crash': {
     module: finishing,
