@@ -262,7 +262,7 @@ class TwoPhases {
 const fenceOf = ({ lossy }: Parts['calls']): Pick<CommitRequest, 'unfenced'> =>
   lossy ? {} : { unfenced: true }
 
-/** The runs of the journal in which intents were put that may not be durable yet. Those of a run that is over are lost. */
+/** The runs of the journal in which intents were put that may not be durable yet. Those of a run that is over may be lost. */
 function runsOf(replies: readonly (PrepareReply | undefined)[]): ReadonlySet<string> {
   const runs = new Set<string>()
   for (const reply of replies) if (reply?.run !== undefined) runs.add(reply.run)

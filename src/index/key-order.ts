@@ -20,7 +20,7 @@ export class KeyOrder<Beside = undefined> {
     this.#unsortedMax = unsortedMax
   }
 
-  /** A key that is not there yet. */
+  /** A key that is not there yet, or the same again. */
   add(key: KeyBytes, beside: Beside): void {
     this.#unsorted.set(key, beside)
     if (this.#unsorted.size >= this.#unsortedMax) this.#sort()

@@ -69,7 +69,7 @@ export async function openJournal(
   replay: (frame: Frame) => Promise<void>,
 ): Promise<Journal> {
   await options.files.makeFolder(options.folder)
-  const recovered = await recoverJournal(options.files, options.folder, Math.min(...from), async (frame) => {
+  const recovered = await recoverJournal(options.files, options.folder, from, async (frame) => {
     if (frame.position >= (from[frame.writer] ?? Infinity)) await replay(frame)
   })
   // A segment that was created just before the last end may not have its name on the disk yet.
@@ -160,7 +160,8 @@ export class Journal {
   }
 
   async #writeGroup(): Promise<void> {
-    const begins = this.#goesOnWith() === undefined
+    const segment = this.#goesOnWith()
+    const begins = segment === undefined || this.#end === segment.start
     const contents: FrameContent[] = []
     const writers: number[] = []
     for (const [number, share] of this.#shares.entries()) {
@@ -174,7 +175,11 @@ export class Journal {
       ends = await this.#append(contents, writers)
     } catch (error) {
       this.#failures++
-      for (const share of this.#shares) share?.writer.failed(error as AppendFailed | AppendUnsure)
+      for (const share of this.#shares) {
+        if (share === undefined) continue
+        share.wanting = false
+        share.writer.failed(error as AppendFailed | AppendUnsure)
+      }
       return
     }
     for (const [at, number] of writers.entries()) this.#shares[number]?.writer.written(ends[at] as number)

@@ -16,15 +16,17 @@ export interface Recovered {
 }
 
 /**
- * Calls `replay` with each frame from the offset `from` on, in order, and cuts off a torn tail.
+ * Calls `replay` with each frame that one of the indexes lacks, in order, and cuts off a torn tail. `heldUpTo`: the offset
+ * up to which each index has been brought; what one of them holds had been durable.
  * @throws JournalDamaged if a frame is missing that had been durable
  */
 export async function recoverJournal(
   files: FileLayer,
   folder: string,
-  from: number,
+  heldUpTo: readonly number[],
   replay: (frame: Frame) => Promise<void>,
 ): Promise<Recovered> {
+  const from = Math.min(...heldUpTo)
   const segments = segmentsIn(await files.list(folder))
   if (segments.length === 0 && from === 0) return { segments, end: 0 }
   const first = segments.findLastIndex((segment) => segment.start <= from)
@@ -52,6 +54,9 @@ export async function recoverJournal(
     if (proof !== undefined) {
       throw damaged(folder, segment, end, `a whole batch follows at byte ${proof.position - segment.start}`)
     }
+    const held = Math.max(...heldUpTo)
+    if (end < held)
+      throw damaged(folder, segment, end, `an index holds what stood up to byte ${held - segment.start}`)
     await cut(files, folder, segment, rest.start + bytes.length, end)
   }
   return { segments, end }

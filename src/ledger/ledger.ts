@@ -60,6 +60,7 @@ export interface LedgerRecord {
 export interface DecideAt {
   readonly timestamp: Timestamp
   readonly reasons?: readonly CancellationReason[]
+  /** Of the journal in which intents were put that may not be durable yet. */
   readonly run?: string | undefined
 }
 

@@ -80,7 +80,18 @@ export class LocalLedger implements Ledger {
     const known = [epoch, epoch - 1].some((each) => this.#range(completedIn(each), 1).length > 0)
     this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty')
     this.#load()
-    line.onRollback(() => this.#load())
+    line.onRollback(() => this.#reload())
+  }
+
+  /** What was not durable is undecided again, or nobody knows: whoever began it has the last word. */
+  #reload(): void {
+    const before = this.#unfinished.all()
+    this.#load()
+    for (const { key, record } of before) {
+      const holds = record.state !== 'cancelling'
+      if (holds && this.#unfinished.holder(slotOf(record.tx)) === undefined)
+        this.#unfinished.set({ key, record: undecided(record) })
+    }
   }
 
   #load(): void {
@@ -134,8 +145,10 @@ export class LocalLedger implements Ledger {
   // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async read(slot: LedgerSlot): Promise<LedgerRecord | undefined> {
     const records = this.#ofSlot(slot).map((found) => found.record)
-    const holding = this.#unfinished.holder(slot)?.record
-    if (holding?.state === 'preparing') records.unshift(holding)
+    // Nobody may be told of a decision that is not durable; nor that there is nothing.
+    const holding = this.#unfinished.holder(slot)
+    if (holding !== undefined && this.#line.durable.get(holding.key) === undefined)
+      records.unshift(undecided(holding.record))
     return (
       records.find(({ state, decision }) => state !== 'completed' && decision !== 'cancel') ??
       records.find(({ decision }) => decision === 'commit') ??
@@ -367,6 +380,10 @@ export class LocalLedger implements Ledger {
 }
 
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))
+function undecided({ decision: _, ...record }: LedgerRecord): LedgerRecord {
+  return { ...record, state: 'preparing' }
+}
+
 const NO_ITEMS: Participant['items'] = []
 const BEGUN: BeginOutcome = { verdict: 'begun' }
 const FREE: TokenVerdict = { verdict: 'free', settled: undefined }

@@ -83,6 +83,8 @@ class RunningRecovery implements Recovery {
   readonly #options: RecoveryOptions
   readonly #calls: Calls
   readonly #seen = new Map<TxId, Sighting>()
+  /** By node: where the next round begins, if this one did not come to an end. */
+  readonly #goesOnFrom = new Map<number, LedgerSlot>()
   #cancelTimer: (() => void) | undefined
   #running: Promise<void> | undefined
   #rounds = 0
@@ -150,15 +152,23 @@ class RunningRecovery implements Recovery {
 
   async #look(node: CoordinatedNode, position: number): Promise<void> {
     const recordsMax = this.#options.tuning?.recordsMax ?? RECORDS_MAX
-    const from = ledgerSlot(Buffer.from(this.#options.runtime.randomBytes(16)).toString('hex'))
+    const from = this.#goesOnFrom.get(position) ?? this.#randomSlot()
     const [above, pending] = await Promise.all([
       this.#calls(() => node.ledger.unfinished(from, recordsMax)),
       this.#calls(() => node.stalled(ALL_PENDING, recordsMax)),
     ])
     const room = recordsMax - above.length
+    // Slots of one coordinator stand close together: where there are too many for one round, the next goes on behind them.
+    const last = room > 0 ? undefined : above.at(-1)
+    if (last === undefined) this.#goesOnFrom.delete(position)
+    else this.#goesOnFrom.set(position, slotOf(last.tx))
     const below = room > 0 ? await this.#calls(() => node.ledger.unfinished(FIRST_SLOT, room)) : []
     for (const { tx } of [...above, ...below]) this.#see(tx, undefined)
     for (const tx of pending) this.#see(tx, position)
+  }
+
+  #randomSlot(): LedgerSlot {
+    return ledgerSlot(Buffer.from(this.#options.runtime.randomBytes(16)).toString('hex'))
   }
 
   #see(tx: TxId, node: number | undefined): void {

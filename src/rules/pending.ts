@@ -84,4 +84,4 @@ export const observes = ({ mutation, condition, expected }: Action): boolean =>
 
 /** Below the last write there is nothing left to do: it has overwritten that. */
 export const pendingAbove = ({ pending }: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
-  pending.filter((each) => each.timestamp > timestamp)
+  pending.length === 0 ? pending : pending.filter((each) => each.timestamp > timestamp)

@@ -43,4 +43,6 @@ export function commonReadTimestamp(items: readonly ContendedItem[], now: Timest
 
 /** Writes that may still show. */
 const pendingWrites = (item: ContendedItem): readonly Pending[] =>
-  pendingAbove(item, item.written).filter((each) => writes(each.action))
+  item.pending.length === 0
+    ? item.pending
+    : pendingAbove(item, item.written).filter((each) => writes(each.action))

@@ -252,6 +252,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'for (const number of writers)\n                this.#shares[number]?.writer.failed(error);',
     ...shared,
   },
+  'ahead-not-hurried': {
+    module: part,
+    find: 'const settled = line.settled() ?? settledAt(line, items);',
+    replace: 'const settled = line.settling() ?? settledAt(line, items);',
+    ...shared,
+  },
   'run-not-checked': {
     module: ledger,
     find: 'const isLost = at.run !== undefined && at.run !== this.#line.run;',

@@ -36,20 +36,19 @@ export interface TransactionState extends UnitState {
 }
 
 /** As decided so far. `address`: the key of the item with its space. */
-export function loadItem(state: TransactionState, address: KeyBytes, key: ItemKey): LoadedItem {
-  const { line, pendings, marks, partitions, floors, snapshots, locks } = state
-  const stored = pendings.stateOf(address) ?? itemState(line.decided.get(address))
-  const pendingItem = pendings.of(address)
-  const { record } = stored
+export function loadItem(node: TransactionState, address: KeyBytes, key: ItemKey): LoadedItem {
+  const { line, pendings, marks, partitions, floors, snapshots, locks } = node
+  const { item: pendingItem, state = itemState(line.decided.get(address)) } = pendings.with(address)
+  const { record } = state
   const { tombstone, pending } = pendingItem
   const written: Timestamp = record?.timestamp ?? tombstone?.timestamp ?? partitions.maxDelete(key.hash)
   const item: { -readonly [Member in keyof LoadedItem]: LoadedItem[Member] } = {
     address,
     key,
-    state: stored,
+    state,
     pendingItem,
     pending,
-    item: stored.item,
+    item: state.item,
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
     read: Math.max(marks.of(address), floors.of(address)) as Timestamp,

@@ -14,7 +14,7 @@ import { FolderRefused } from './errors.js'
 const FORMAT_OF_ONE_NODE = 1
 /** In format 1 each of several nodes had a journal of its own; in format 2 each frame of the common one stood for itself. */
 const FORMAT_OF_SEVERAL_NODES = 3
-const UPGRADED_FORMAT_OF_SEVERAL_NODES = 2
+const OLD_FORMAT_OF_SEVERAL_NODES = 2
 const formatFor = (nodes: number): number => (nodes === 1 ? FORMAT_OF_ONE_NODE : FORMAT_OF_SEVERAL_NODES)
 
 export interface DataFolder {
@@ -65,7 +65,7 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
     return nodes
   }
   const { format, nodes } = parseFormat(file, found)
-  const isUpgraded = nodes > 1 && format === UPGRADED_FORMAT_OF_SEVERAL_NODES
+  const isUpgraded = nodes > 1 && format === OLD_FORMAT_OF_SEVERAL_NODES
   if (format !== formatFor(nodes) && !isUpgraded) {
     throw new FolderRefused(
       `The data folder ${path} has format ${format}, and this version reads format ${formatFor(nodes)}. ` +

@@ -294,6 +294,8 @@ export class JournalLine implements Line {
       if (version?.visible === true) this.#change(key, version.value)
     }
     // Not at once: what failed a moment ago would fail again.
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
     if (this.#open.changes.size > 0) this.#flushIn(RETRY_MS)
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })

@@ -19,6 +19,7 @@ import { inSpace, pendingBounds, pendingItem, pendingKey } from './spaces.js'
 export type { PendingItem } from './pending-bytes.js'
 
 const NOTHING: PendingItem = { pending: [] }
+const NOTHING_HELD = { item: NOTHING, state: undefined }
 
 interface Held {
   readonly item: PendingItem
@@ -49,9 +50,9 @@ export class PendingItems {
     return this.#held.get(item)?.item ?? NOTHING
   }
 
-  /** The item that it is pending on, if it is known without looking. */
-  stateOf(item: KeyBytes): ItemState | undefined {
-    return this.#held.get(item)?.state
+  /** What is pending on an item, and the item itself, if it is known without looking. */
+  with(item: KeyBytes): Pick<Held, 'item' | 'state'> {
+    return this.#held.get(item) ?? NOTHING_HELD
   }
 
   has(item: KeyBytes): boolean {

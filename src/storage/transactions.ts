@@ -2,7 +2,7 @@
 // request may arrive late, twice, or after its transaction has ended.
 //
 //   coordinator --prepare--> node      verdict for each action; accepted actions are pending entries, durable before
-//                                      the decision is
+//                                      the decision is, or together with it
 //               --commit---> node      the intended writes become visible; needs no wait for a sync of its own
 //               --cancel---> node      the pending entries vanish, and a late prepare finds a fence
 //               --transact-> node      all of it in one round, where one node has all the items (§4)

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
 import { tokenSlot } from '../../src/coordinator/slots.js'
+import type { Ledger } from '../../src/ledger/ledger.js'
+import { type TxId, timestamp, txId } from '../../src/model/brand.js'
 import { slotNode } from '../suites/coordination.js'
 import { NODES, idOn, openCluster, put } from './support.js'
 
@@ -68,6 +70,35 @@ test('a write that fails takes with it what other nodes of the journal have deci
   await assert.rejects(first?.write(put(a) as never) as Promise<unknown>, /no room/)
   await assert.rejects(beside as Promise<unknown>, /no room/)
   assert.equal(await cluster.get(b), undefined)
+  let writes = 0
+  disk.fault = (step) => void (step === 'write' && writes++)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(writes, 0, 'what is lost is not asked for again')
   await second?.write(put(b) as never)
   assert.deepEqual(await cluster.get(b), { id: { S: b } })
+})
+
+test('tokens: while its decision is being written a transaction is pending, whatever became of attempts before it', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(a, b, c)
+  const text = tokenThere()
+  const coordinator = cluster.coordinator()
+  // The first attempt was given up, and that is durable.
+  const ledger = cluster.nodes[2]?.ledger as Ledger
+  const begun = { timestamp: timestamp(cluster.runtime.clock.nowMicros()), participants: [] }
+  const [first, second] = ['1', '2'].map((nonce) => txId(tokenSlot(text), nonce)) as [TxId, TxId]
+  await ledger.begin({ tx: first, ...begun })
+  await ledger.decide(first, 'cancel', begun)
+  await ledger.complete(first)
+  assert.equal(await coordinator.outcome(text), 'cancelled')
+  await ledger.begin({ tx: second, ...begun })
+  assert.equal(await coordinator.outcome(text), 'pending')
+  let during: Promise<string> | undefined
+  disk.fault = (step) => {
+    if (step === 'write') during ??= coordinator.outcome(text)
+  }
+  await ledger.decide(second, 'commit', begun)
+  assert.equal(await during, 'pending')
+  assert.equal(await coordinator.outcome(text), 'committed')
 })

@@ -354,6 +354,20 @@ test('journal: of a group that was torn nothing counts, and nothing of it is tak
   assert.deepEqual((await framesOf(disk, [ends[1], 0, 0] as number[])).seen, GROUP.slice(1))
 })
 
+test('journal: an end before what one of the indexes holds is damage, and nothing is cut', async () => {
+  const disk = new FaultyDisk()
+  const { journal } = await framesOf(disk, [0, 0])
+  const [first, second] = [0, 1].map((number) => writerOf(journal, number)) as [TestWriter, TestWriter]
+  const end = await first.append(batch(1))
+  const held = await second.append(batch(2))
+  const [path] = disk.paths as [string]
+  const bytes = disk.bytes(path).subarray(0, end)
+  disk.place(path, bytes)
+  await assert.rejects(framesOf(disk, [end, held]), /an index holds what stood up to byte/)
+  assert.deepEqual(disk.bytes(path), bytes)
+  assert.deepEqual((await framesOf(disk, [end, end])).seen, [])
+})
+
 test('journal: a full disk fails the batches of all writers in the group, and all of them go on', async () => {
   const disk = new FaultyDisk()
   const { journal } = await framesOf(disk, [0, 0])
