@@ -248,8 +248,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'failure-not-spread': {
     module: 'journal/journal.js',
-    find: 'for (const share of this.#shares)\n                share?.writer.failed(error);',
-    replace: 'for (const number of writers)\n                this.#shares[number]?.writer.failed(error);',
+    find: 'for (const share of this.#shares) {',
+    replace: 'for (const share of writers.map((number) => this.#shares[number])) {',
     ...shared,
   },
   'ahead-not-hurried': {

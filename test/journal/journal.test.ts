@@ -103,7 +103,7 @@ test('journal: what the index holds already is not read again', async () => {
   }
   const replayed: number[] = []
   const from = ends[4] as number
-  await recoverJournal(files, FOLDER, from, async (frame) => void replayed.push(frame.lsn))
+  await recoverJournal(files, FOLDER, [from], async (frame) => void replayed.push(frame.lsn))
   assert.deepEqual(replayed, [5, 6])
   assert.deepEqual(reads, [[from, ends[6]]])
 })
