@@ -1,5 +1,5 @@
 // How much is measured: `quick` in about three minutes, `figures` in about fifteen, `page` what docs/performance.md shows,
-// in about thirty-five, and `full` all of it. `try` does everything for a moment, to see that it works.
+// in about forty, and `full` all of it. `try` does everything for a moment, to see that it works.
 import type { TargetName } from './targets/commands.js'
 import { TARGET_NAMES } from './targets/commands.js'
 

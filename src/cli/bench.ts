@@ -18,7 +18,7 @@ export const help = `seriatim bench [--quick | --figures | --page | --full | --t
 
   --quick            the most important operations, about 3 minutes: unless told otherwise
   --figures          every operation, and the experiments of the paper, about 15 minutes
-  --page             what docs/performance.md shows, about 35 minutes
+  --page             what docs/performance.md shows, about 40 minutes
   --full             everything, for hours
   --try              everything for a moment, to see that it works
   --part LIST        only ${PARTS.join(', ')}
