@@ -380,10 +380,6 @@ export class LocalLedger implements Ledger {
 }
 
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))
-function undecided({ decision: _, ...record }: LedgerRecord): LedgerRecord {
-  return { ...record, state: 'preparing' }
-}
-
 const NO_ITEMS: Participant['items'] = []
 const BEGUN: BeginOutcome = { verdict: 'begun' }
 const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
@@ -391,3 +387,8 @@ const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
 const SLOT_RECORDS_MAX = 1000
 /** In each epoch; they are not in order of time. */
 const RECENT_SCANNED_MAX = 10_000
+
+function undecided({ tx, timestamp, participants, begunAt, payloadHash }: LedgerRecord): LedgerRecord {
+  const hash = payloadHash !== undefined && { payloadHash }
+  return { tx, state: 'preparing', timestamp, participants, begunAt, ...hash }
+}
