@@ -65,8 +65,8 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
     return nodes
   }
   const { format, nodes } = parseFormat(file, found)
-  const isUpgraded = nodes > 1 && format === OLD_FORMAT_OF_SEVERAL_NODES
-  if (format !== formatFor(nodes) && !isUpgraded) {
+  const canUpgrade = nodes > 1 && format === OLD_FORMAT_OF_SEVERAL_NODES
+  if (format !== formatFor(nodes) && !canUpgrade) {
     throw new FolderRefused(
       `The data folder ${path} has format ${format}, and this version reads format ${formatFor(nodes)}. ` +
         `Open it with the version of Seriatim that wrote it.`,

@@ -119,7 +119,7 @@ export class Overlay {
   }
 }
 
-/** More of them than keys are not kept for whoever might ask. */
+/** By so many the keys that are noted may exceed twice those that are there. */
 const ADDED_SPARE = 4096
 
 /** The order of the keys of a map. Under a load of writes most leave it before anybody asks, and cost no more than a push. */
