@@ -10,6 +10,8 @@
 //                                                                                        |
 //                                                             behind the answer: finished --> complete --> ledger
 //
+//     where all nodes share a journal: decide(commit) --> commit --> complete, all of it ahead of one wait --> answer
+//
 //   read                    --readAt (one round) or readLatest twice (§3.4)--> nodes --> answer
 //
 // Any number of coordinators work on the same nodes; they share nothing but nodes and ledger. A coordinator may vanish at

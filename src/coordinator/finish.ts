@@ -2,38 +2,41 @@
 // what it is told once, and knows the transaction by its id.
 import type { LedgerRecord } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
-import type { CommitRequest } from '../storage/transactions.js'
+import type { CommitReply, CommitRequest } from '../storage/transactions.js'
 import type { CoordinatedNode } from './coordinator.js'
 import type { Calls } from './calls.js'
 
 /**
  * Tells every node of a decided transaction; rejects if one does not answer. Resolves when readers see it on all of them,
- * or, with `known`, when all know of it: an update may have to wait for others before it, and recovery does not.
+ * or, with `known`, when all know of it: an update may have to wait for others before it, and recovery does not. With a
+ * run of the journal: answers that run again if all nodes have put what they do there, and readers may not see it yet.
  */
 export async function tellParticipants(
   nodes: readonly CoordinatedNode[],
   record: Pick<LedgerRecord, 'tx' | 'decision' | 'timestamp' | 'participants'>,
   calls: Calls,
-  { until = 'visible', unfenced }: Pick<CommitRequest, 'until' | 'unfenced'> = {},
-): Promise<Timestamp> {
+  { until = 'visible', unfenced, run }: Pick<CommitRequest, 'until' | 'unfenced' | 'run'> = {},
+): Promise<CommitReply> {
   const { tx, timestamp, decision, participants } = record
-  const unfencedOf = unfenced && { unfenced }
   const answers = await Promise.allSettled(
     participants.map(({ node, items }) =>
       calls(() => {
         const told = nodeAt(nodes, node)
         return decision === 'commit'
-          ? told.commit({ tx, items, timestamp, until, ...unfencedOf })
+          ? told.commit({ tx, items, timestamp, until, unfenced, run })
           : told.cancel({ tx, items })
       }),
     ),
   )
   let clock = 0
+  let areInRun = run !== undefined
   for (const answer of answers) {
     if (answer.status === 'rejected') throw answer.reason
-    clock = Math.max(clock, answer.value.clock)
+    const reply: CommitReply = answer.value
+    clock = Math.max(clock, reply.clock)
+    areInRun &&= reply.run === run
   }
-  return clock as Timestamp
+  return { clock: clock as Timestamp, run: areInRun ? run : undefined }
 }
 
 /** A transaction that every node has been told of. */

@@ -26,10 +26,10 @@ export function groupsOf<T>(parts: readonly T[], nodeOf: (part: T) => number): r
 export function inOrder<T, A>(groups: readonly Group<T>[], answers: readonly (readonly A[])[]): readonly A[] {
   if (groups.length === 1) return answers[0] as readonly A[]
   const ordered: A[] = []
-  for (const [at, group] of groups.entries()) {
-    for (const [index, position] of group.positions.entries()) {
-      ordered[position] = answers[at]?.[index] as A
-    }
+  for (let at = 0; at < groups.length; at++) {
+    const { positions } = groups[at] as Group<T>
+    for (let index = 0; index < positions.length; index++)
+      ordered[positions[index] as number] = answers[at]?.[index] as A
   }
   return ordered
 }

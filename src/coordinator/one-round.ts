@@ -17,10 +17,10 @@ export async function oneRound(
     tx,
     actions,
     predicates: predicatesOn(node, predicates),
-    ...(unit !== undefined && { unit }),
-    ...(token && { token: { payloadHash: token.payloadHash } }),
-    ...(imagesWanted && { imagesWanted }),
-    ...(!parts.calls.lossy && { once: true as const }),
+    unit,
+    token,
+    imagesWanted,
+    once: !parts.calls.lossy,
   }
   // The node recognises the transaction when a lost answer makes this call again, with or without a token.
   const transact = (): Promise<TransactReply> =>

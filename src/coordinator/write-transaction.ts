@@ -5,8 +5,9 @@
 // the second, and might be accepted with the old timestamp after the new one was refused. With an id of its own it meets
 // the fence that the cancel of the first attempt left at the node, or, where there is none any more, becomes a pending
 // entry of a transaction that the ledger knows to be cancelled.
-import type { LedgerRecord, Participant } from '../ledger/ledger.js'
+import type { Decided, LedgerRecord, Participant } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
+import { WriteFailed } from '../storage/errors.js'
 import type {
   Action,
   ActionVerdict,
@@ -172,35 +173,78 @@ class TwoPhases {
     verdicts: readonly ActionVerdict[],
     replies: readonly (PrepareReply | undefined)[],
   ): Promise<Attempt> {
-    const { calls, nodes, runtime, completion } = this.#parts
-    const runs = runsOf(replies)
-    if (runs.size > 1 || runtime.clock.nowMicros() > this.#deadline)
+    const { calls, nodes, runtime, completion, sharedJournal } = this.#parts
+    const [run, ...others] = runsOf(replies)
+    if (others.length > 0 || runtime.clock.nowMicros() > this.#deadline)
       return { verdicts: this.#ended(), above: this.#timestamp }
-    const [run] = runs
-    let record: LedgerRecord
+    let record: Decided
+    let isUnderWay = false
+    let failure: unknown
     try {
-      // A lost answer is repeated: whoever decides second learns what was decided.
-      record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run }))
+      record = await this.#decide(run, sharedJournal)
+      if (record.run !== undefined) {
+        isUnderWay = true
+        const carriedOut = await this.#carryOut(record.run)
+        if (carriedOut.isDone)
+          return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }
+        failure = carriedOut.failure
+        record = await this.#decide(run ?? record.run)
+      }
     } catch (error) {
       const outcome = failed(error)
+      if (isUnderWay) return { done: { outcome: 'unknown', message: outcome.message } }
       if (outcome.outcome === 'unavailable') await this.cancel([])
       return { done: outcome }
     }
+    if (record.decision !== 'commit' && failure instanceof WriteFailed) {
+      // Not for its timestamp, nor for others: a next attempt would fail as well.
+      await this.cancel([])
+      return { done: failed(failure) }
+    }
     if (record.decision !== 'commit') return { verdicts: this.#ended(), above: record.timestamp }
-    const decided = {
-      tx: this.#tx,
-      decision: 'commit',
-      timestamp: record.timestamp,
-      participants: this.#participants,
-    } as const
+    if (record.state === 'completed')
+      return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }
+    const decided = this.#committed()
     try {
-      this.#parts.clock.witness(await tellParticipants(nodes, decided, calls, fenceOf(calls)))
+      const { clock } = await tellParticipants(nodes, decided, calls, { unfenced: unfencedOver(calls) })
+      this.#parts.clock.witness(clock)
     } catch (error) {
       // It is committed, but not everybody would see it yet: recovery goes on with it.
       return { done: { outcome: 'unknown', message: messageOf(error) } }
     }
     completion.add({ ...decided, ledger: this.#ledger })
     return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }
+  }
+
+  /** A lost answer is repeated: whoever decides second learns what was decided. */
+  #decide(run: string | undefined, ahead?: boolean): Promise<Decided> {
+    const at = { timestamp: this.#timestamp, run, ahead }
+    return this.#parts.calls(() => this.#ledger.decide(this.#tx, 'commit', at))
+  }
+
+  /**
+   * Everything that follows the decision, at once: all of it stands behind the decision in one journal, and there is one
+   * wait for the last of it. Not done if a node did not answer, must wait for another transaction, or the run of the
+   * journal is over: then nobody knows how much of it was kept, and whoever asks the ledger goes on from there.
+   */
+  async #carryOut(run: string): Promise<{ readonly isDone: boolean; readonly failure?: unknown }> {
+    const { calls, clock, nodes } = this.#parts
+    try {
+      const told = await tellParticipants(nodes, this.#committed(), calls, {
+        unfenced: unfencedOver(calls),
+        run,
+      })
+      clock.witness(told.clock)
+      if (told.run === undefined) return NOT_DONE
+      await calls(() => this.#ledger.complete(this.#tx, run))
+      return DONE
+    } catch (failure) {
+      return { isDone: false, failure }
+    }
+  }
+
+  #committed(): Pick<LedgerRecord, 'tx' | 'decision' | 'timestamp' | 'participants'> {
+    return { tx: this.#tx, decision: 'commit', timestamp: this.#timestamp, participants: this.#participants }
   }
 
   /**
@@ -246,7 +290,8 @@ class TwoPhases {
     // It is decided, and anybody may carry it out (§3.5): then it is done, whether its coordinator lives or not.
     const { nodes, calls } = this.#parts
     try {
-      this.#parts.clock.witness(await tellParticipants(nodes, record, calls, fenceOf(calls)))
+      const { clock } = await tellParticipants(nodes, record, calls, { unfenced: unfencedOver(calls) })
+      this.#parts.clock.witness(clock)
     } catch {
       return { outcome: 'token-in-progress' }
     }
@@ -259,15 +304,17 @@ class TwoPhases {
 }
 
 /** Every prepare of a committed transaction has been answered; only over a network a copy of one may be on its way. */
-const fenceOf = ({ lossy }: Parts['calls']): Pick<CommitRequest, 'unfenced'> =>
-  lossy ? {} : { unfenced: true }
+const unfencedOver = ({ lossy }: Parts['calls']): CommitRequest['unfenced'] => (lossy ? undefined : true)
 
 /** The runs of the journal in which intents were put that may not be durable yet. Those of a run that is over may be lost. */
-function runsOf(replies: readonly (PrepareReply | undefined)[]): ReadonlySet<string> {
-  const runs = new Set<string>()
-  for (const reply of replies) if (reply?.run !== undefined) runs.add(reply.run)
+function runsOf(replies: readonly (PrepareReply | undefined)[]): readonly string[] {
+  const runs: string[] = []
+  for (const reply of replies) if (reply?.run !== undefined && !runs.includes(reply.run)) runs.push(reply.run)
   return runs
 }
+
+const DONE = { isDone: true }
+const NOT_DONE = { isDone: false }
 
 /** Of a node that was not waited for nothing is known; another node has said that the attempt is in vain. */
 const NOTHING_KNOWN: ActionVerdict = { verdict: 'accepted' }

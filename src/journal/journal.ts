@@ -103,6 +103,7 @@ export class Journal {
   #isWriting = false
   readonly #opened: string
   #failures = 0
+  #run: string
 
   constructor(
     options: JournalOptions,
@@ -115,6 +116,7 @@ export class Journal {
     this.#segments = segments
     this.#end = end
     this.#opened = Buffer.from(options.runtime.randomBytes(8)).toString('hex')
+    this.#run = `${this.#opened}.0`
     this.#appliedUpTo = [...from]
     this.#shares = from.map(() => undefined)
   }
@@ -126,7 +128,7 @@ export class Journal {
 
   /** Another one after every start and every failure: whatever was decided in a run and not written is gone then. */
   get run(): string {
-    return `${this.#opened}.${this.#failures}`
+    return this.#run
   }
 
   join(number: number, writer: Writer): JournalShare {
@@ -164,21 +166,22 @@ export class Journal {
     const begins = segment === undefined || this.#end === segment.start
     const contents: FrameContent[] = []
     const writers: number[] = []
-    for (const [number, share] of this.#shares.entries()) {
-      if (share === undefined || !(begins || share.wanting)) continue
-      share.wanting = false
-      writers.push(number)
-      contents.push(share.writer.take())
-    }
     let ends: readonly number[]
     try {
+      for (const [number, share] of this.#shares.entries()) {
+        if (share === undefined || !(begins || share.wanting)) continue
+        share.wanting = false
+        writers.push(number)
+        contents.push(share.writer.take())
+      }
       ends = await this.#append(contents, writers)
     } catch (error) {
       this.#failures++
+      this.#run = `${this.#opened}.${this.#failures}`
       for (const share of this.#shares) {
         if (share === undefined) continue
         share.wanting = false
-        share.writer.failed(error as AppendFailed | AppendUnsure)
+        share.writer.failed(failureOf(error))
       }
       return
     }
@@ -348,6 +351,12 @@ export class Journal {
 function seedFrom(bytes: Uint8Array): number {
   return Buffer.from(bytes).readUInt32BE(0)
 }
+
+/** Whatever is thrown before anything was written has failed for certain. */
+const failureOf = (error: unknown): AppendFailed | AppendUnsure =>
+  error instanceof AppendFailed || error instanceof AppendUnsure
+    ? error
+    : new AppendFailed(`What was to be written cannot be: ${messageOf(error)}`, { cause: error })
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

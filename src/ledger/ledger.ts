@@ -6,8 +6,9 @@
 //      |                \-------------->   cancelling ----------> completed
 //      \---- decide: a tombstone (completed, cancelled), so that a begin or commit that was delayed finds it ----/
 //
-// A record is durable from the decision on. Until then it is in memory, and a crash of its node cancels the transaction:
-// whoever asks for the decision afterwards meets nothing, and writes a tombstone (presumed abort).
+// A record is written from the decision on. Until then it is in memory, and a crash of its node cancels the transaction:
+// whoever asks for the decision afterwards meets nothing, and writes a tombstone (presumed abort). Where all nodes share a
+// journal, decision, commits and completion may follow each other at once, and are written together or not at all.
 //
 // Only these transitions are legal. The decision is a compare-and-set: whoever comes second learns what was decided.
 // Only the coordinator that began a transaction ever asks for `commit`; everybody may ask for `cancel`.
@@ -62,7 +63,12 @@ export interface DecideAt {
   readonly reasons?: readonly CancellationReason[]
   /** Of the journal in which intents were put that may not be durable yet. */
   readonly run?: string | undefined
+  /** What is done upon a commit will stand behind it in the same journal: the answer may come before it is durable. */
+  readonly ahead?: boolean | undefined
 }
+
+/** The record in force. With a run: it may not be durable yet, and holds only in this run of the journal. */
+export type Decided = LedgerRecord & { readonly run?: string }
 
 export interface LedgerEntry {
   readonly tx: TxId
@@ -78,21 +84,24 @@ export type BeginOutcome =
   /** The slot is taken: by the same request (repeated), by a tombstone, or by another request with the same token. */
   | { readonly verdict: 'exists'; readonly record: LedgerRecord }
 
-/** One node's part of the ledger. Every decision is durable when it is answered. */
+/** One node's part of the ledger. Every decision is durable when it is answered, unless it says otherwise. */
 export interface Ledger {
   /** Begins a transaction. Repeating the same begin answers `begun` as long as nothing was decided. */
   begin(entry: LedgerEntry): Promise<BeginOutcome>
   /**
    * Decides, at this timestamp, unless it is decided; answers the record in force afterwards: its `decision` counts.
    * Deciding for an absent transaction, `cancel` or `commit`, writes a tombstone and answers that. With the run of a
-   * journal: intents were put there ahead of this, and if it is over they may be lost; then it is cancelled.
+   * journal: intents were put there ahead of this, and if it is over they may be lost; then it is cancelled, and that
+   * need not be durable.
    */
-  decide(tx: TxId, decision: Decision, at: DecideAt): Promise<LedgerRecord>
+  decide(tx: TxId, decision: Decision, at: DecideAt): Promise<Decided>
   /**
    * Every node has finished its items. Needs no wait: whoever reads the ledger before finishes once more. Repeating it
-   * changes nothing; completing what is not decided is a defect of the caller, and throws.
+   * changes nothing; completing what is not decided is a defect of the caller, and throws. With the run of a journal:
+   * decision and commits were put there ahead of this, and all of it is durable when it is answered; if the run is over
+   * some may be lost, and it throws.
    */
-  complete(tx: TxId): Promise<void>
+  complete(tx: TxId, run?: string): Promise<void>
   /** What stands in a slot: what is in flight, else what was committed of late, else what was cancelled of late. */
   read(slot: LedgerSlot): Promise<LedgerRecord | undefined>
   /** Transactions that are not completed, from a slot on, in slot order. */

@@ -4,7 +4,7 @@
 // Time is the node's hybrid clock, which never runs back, not even over a restart: a record that was looked up once is
 // not lost because an operator set the clock. Whoever sets it ten minutes ahead makes tokens expire early.
 //
-// May import: model, storage (line and spaces).
+// May import: model, storage (line, spaces, errors).
 import {
   type KeyBytes,
   type LedgerSlot,
@@ -13,12 +13,14 @@ import {
   ledgerSlot,
   slotOf,
 } from '../model/brand.js'
+import { RunOver } from '../storage/errors.js'
 import type { Line } from '../storage/line.js'
 import { type Bounds, endedBounds } from '../storage/spaces.js'
 import type {
   BeginOutcome,
   CancellationReason,
   DecideAt,
+  Decided,
   Decision,
   Ledger,
   LedgerEntry,
@@ -70,6 +72,8 @@ export class LocalLedger implements Ledger {
 
   readonly #recent: RecentSlots
   readonly #unfinished = new UnfinishedRecords()
+  /** Completed, but neither that nor the decision may be durable yet: as they were before. */
+  readonly #completing = new Map<TxId, Found>()
   /** Of the epochs before this one nothing is left. */
   #purgedBefore: number | undefined
 
@@ -85,11 +89,12 @@ export class LocalLedger implements Ledger {
 
   /** What was not durable is undecided again, or nobody knows: whoever began it has the last word. */
   #reload(): void {
-    const before = this.#unfinished.all()
+    const before = [...this.#unfinished.all(), ...this.#completing.values()]
+    this.#completing.clear()
     this.#load()
     for (const { key, record } of before) {
       const holds = record.state !== 'cancelling'
-      if (holds && this.#unfinished.holder(slotOf(record.tx)) === undefined)
+      if (holds && this.#holder(slotOf(record.tx)) === undefined)
         this.#unfinished.set({ key, record: undecided(record) })
     }
   }
@@ -100,6 +105,7 @@ export class LocalLedger implements Ledger {
       Array.from(this.#line.decided.range({ ...bounds, reverse: false }), ([key, stored]) => ({
         key,
         record: decodeLedgerRecord(stored),
+        isStored: true as const,
       })),
     )
   }
@@ -114,39 +120,60 @@ export class LocalLedger implements Ledger {
     return record.tx === entry.tx && record.state === 'preparing' ? BEGUN : { verdict: 'exists', record }
   }
 
-  async decide(tx: TxId, decision: Decision, at: DecideAt): Promise<LedgerRecord> {
+  async decide(tx: TxId, decision: Decision, at: DecideAt): Promise<Decided> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     const standing = this.#find(tx)
-    if (standing !== undefined && standing.record.state !== 'preparing') {
-      await this.#line.settledAt(standing.key)
-      return standing.record
-    }
+    if (standing !== undefined && standing.record.state !== 'preparing')
+      return this.#told(standing.record, this.#line.settledAt(standing.key), at)
     const isLost = at.run !== undefined && at.run !== this.#line.run
     const record =
       standing === undefined
         ? this.#bury(tx, at.timestamp, at.reasons)
         : this.#decide(standing, isLost ? 'cancel' : decision, at)
-    await this.#line.settled()
+    // Who asks is the only one who might have committed it, and will not: it need not be durable (presumed abort).
+    return this.#told(record, isLost ? undefined : this.#line.settled(), at)
+  }
+
+  /** Only a commit that is not completed may be told ahead: something is to be done upon it. */
+  async #told(
+    record: LedgerRecord,
+    settled: Promise<void> | undefined,
+    { ahead }: DecideAt,
+  ): Promise<Decided> {
+    if (ahead === true && record.state === 'committing') {
+      const { tx, state, timestamp, participants, begunAt } = record
+      return { tx, state, timestamp, participants, begunAt, decision: 'commit', run: this.#line.run }
+    }
+    if (settled !== undefined) await settled
     return record
   }
 
-  async complete(tx: TxId): Promise<void> {
+  async complete(tx: TxId, run?: string): Promise<void> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
+    if (run !== undefined && run !== this.#line.run) throw new RunOver()
     const standing = this.#find(tx)
-    if (standing === undefined || standing.record.state === 'completed') return
-    if (standing.record.state === 'preparing') {
+    // Of what was decided in this run something is known.
+    if (standing?.record.state === 'preparing' || (standing === undefined && run !== undefined)) {
       throw new Error(`transaction ${tx} cannot be completed: it is not decided`)
     }
-    this.#moveToCompleted(standing)
+    if (standing === undefined) return
+    const isCompleted = standing.record.state === 'completed'
+    if (!isCompleted) this.#moveToCompleted(standing)
+    if (run === undefined) return
+    const settled = isCompleted ? this.#line.settledAt(standing.key) : this.#line.settled()
+    if (settled === undefined) return
+    if (!isCompleted) this.#completing.set(tx, standing)
+    await settled
+    this.#completing.delete(tx)
   }
 
   // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async read(slot: LedgerSlot): Promise<LedgerRecord | undefined> {
     const records = this.#ofSlot(slot).map((found) => found.record)
     // Nobody may be told of a decision that is not durable; nor that there is nothing.
-    const holding = this.#unfinished.holder(slot)
+    const holding = this.#holder(slot)
     if (holding !== undefined && this.#line.durable.get(holding.key) === undefined)
       records.unshift(undecided(holding.record))
     return (
@@ -257,9 +284,26 @@ export class LocalLedger implements Ledger {
     return undefined
   }
 
-  #decide({ key, record }: Found, decision: Decision, { timestamp, reasons }: DecideAt): LedgerRecord {
+  #decide(
+    { key, record, isStored }: Found,
+    decision: Decision,
+    { timestamp, reasons }: DecideAt,
+  ): LedgerRecord {
     const { tx } = record
-    if (decision === 'commit') return this.#put(key, { ...record, state: 'committing', decision, timestamp })
+    if (decision === 'commit') {
+      const { participants, begunAt, payloadHash } = record
+      const hash = payloadHash !== undefined && { payloadHash }
+      const committing = {
+        tx,
+        state: 'committing',
+        timestamp,
+        participants,
+        begunAt,
+        decision,
+        ...hash,
+      } as const
+      return this.#put(key, committing, isStored !== true)
+    }
     // The slot is free for another attempt from here on.
     this.#forget(key, record)
     const why = reasons !== undefined && { reasons }
@@ -317,8 +361,9 @@ export class LocalLedger implements Ledger {
     return stored && decodeLedgerRecord(stored)
   }
 
-  #put(key: KeyBytes, record: LedgerRecord): LedgerRecord {
-    if (record.state !== 'preparing') this.#line.put(key, encodeLedgerRecord(record))
+  #put(key: KeyBytes, record: LedgerRecord, isNew = false): LedgerRecord {
+    if (isNew) this.#line.putNew(key, () => encodeLedgerRecord(record), RECORD_BYTES_ABOUT)
+    else if (record.state !== 'preparing') this.#line.put(key, encodeLedgerRecord(record))
     if (record.state === 'completed')
       this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
     else this.#unfinished.set({ key, record })
@@ -379,6 +424,7 @@ export class LocalLedger implements Ledger {
   }
 }
 
+const RECORD_BYTES_ABOUT = 300
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))
 const NO_ITEMS: Participant['items'] = []
 const BEGUN: BeginOutcome = { verdict: 'begun' }

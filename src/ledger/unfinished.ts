@@ -7,6 +7,8 @@ import type { LedgerRecord } from './ledger.js'
 export interface Found {
   readonly key: KeyBytes
   readonly record: LedgerRecord
+  /** It was read from the line. */
+  readonly isStored?: true
 }
 
 export class UnfinishedRecords {

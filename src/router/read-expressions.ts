@@ -89,8 +89,11 @@ export function openScanExpressions(input: Input): ReadExpressions {
   return open(input, openExpressions(input), 'ScanFilter')
 }
 
+const PROJECTION_PARAMETERS = ['ProjectionExpression', 'AttributesToGet', 'ExpressionAttributeNames']
+
 /** The projection of a read of single items. */
 export function openProjection(input: Input): RequestedProjection | undefined {
+  if (PROJECTION_PARAMETERS.every((name) => (input[name] ?? undefined) === undefined)) return undefined
   // Reads of single items have no ExpressionAttributeValues: what a client sends under that name is not looked at.
   const { ExpressionAttributeValues: _, ...known } = input
   checkExpressionParameters(known, { expressions: ['ProjectionExpression'], others: ['AttributesToGet'] })

@@ -45,9 +45,9 @@ export type StepResult =
 /** Who takes the step, and where it may stand. */
 export interface StepPlace {
   /** The unit of work that this is the commit of. */
-  readonly unit?: string
+  readonly unit?: string | undefined
   /** It has to stand behind everything the node has seen: it has read ranges, which pending writes may change. */
-  readonly last?: true
+  readonly last?: boolean
 }
 
 /** Timestamps left free below the first pending one for others that may want to go before it too. */

@@ -17,7 +17,7 @@ export interface CommittedWrite {
   readonly tx: TxId
   readonly timestamp: Timestamp
   /** Absent: deleted. */
-  readonly next?: NextImage
+  readonly next: NextImage | undefined
   /** It observed nothing of what was there before. */
   readonly blind: boolean
 }
@@ -100,7 +100,7 @@ class Progress {
     const result = redo(action, action.mutation.kind === 'update' ? this.#image() : undefined)
     if (result.verdict !== 'fine')
       throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)
-    this.done.push({ tx, timestamp, ...(result.next && { next: result.next }), blind: !observes(action) })
+    this.done.push({ tx, timestamp, next: result.next, blind: !observes(action) })
     this.#written = timestamp
     this.#image = () => result.image
   }

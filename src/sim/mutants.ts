@@ -157,6 +157,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'clock.witness(storedCeiling(line));',
     replace: 'storedCeiling(line);',
     ...mixed,
+    options: ['--seed', '2010'],
   },
   'clock-forgotten': {
     module: 'storage/open-local-node.js',
@@ -207,7 +208,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'refusal-before-durable': {
     module: line,
-    find: 'return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable;',
+    find: 'return batch === this.#open.number ? this.#open.durable : this.#flying?.durable;',
     replace: 'return undefined;',
     ...mixed,
   },
@@ -220,8 +221,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   // Ledger, coordinator, recovery.
   'decision-not-compared': {
     module: ledger,
-    find: "if (standing !== undefined && standing.record.state !== 'preparing') {",
-    replace: 'if (false) {',
+    find: "if (standing !== undefined && standing.record.state !== 'preparing')",
+    replace: 'if (false)',
     ...bank,
   },
   'absent-record-committed': {
@@ -233,9 +234,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'commit-before-decision': {
     module: write,
-    find: "record = await calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run }));",
+    find: 'record = await this.#decide(run, sharedJournal);',
     replace:
-      "void calls(() => this.#ledger.decide(this.#tx, 'commit', { timestamp: this.#timestamp, run })).catch(() => undefined);\n" +
+      'void this.#decide(run, sharedJournal).catch(() => undefined);\n' +
       "            record = { decision: 'commit', timestamp: this.#timestamp };",
     ...bank,
   },
@@ -244,7 +245,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     module: 'journal/frame.js',
     find: 'if (next === undefined)\n            return undefined;',
     replace: 'if (next === undefined)\n            return frames;',
-    ...shared,
+    ...mixed,
+    options: ['--journal', 'shared', '--seed', '4000'],
   },
   'failure-not-spread': {
     module: 'journal/journal.js',
@@ -262,6 +264,37 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     module: ledger,
     find: 'const isLost = at.run !== undefined && at.run !== this.#line.run;',
     replace: 'const isLost = false;',
+    ...shared,
+  },
+  // Decision, commits and completion at once.
+  'commit-run-not-checked': {
+    module: finishing,
+    find: 'if (run !== undefined && run !== line.run)',
+    replace: 'if (false)',
+    ...shared,
+  },
+  'completion-run-not-checked': {
+    module: ledger,
+    find: 'if (run !== undefined && run !== this.#line.run)',
+    replace: 'if (false)',
+    ...shared,
+  },
+  'answer-before-completion': {
+    module: write,
+    find: 'await calls(() => this.#ledger.complete(this.#tx, run));',
+    replace: 'void calls(() => this.#ledger.complete(this.#tx, run)).catch(() => undefined);',
+    ...shared,
+  },
+  'visible-before-decision': {
+    module: finishing,
+    find: 'const settled = run === undefined && this.#areSettled(addresses);',
+    replace: 'const settled = this.#areSettled(addresses);',
+    ...shared,
+  },
+  'commit-not-hurried': {
+    module: finishing,
+    find: 'const durable = settled ? line.settling() : line.settled();',
+    replace: 'const durable = line.settling();',
     ...shared,
   },
   'refusal-not-fenced': {

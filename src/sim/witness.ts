@@ -34,6 +34,8 @@ export class Witness {
   readonly #requestOf = new WeakMap<Action, string>()
   readonly #transactionsOf = new Map<string, Set<TxId>>()
   readonly #committed = new Map<TxId, number>()
+  /** Told of as committed while the disk may not have known of it. */
+  readonly #ahead = new Map<TxId, number>()
 
   constructor(tally: Tally) {
     this.#tally = tally
@@ -121,10 +123,16 @@ export class Witness {
       decide: async (tx, decision, at) => {
         const record = await ledger.decide(tx, decision, at)
         this.#tally.add(`verdict/decide ${decision}: ${record.state} ${record.decision ?? ''}`)
-        if (record.decision === 'commit') this.#committed.set(tx, record.timestamp)
+        if (record.decision === 'commit' && record.run === undefined)
+          this.#committed.set(tx, record.timestamp)
+        if (record.run !== undefined) this.#ahead.set(tx, record.timestamp)
         return record
       },
-      complete: (tx) => ledger.complete(tx),
+      complete: async (tx, run) => {
+        await ledger.complete(tx, run)
+        const timestamp = this.#ahead.get(tx)
+        if (run !== undefined && timestamp !== undefined) this.#committed.set(tx, timestamp)
+      },
       read: (slot) => ledger.read(slot),
       unfinished: (from, recordsMax) => ledger.unfinished(from, recordsMax),
       recent: (recordsMax) => ledger.recent(recordsMax),

@@ -95,7 +95,8 @@ export class WriteLog {
     const noted =
       (put: Put) =>
       (key: KeyBytes, value: Uint8Array | undefined): void => {
-        const before = isPendingKey(key) ? line.decided.get(key) : undefined
+        // Only for a value: who looks at a new one makes it be written.
+        const before = value !== undefined && isPendingKey(key) ? line.decided.get(key) : undefined
         line[put](key, value)
         note(key, value)
         if (this.#noteDeleteOfNothing(key, before, value, clock.lsn)) this.#awaitSettled(line)
@@ -107,6 +108,8 @@ export class WriteLog {
       decided: line.decided,
       durable: line.durable,
       put: noted('put'),
+      // Never an item: those are put with the value that they have.
+      putNew: (key, encode, bytesAbout) => line.putNew(key, encode, bytesAbout),
       putVisible: noted('putVisible'),
       // Whoever asks when a step is settled has come to its end.
       settled: () => {

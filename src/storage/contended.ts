@@ -36,7 +36,12 @@ export interface TransactionState extends UnitState {
 }
 
 /** As decided so far. `address`: the key of the item with its space. */
-export function loadItem(node: TransactionState, address: KeyBytes, key: ItemKey): LoadedItem {
+export function loadItem(
+  node: TransactionState,
+  address: KeyBytes,
+  key: ItemKey,
+  isWriter = true,
+): LoadedItem {
   const { line, pendings, marks, partitions, floors, snapshots, locks } = node
   const { item: pendingItem, state = itemState(line.decided.get(address)) } = pendings.with(address)
   const { record } = state
@@ -51,7 +56,7 @@ export function loadItem(node: TransactionState, address: KeyBytes, key: ItemKey
     item: state.item,
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
-    read: Math.max(marks.of(address), floors.of(address)) as Timestamp,
+    read: (isWriter ? Math.max(marks.of(address), floors.of(address)) : Infinity) as Timestamp,
     version: record?.timestamp,
   }
   if (snapshots.size === 0 && locks.size === 0) return item
@@ -73,8 +78,9 @@ function changedSince(
   return snapshots.isOpen(timestamp) ? 'unchanged' : 'unknown'
 }
 
+/** For a reader, who does not ask when it was read before: with that `read` nothing would be written. */
 export const loadRef = (state: TransactionState, { space, key }: ItemRef): LoadedItem =>
-  loadItem(state, inSpace(space, key.bytes), key)
+  loadItem(state, inSpace(space, key.bytes), key, false)
 
 /** When everything these decisions were based upon is durable. */
 export function settledAt(line: Line, items: readonly LoadedItem[]): Promise<void> | undefined {

@@ -10,6 +10,15 @@ export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
 }
 
+/** What the request rests upon was decided in an earlier run of the journal, and may be lost. Nothing was done. */
+export class RunOver extends Error {
+  override readonly name = 'RunOver'
+
+  constructor() {
+    super('The journal has failed or was opened anew since this was decided.')
+  }
+}
+
 /** The data folder cannot be used as it is; the message says what to do. */
 export class FolderRefused extends Error {
   override readonly name = 'FolderRefused'

@@ -12,7 +12,7 @@ import type { OrderedIndex } from '../index/ordered-index.js'
 import { AppendUnsure } from '../journal/errors.js'
 import type { FrameContent } from '../journal/frame.js'
 import type { Journal, JournalShare } from '../journal/journal.js'
-import type { KeyBytes, SpaceId } from '../model/brand.js'
+import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
 import { Counts } from './counts.js'
@@ -28,6 +28,8 @@ import { Watches } from './watches.js'
 interface Batch {
   readonly number: number
   readonly changes: Map<KeyBytes, Uint8Array | undefined>
+  /** Keys that had no value before, with the length of one that is made when the batch is taken, about. */
+  readonly fresh: Map<KeyBytes, number>
   /** Counts of the spaces that it changed, as they were before. */
   readonly countsBefore: Map<SpaceId, SpaceCount>
   /** By how much changes that readers see at once have changed them. */
@@ -40,10 +42,12 @@ interface Batch {
   hidden: boolean
   /** Somebody waits for it. */
   hurried: boolean
+  /** The highest timestamp and LSN given out when it was taken. */
+  timestamp: Timestamp
+  lsn: Lsn
+  /** Offset of the journal after it, once it is durable. */
+  end: number
 }
-
-/** With the highest timestamp and LSN given out when it was taken. */
-type FlyingBatch = Batch & Pick<FrameContent, 'timestamp' | 'lsn'>
 
 export interface JournalLineOptions {
   readonly index: OrderedIndex
@@ -77,7 +81,7 @@ export class JournalLine implements Line {
   readonly #applier: Applier
   #open: Batch = newBatch(1)
   /** Taken by the journal, and not durable yet. */
-  #flying: FlyingBatch | undefined
+  #flying: Batch | undefined
   readonly #share: JournalShare
   /** Decided and not applied, in bytes. */
   #bytes = 0
@@ -124,9 +128,28 @@ export class JournalLine implements Line {
   }
 
   put(key: KeyBytes, value: Uint8Array | undefined): void {
-    this.#overlay.put(key, value, this.#open.number)
-    this.#open.hidden = true
+    const batch = this.#open
+    if (batch.fresh.size > 0 && batch.fresh.delete(key)) {
+      this.#overlay.takeBack(key)
+      if (value === undefined) return
+    }
+    this.#overlay.put(key, value, batch.number)
+    batch.hidden = true
     this.#change(key, value)
+    this.#flushUnhurried()
+  }
+
+  putNew(key: KeyBytes, encode: () => Uint8Array, bytesAbout: number): void {
+    // What is here of it may hide a value in the index, and must go on to do so.
+    if (this.#overlay.has(key)) {
+      this.put(key, encode())
+      return
+    }
+    const batch = this.#open
+    this.#overlay.putNew(key, encode, batch.number)
+    batch.hidden = true
+    batch.fresh.set(key, bytesAbout)
+    this.#addBytes(batch, CHANGE_OVERHEAD_BYTES + key.length + bytesAbout)
     this.#flushUnhurried()
   }
 
@@ -165,7 +188,7 @@ export class JournalLine implements Line {
   settling(): Promise<void> | undefined {
     // The room that this step left, if any, is for whoever waits first.
     this.#admitNext()
-    return this.#open.changes.size === 0 ? undefined : this.#open.durable
+    return isEmpty(this.#open) ? undefined : this.#open.durable
   }
 
   hurry(settling: Promise<void>): void {
@@ -174,10 +197,10 @@ export class JournalLine implements Line {
 
   settledAt(key: KeyBytes): Promise<void> | undefined {
     this.#admitNext()
-    const version = this.#overlay.decided(key)
-    if (version === undefined || this.#overlay.isVisible(version)) return undefined
-    if (version.batch === this.#open.number) this.#hurry()
-    return version.batch === this.#open.number ? this.#open.durable : this.#flying?.durable
+    const batch = this.#overlay.unseenIn(key)
+    if (batch === undefined) return undefined
+    if (batch === this.#open.number) this.#hurry()
+    return batch === this.#open.number ? this.#open.durable : this.#flying?.durable
   }
 
   settledAll(): Promise<void> | undefined {
@@ -238,7 +261,7 @@ export class JournalLine implements Line {
     if (this.#closing) return
     this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
       this.#cancelTimer = undefined
-      if (this.#open.changes.size > 0) this.#hurry()
+      if (!isEmpty(this.#open)) this.#hurry()
     })
   }
 
@@ -247,21 +270,32 @@ export class JournalLine implements Line {
     this.#cancelTimer = undefined
     const batch = this.#open
     this.#open = newBatch(batch.number + 1)
+    this.#flying = batch
+    this.#addFresh(batch)
     this.#addCountRecords(batch)
-    const { timestamp, lsn } = this.#options.clock
-    this.#flying = { ...batch, timestamp, lsn }
-    return this.#flying
+    batch.timestamp = this.#options.clock.timestamp
+    batch.lsn = this.#options.clock.lsn
+    return batch
   }
 
   #written(end: number): void {
-    const batch = this.#flying as FlyingBatch
+    const batch = this.#flying as Batch
+    batch.end = end
     this.#flying = undefined
     this.#overlay.promote(batch.number)
     if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
     batch.resolve()
-    this.#applier.add({ ...batch, end })
+    this.#applier.add(batch)
     if (this.#open.hurried) this.#share.hurry()
-    else if (this.#open.changes.size > 0) this.#flushIn(UNHURRIED_MS)
+    else if (!isEmpty(this.#open)) this.#flushIn(UNHURRIED_MS)
+  }
+
+  #addFresh(batch: Batch): void {
+    for (const [key, bytesAbout] of batch.fresh) {
+      const value = this.#overlay.decided(key)?.value as Uint8Array
+      batch.changes.set(key, value)
+      this.#addBytes(batch, Math.max(0, value.byteLength - bytesAbout))
+    }
   }
 
   #addCountRecords(batch: Batch): void {
@@ -276,10 +310,10 @@ export class JournalLine implements Line {
     const flying = this.#flying
     this.#flying = undefined
     const open = this.#open
-    if (flying === undefined && open.changes.size === 0) return
+    if (flying === undefined && isEmpty(open)) return
     this.#open = newBatch(open.number + 1)
     const lost = flying === undefined ? [open] : [flying, open]
-    const keys = new Set(lost.flatMap(({ changes }) => [...changes.keys()]))
+    const keys = new Set(lost.flatMap(({ changes, fresh }) => [...changes.keys(), ...fresh.keys()]))
     this.#overlay.rollBack(keys)
     for (const { countsBefore } of lost.toReversed())
       for (const [space, count] of countsBefore) this.#counts.set(space, count)
@@ -296,7 +330,7 @@ export class JournalLine implements Line {
     // Not at once: what failed a moment ago would fail again.
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    if (this.#open.changes.size > 0) this.#flushIn(RETRY_MS)
+    if (!isEmpty(this.#open)) this.#flushIn(RETRY_MS)
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
     flying?.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
@@ -331,11 +365,14 @@ export class JournalLine implements Line {
 
   /** Everything decided so far is durable, or has failed. */
   async #settle(): Promise<void> {
-    if (this.#open.changes.size > 0) this.#hurry()
+    if (!isEmpty(this.#open)) this.#hurry()
     while (this.#flying !== undefined || this.#open.hurried)
       await (this.#flying ?? this.#open).durable.catch(() => undefined)
   }
 }
+
+/** Of what was put and taken back a frame is written, too: its time is what the node must not forget. */
+const isEmpty = ({ bytes }: Batch): boolean => bytes === 0
 
 const NOTHING: SpaceCount = { items: 0, bytes: 0 }
 
@@ -350,6 +387,7 @@ function newBatch(number: number): Batch {
   return {
     number,
     changes: new Map(),
+    fresh: new Map(),
     countsBefore: new Map(),
     countsVisible: new Map(),
     durable: promise,
@@ -358,6 +396,9 @@ function newBatch(number: number): Batch {
     bytes: 0,
     hidden: false,
     hurried: false,
+    timestamp: 0 as Timestamp,
+    lsn: 0 as Lsn,
+    end: 0,
   }
 }
 

@@ -24,6 +24,11 @@ export interface Line {
   admission(): Promise<void> | undefined
   put(key: KeyBytes, value: Uint8Array | undefined): void
   /**
+   * The same, for a key that `decided` has no value of. The value is made when it is written or looked at: what is removed
+   * again before that leaves no more than the time at which it was put. `bytesAbout`: its length, for who counts memory.
+   */
+  putNew(key: KeyBytes, encode: () => Uint8Array, bytesAbout: number): void
+  /**
    * A change that readers see at once, though it is not durable yet: after a crash other durable records bring it back.
    * Only for a key whose decided value readers see already.
    */
@@ -88,6 +93,10 @@ export class MemoryLine implements Line {
     // A memory index has changed when `apply` returns; there is nothing to wait for.
     void this.#index.apply([[key, value]], 0)
     if (this.watches.size > 0) this.watches.changed(key)
+  }
+
+  putNew(key: KeyBytes, encode: () => Uint8Array): void {
+    this.put(key, encode())
   }
 
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void {

@@ -52,6 +52,7 @@ import { type RangeText, type RangeTextRequest, TextCollector } from './range-te
 import type { RuleFunctions } from './rule-functions.js'
 import { TransactionPart, type TransactionPartOptions } from './transaction-part.js'
 import type {
+  CommitReply,
   CommitRequest,
   FinishRequest,
   PrepareReply,
@@ -144,7 +145,7 @@ export class LocalNode implements StorageNode {
     return this.#transactions.prepare(request)
   }
 
-  commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
+  commit(request: CommitRequest): Promise<CommitReply> {
     return this.#transactions.commit(request)
   }
 

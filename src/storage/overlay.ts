@@ -13,6 +13,8 @@ export interface Version {
   readonly older: Version | undefined
   /** Readers see it before its batch is durable: intent and decision are durable already, and would bring it back. */
   readonly visible: boolean
+  /** Its value is made when somebody wants it. */
+  readonly encode: (() => Uint8Array) | undefined
 }
 
 export class Overlay {
@@ -30,7 +32,24 @@ export class Overlay {
   }
 
   decided(key: KeyBytes): Version | undefined {
-    return this.#newest.get(key)
+    const newest = this.#newest.get(key)
+    return newest?.encode === undefined ? newest : this.#encoded(key, newest, newest.encode)
+  }
+
+  #encoded(key: KeyBytes, version: Version, encode: () => Uint8Array): Version {
+    const encoded = { ...version, value: encode(), encode: undefined }
+    this.#newest.set(key, encoded)
+    return encoded
+  }
+
+  has(key: KeyBytes): boolean {
+    return this.#newest.has(key)
+  }
+
+  /** The batch that has decided this key, if readers do not see that yet. */
+  unseenIn(key: KeyBytes): number | undefined {
+    const newest = this.#newest.get(key)
+    return newest === undefined || this.isVisible(newest) ? undefined : newest.batch
   }
 
   durable(key: KeyBytes): Version | undefined {
@@ -39,6 +58,17 @@ export class Overlay {
 
   put(key: KeyBytes, value: Uint8Array | undefined, batch: number): void {
     this.#put(key, value, batch, false)
+  }
+
+  /** For a key of which there is no version; its value is made when it is wanted. */
+  putNew(key: KeyBytes, encode: () => Uint8Array, batch: number): void {
+    this.#order.add(key)
+    this.#newest.set(key, { batch, value: undefined, older: undefined, visible: false, encode })
+  }
+
+  /** As though it had never been put. */
+  takeBack(key: KeyBytes): void {
+    this.#delete(key)
   }
 
   /** Only upon a version that readers see. */
@@ -51,7 +81,8 @@ export class Overlay {
     // Within one batch the last value counts; below the newest version that readers see nobody looks.
     const older = newest?.batch === batch && !newest.visible ? newest.older : newest
     if (newest === undefined) this.#order.add(key)
-    this.#newest.set(key, { batch, value, older: visible ? undefined : this.#trimmed(older), visible })
+    const below = visible ? undefined : this.#trimmed(older)
+    this.#newest.set(key, { batch, value, older: below, visible, encode: undefined })
   }
 
   /** Whether readers see this version. */
@@ -92,8 +123,7 @@ export class Overlay {
     options: { readonly reverse: boolean; readonly view: 'durable' | 'decided' },
   ): Iterable<readonly [KeyBytes, Uint8Array | undefined]> {
     for (const key of this.#order.range(from, to, options.reverse ? 'backward' : 'forward')) {
-      const newest = this.#newest.get(key) as Version
-      const version = options.view === 'decided' ? newest : this.#durableOf(newest)
+      const version = options.view === 'decided' ? this.decided(key) : this.durable(key)
       if (version !== undefined) yield [key, version.value]
     }
   }

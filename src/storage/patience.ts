@@ -69,25 +69,38 @@ export class Patience {
   }
 
   /** Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. */
-  async patiently<Answer, Reply>(
+  patiently<Answer, Reply>(take: () => Step<Answer>, replyOf: (answer: Answer) => Reply): Promise<Reply> {
+    const admission = this.#options.line.admission()
+    if (admission !== undefined) return admission.then(() => this.#until(take(), take, replyOf))
+    try {
+      const step = take()
+      // As is the rule.
+      if (step.waitFor === undefined && step.settled === undefined)
+        return Promise.resolve(replyOf(step.answer))
+      return this.#until(step, take, replyOf)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async #until<Answer, Reply>(
+    first: Step<Answer>,
     take: () => Step<Answer>,
     replyOf: (answer: Answer) => Reply,
   ): Promise<Reply> {
     const { line, runtime, waitMs = WAIT_MS } = this.#options
-    let start: number | undefined
-    for (;;) {
+    const start = runtime.clock.nowMicros()
+    let step = first
+    while (step.waitFor !== undefined) {
+      this.#tellOf(step.waitFor)
+      const leftMs = waitMs - (runtime.clock.nowMicros() - start) / 1000
+      if (!(await this.#waits.until(step.waitFor, leftMs))) return replyOf(step.answer)
       const admission = line.admission()
       if (admission !== undefined) await admission
-      const step = take()
-      if (step.waitFor === undefined) {
-        if (step.settled !== undefined) await step.settled
-        return replyOf(step.answer)
-      }
-      const now = runtime.clock.nowMicros()
-      start ??= now
-      this.#tellOf(step.waitFor)
-      if (!(await this.#waits.until(step.waitFor, waitMs - (now - start) / 1000))) return replyOf(step.answer)
+      step = take()
     }
+    if (step.settled !== undefined) await step.settled
+    return replyOf(step.answer)
   }
 
   /** True after a change of one of these items, which have to be decided; false if there was none for very long. */

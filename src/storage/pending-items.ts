@@ -5,6 +5,7 @@
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { TableShape } from '../model/table.js'
 import type { ItemState } from '../rules/item.js'
+import type { Pending } from '../rules/pending.js'
 import type { Line, Put } from './line.js'
 import {
   type PendingEntry,
@@ -22,8 +23,10 @@ const NOTHING: PendingItem = { pending: [] }
 const NOTHING_HELD = { item: NOTHING, state: undefined }
 
 interface Held {
+  /** Where it stands in the line. */
+  readonly key: KeyBytes
   readonly item: PendingItem
-  /** As it stands in the line, one for each pending transaction. */
+  /** As it stands in the line, one for each pending transaction; none before somebody wanted it. */
   readonly entries: readonly PendingEntry[]
   /** The item itself, if it was at hand. Whoever writes it sets anew what is pending on it, and this is gone. */
   readonly state?: ItemState | undefined
@@ -74,23 +77,29 @@ export class PendingItems {
     const before = this.#held.get(item)
     if (before !== undefined) for (const { tx } of before.item.pending) this.#forget(tx, item)
     if (next.pending.length === 0) {
-      this.#line[put](pendingKey(item), undefined)
+      this.#line[put](before?.key ?? pendingKey(item), undefined)
       this.#held.delete(item)
       return
     }
+    const key = before?.key ?? pendingKey(item)
     const [first] = next.pending
     if (first !== undefined && next.pending.length === 1 && before === undefined) {
-      const { stored, entry } = encodeAlone(first, next.tombstone, this.#shapeOf(first.action.table))
-      this.#line[put](pendingKey(item), stored)
-      this.#remember(item, { item: next, entries: [entry], state })
+      const held = { key, item: next, entries: [] as PendingEntry[], state }
+      const encode = (): Uint8Array => {
+        const { stored, entry } = encodeAlone(first, next.tombstone, this.#shapeOf(first.action.table))
+        held.entries = [entry]
+        return stored
+      }
+      this.#line.putNew(key, encode, bytesAbout(first))
+      this.#remember(item, held)
       return
     }
     const entries = next.pending.map((pending) => {
       const at = before?.item.pending.indexOf(pending) ?? -1
       return before?.entries[at] ?? encodeEntry(pending, this.#shapeOf(pending.action.table))
     })
-    this.#line[put](pendingKey(item), encodePending(next, entries))
-    this.#remember(item, { item: next, entries, state })
+    this.#line[put](key, encodePending(next, entries))
+    this.#remember(item, { key, item: next, entries, state })
   }
 
   /** Those of one table. */
@@ -127,7 +136,7 @@ export class PendingItems {
     this.#byTransaction.clear()
     for (const [key, stored] of this.#line.decided.range({ ...pendingBounds, reverse: false })) {
       const item = pendingItem(key)
-      this.#remember(item, decodePending(item, stored))
+      this.#remember(item, { key, ...decodePending(item, stored) })
     }
   }
 
@@ -154,3 +163,8 @@ export class PendingItems {
     else this.#byTransaction.delete(tx)
   }
 }
+
+const ENTRY_BYTES_ABOUT = 400
+
+const bytesAbout = ({ action: { mutation } }: Pending): number =>
+  ENTRY_BYTES_ABOUT + (mutation.kind === 'put' ? (mutation.itemBytes ?? 0) : 0)

@@ -4,10 +4,14 @@
 // mark: whatever was observed before was observed below it.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
 
-const MARKS_MAX = 100_000
+const GENERATION_MAX = 50_000
 
 export class ReadMarks {
-  readonly #marks = new Map<KeyBytes, Timestamp>()
+  /** In two generations: a mark that is raised is in the younger one, and nothing has to be kept in order. */
+  #marks = new Map<KeyBytes, Timestamp>()
+  #older = new Map<KeyBytes, Timestamp>()
+  #highest: number = 0
+  #highestOlder: number = 0
   #lowWater: Timestamp
 
   constructor(lowWater: Timestamp) {
@@ -15,24 +19,23 @@ export class ReadMarks {
   }
 
   of(item: KeyBytes): Timestamp {
-    const mark = this.#marks.get(item)
+    const mark = this.#marks.get(item) ?? this.#older.get(item)
     return mark === undefined || mark < this.#lowWater ? this.#lowWater : mark
   }
 
   raise(item: KeyBytes, timestamp: Timestamp): void {
-    const mark = this.#marks.get(item)
-    if (timestamp <= (mark ?? this.#lowWater)) return
-    // Last in, last out: the oldest marks become the low-water mark.
-    if (mark !== undefined) this.#marks.delete(item)
+    if (timestamp <= this.of(item)) return
     this.#marks.set(item, timestamp)
-    if (this.#marks.size > MARKS_MAX) this.#drop()
+    if (timestamp > this.#highest) this.#highest = timestamp
+    if (this.#marks.size >= GENERATION_MAX) this.#age()
   }
 
-  #drop(): void {
-    for (const [item, mark] of this.#marks) {
-      this.#marks.delete(item)
-      if (mark > this.#lowWater) this.#lowWater = mark
-      return
-    }
+  /** The older generation becomes the low-water mark. */
+  #age(): void {
+    if (this.#highestOlder > this.#lowWater) this.#lowWater = this.#highestOlder as Timestamp
+    this.#older = this.#marks
+    this.#highestOlder = this.#highest
+    this.#marks = new Map()
+    this.#highest = 0
   }
 }

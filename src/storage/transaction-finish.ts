@@ -1,6 +1,8 @@
 // Carrying out a decided transaction at one node (§3.3, §3.5), as often as anybody asks for it.
 //
 //   commit, cancel   rules/finish.ts  --> item, index entries, pending entries; visible at once where that is safe
+//                                         a commit may come in the same batch as intent and decision, and is then all of
+//                                         the three that is written
 //   finished         resolves once all of that would survive a crash
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { FinishVerdict } from '../rules/finish.js'
@@ -13,7 +15,8 @@ import { type Put, both } from './line.js'
 import type { Patience } from './patience.js'
 import type { RuleFunctions } from './rule-functions.js'
 import { inSpace, pendingKey } from './spaces.js'
-import type { CommitRequest, FinishRequest } from './transactions.js'
+import { RunOver } from './errors.js'
+import type { CommitReply, CommitRequest, FinishRequest } from './transactions.js'
 import { Unsettled } from './unsettled.js'
 
 export interface TransactionFinishOptions extends TransactionState {
@@ -25,7 +28,7 @@ export interface TransactionFinishOptions extends TransactionState {
 }
 
 type Decision = 'commit' | 'cancel'
-type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced'>
+type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced' | 'run'>
 
 export class TransactionFinish {
   readonly #options: TransactionFinishOptions
@@ -35,23 +38,35 @@ export class TransactionFinish {
     this.#options = options
   }
 
-  async commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
-    this.#options.clock.witness(request.timestamp)
+  async commit(request: CommitRequest): Promise<CommitReply> {
+    const { pendings, patience, line, clock } = this.#options
+    clock.witness(request.timestamp)
+    const admission = line.admission()
+    if (admission !== undefined) await admission
     const finishing = this.#finish(request, 'commit')
+    if (request.run !== undefined && !pendings.hasItemsOf(request.tx)) {
+      // Whoever is told waits for something that is put behind this.
+      finishing?.catch(() => undefined)
+      return { clock: clock.timestamp, run: request.run }
+    }
     if (finishing !== undefined) await finishing
-    if (request.until === 'known') return { clock: this.#options.clock.timestamp }
+    if (request.until === 'known') return { clock: clock.timestamp }
     // An update may have to wait for what is pending before it; the answer means that readers see it.
-    const { pendings, patience } = this.#options
     while (pendings.hasItemsOf(request.tx)) {
       if (!(await patience.decided(pendings.itemsOf(request.tx))))
         throw new Error('a transaction before this one is not decided')
     }
     const visible = this.#unsettled.visible(request.tx)
-    if (visible !== undefined) await visible
-    return { clock: this.#options.clock.timestamp }
+    if (visible !== undefined) {
+      line.hurry(visible)
+      await visible
+    }
+    return { clock: clock.timestamp }
   }
 
   async cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
+    const admission = this.#options.line.admission()
+    if (admission !== undefined) await admission
     const finishing = this.#finish(request, 'cancel')
     if (finishing !== undefined) await finishing
     return { clock: this.#options.clock.timestamp }
@@ -75,20 +90,12 @@ export class TransactionFinish {
   }
 
   /** Undefined if it is done, and readers see it. */
-  #finish(request: FinishStep, decision: Decision): Promise<void> | undefined {
-    const admission = this.#options.line.admission()
-    return admission === undefined
-      ? this.#finishNow(request, decision)
-      : admission.then(() => this.#finishNow(request, decision))
-  }
-
-  #finishNow({ tx, items, unfenced }: FinishStep, decision: Decision): Promise<void> | undefined {
+  #finish({ tx, items, unfenced, run }: FinishStep, decision: Decision): Promise<void> | undefined {
     const { line, ended, patience } = this.#options
+    if (run !== undefined && run !== line.run) throw new RunOver()
     const addresses = this.#addresses(tx, items)
-    // Intent and decision are durable, so readers may see the write at once; but not if it builds on what is not.
-    const settled = addresses.every(
-      (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
-    )
+    // If intent and decision are durable readers may see the write at once; but not if it builds on what is not.
+    const settled = run === undefined && this.#areSettled(addresses)
     const put = settled ? 'putVisible' : 'put'
     const others: TxId[] = []
     for (const address of addresses) this.#finishItem(address, tx, { decision, put, others })
@@ -107,6 +114,13 @@ export class TransactionFinish {
     return (durable ?? this.#settledAt(addresses))?.then(() => patience.dispel(addresses))
   }
 
+  #areSettled(addresses: readonly KeyBytes[]): boolean {
+    const { line } = this.#options
+    return addresses.every(
+      (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
+    )
+  }
+
   #settledAt(addresses: readonly KeyBytes[]): Promise<void> | undefined {
     const { line } = this.#options
     let settled: Promise<void> | undefined
@@ -117,6 +131,8 @@ export class TransactionFinish {
 
   #addresses(tx: TxId, items: FinishRequest['items']): readonly KeyBytes[] {
     const addresses = this.#options.pendings.itemsOf(tx)
+    // All of them are pending here, as is the rule.
+    if (addresses.length === items.length) return addresses
     const more: KeyBytes[] = []
     for (const { space, key } of items) {
       const address = inSpace(space, key.bytes)

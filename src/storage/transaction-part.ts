@@ -32,6 +32,7 @@ import { TransactionReads } from './transaction-reads.js'
 import { UnitPart } from './unit-part.js'
 import type { PredicateCheck } from './units.js'
 import type {
+  CommitReply,
   CommitRequest,
   FinishRequest,
   PrepareReply,
@@ -113,7 +114,12 @@ export class TransactionPart implements TransactionNode {
       request.predicates === undefined
         ? this.#prepare(request)
         : this.#prepareUnit(request, request.predicates)
-    return this.#patience.patiently(take, (answer) => ({ clock: this.#options.clock.timestamp, ...answer }))
+    return this.#patience.patiently(take, ({ verdicts, predicateVerdicts, run }) => ({
+      clock: this.#options.clock.timestamp,
+      verdicts,
+      predicateVerdicts,
+      run,
+    }))
   }
 
   /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
@@ -177,14 +183,14 @@ export class TransactionPart implements TransactionNode {
       }
       pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put', item.state)
     }
-    const accepted = { verdicts: imagesWanted ? items.map(withImage) : answer }
+    const accepted = imagesWanted ? items.map(withImage) : answer
     const settled = line.settled() ?? settledAt(line, items)
     return ahead === true && settled !== undefined
-      ? { answer: { ...accepted, run: line.run }, settled: undefined }
-      : { answer: accepted, settled }
+      ? { answer: { verdicts: accepted, run: line.run }, settled: undefined }
+      : { answer: { verdicts: accepted }, settled }
   }
 
-  commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }> {
+  commit(request: CommitRequest): Promise<CommitReply> {
     return this.#finish.commit(request)
   }
 
@@ -218,8 +224,7 @@ export class TransactionPart implements TransactionNode {
     const known = this.#recognised(request)
     if (known !== undefined) return known
     const steps = actions.map((action) => this.#loadAction(action))
-    const last = predicates.length > 0 && { last: true as const }
-    const verdict = this.#decideStep(steps, { ...(unit !== undefined && { unit }), ...last })
+    const verdict = this.#decideStep(steps, { unit, last: predicates.length > 0 })
     switch (verdict.verdict) {
       case 'refused': {
         const verdicts = verdict.results.map((result, at) => stepVerdict(result, (steps[at] as Loaded).item))

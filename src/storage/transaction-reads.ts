@@ -33,7 +33,7 @@ export class TransactionReads {
     const { patience, clock } = this.#options
     return patience.patiently(
       () => this.#readAt(request),
-      (answer) => ({ clock: clock.timestamp, ...answer }),
+      ({ timestamp, results }) => ({ clock: clock.timestamp, timestamp, results }),
     )
   }
 

@@ -3,7 +3,8 @@
 //
 //   coordinator --prepare--> node      verdict for each action; accepted actions are pending entries, durable before
 //                                      the decision is, or together with it
-//               --commit---> node      the intended writes become visible; needs no wait for a sync of its own
+//               --commit---> node      the intended writes become visible; needs no wait for a sync of its own; with a
+//                                      decision that is not durable yet, together with it
 //               --cancel---> node      the pending entries vanish, and a late prepare finds a fence
 //               --transact-> node      all of it in one round, where one node has all the items (§4)
 //               --readAt / readLatest-> node
@@ -64,9 +65,9 @@ export interface PrepareReply {
   /** One for each action, in order. The actions are prepared only if all are accepted. */
   readonly verdicts: readonly ActionVerdict[]
   /** One for each predicate, in order. */
-  readonly predicateVerdicts?: readonly PredicateVerdict[]
+  readonly predicateVerdicts?: readonly PredicateVerdict[] | undefined
   /** It may not be durable yet, and holds only for decisions in this run of the journal. */
-  readonly run?: string
+  readonly run?: string | undefined
 }
 
 export interface FinishRequest {
@@ -77,9 +78,20 @@ export interface FinishRequest {
 export interface CommitRequest extends FinishRequest {
   readonly timestamp: Timestamp
   /** No prepare of this transaction can still be on its way: no fence is left for it. */
-  readonly unfenced?: true
+  readonly unfenced?: true | undefined
   /** When to answer: once readers see the writes (unless told otherwise), or once the node knows of the decision. */
   readonly until?: 'visible' | 'known'
+  /** The decision stands in this run of the journal, and may not be durable yet. If the run is over it may be lost. */
+  readonly run?: string | undefined
+}
+
+export interface CommitReply {
+  readonly clock: Timestamp
+  /**
+   * All that the transaction does here is in the journal or will be, in this run of it, before what is put later; and then
+   * readers see it. Only where the decision was in such a run, too.
+   */
+  readonly run?: string | undefined
 }
 
 /** A client token travels with a one-round transaction, into the same atomic step as its effect. */
@@ -90,12 +102,12 @@ export interface TokenClaim {
 export interface TransactRequest {
   readonly tx: TxId
   readonly actions: readonly Action[]
-  readonly token?: TokenClaim
-  readonly imagesWanted?: true
+  readonly token?: TokenClaim | undefined
+  readonly imagesWanted?: true | undefined
   readonly predicates?: readonly PredicateCheck[] | undefined
-  readonly unit?: string
+  readonly unit?: string | undefined
   /** This request cannot arrive twice: without a token nothing of it need be remembered. */
-  readonly once?: true
+  readonly once?: boolean
 }
 
 export type TransactReply = { readonly clock: Timestamp } &
@@ -157,7 +169,7 @@ export interface ReadLatestReply {
 
 export interface TransactionNode {
   prepare(request: PrepareRequest): Promise<PrepareReply>
-  commit(request: CommitRequest): Promise<{ readonly clock: Timestamp }>
+  commit(request: CommitRequest): Promise<CommitReply>
   cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }>
   /**
    * Resolves once everything that `commit` or `cancel` of these transactions did here would survive a crash; to those of

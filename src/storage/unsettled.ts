@@ -1,10 +1,12 @@
 // Transactions that have ended at this node in a step that is not durable yet, or whose batch failed.
 import type { TxId } from '../model/brand.js'
+import type { Put } from './line.js'
 
 interface LastStep {
   readonly durable: Promise<void>
-  /** Readers see all of it already. */
+  /** Readers see all that the transaction did already. */
   readonly visible: boolean
+  readonly put: Put
 }
 
 export class Unsettled {
@@ -13,9 +15,9 @@ export class Unsettled {
   readonly #batches = new Map<Promise<void>, TxId[]>()
 
   /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
-  add(tx: TxId, durable: Promise<void>, put: 'put' | 'putVisible'): void {
+  add(tx: TxId, durable: Promise<void>, put: Put): void {
     const visible = put === 'putVisible' && this.#steps.get(tx)?.visible !== false
-    this.#steps.set(tx, { durable, visible })
+    this.#steps.set(tx, { durable, visible, put })
     const batch = this.#batches.get(durable)
     if (batch !== undefined) {
       batch.push(tx)
@@ -23,15 +25,17 @@ export class Unsettled {
     }
     this.#batches.set(durable, [tx])
     durable.then(
-      () => this.#forget(durable),
-      // A failure stays until somebody finishes the transaction once more.
-      () => this.#batches.delete(durable),
+      () => this.#forget(durable, () => true),
+      // What was taken back is pending again, or never was, and that is seen without this. What readers have seen is not:
+      // its failure stays until somebody finishes the transaction once more.
+      () => this.#forget(durable, ({ put: last }) => last === 'put'),
     )
   }
 
-  #forget(durable: Promise<void>): void {
+  #forget(durable: Promise<void>, isOver: (step: LastStep) => boolean): void {
     for (const tx of this.#batches.get(durable) ?? []) {
-      if (this.#steps.get(tx)?.durable === durable) this.#steps.delete(tx)
+      const step = this.#steps.get(tx)
+      if (step?.durable === durable && isOver(step)) this.#steps.delete(tx)
     }
     this.#batches.delete(durable)
   }

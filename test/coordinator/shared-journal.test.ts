@@ -5,7 +5,7 @@ import { tokenSlot } from '../../src/coordinator/slots.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import { type TxId, timestamp, txId } from '../../src/model/brand.js'
 import { slotNode } from '../suites/coordination.js'
-import { NODES, idOn, openCluster, put } from './support.js'
+import { NODES, check, idOn, openCluster, put, remove } from './support.js'
 
 const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]
 
@@ -101,4 +101,128 @@ test('tokens: while its decision is being written a transaction is pending, what
   await ledger.decide(second, 'commit', begun)
   assert.equal(await during, 'pending')
   assert.equal(await coordinator.outcome(text), 'committed')
+})
+
+test('nodes that share a journal: when a transaction is answered it is completed, and nothing is left to write', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  const coordinator = cluster.coordinator()
+  await cluster.seed(a, b, c)
+  let writes = 0
+  disk.fault = (step) => void (step === 'write' && writes++)
+  const actions = [put(a), remove(b), check(c, 'attribute_exists(id)')]
+  assert.equal((await coordinator.write({ actions })).outcome, 'committed')
+  assert.equal(await cluster.unfinished(), 0)
+  await coordinator.idle()
+  await cluster.pass(1000)
+  assert.equal(writes, 1)
+  assert.deepEqual([await cluster.get(a), await cluster.get(b)], [{ id: { S: a } }, undefined])
+  const records = await Promise.all(cluster.nodes.map((node) => node.ledger.recent(10)))
+  assert.deepEqual(
+    records.flat().map(({ state, decision, participants }) => [state, decision, participants.length]),
+    [['completed', 'commit', 3]],
+  )
+})
+
+test('nodes that share a journal: while a completed transaction is being written, its token is pending', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(a, b, c)
+  const token = { text: tokenThere(), payloadHash: 'x' }
+  const coordinator = cluster.coordinator()
+  let during: Promise<string> | undefined
+  let again: Promise<unknown> | undefined
+  disk.fault = (step) => {
+    if (step !== 'write') return
+    during ??= coordinator.outcome(token.text)
+    again ??= coordinator.write({ actions: [put(a), put(b)], token })
+  }
+  assert.equal((await coordinator.write({ actions: [put(a), put(b)], token })).outcome, 'committed')
+  assert.equal(await during, 'pending')
+  assert.deepEqual(await again, { outcome: 'repeated' })
+  assert.equal(await coordinator.outcome(token.text), 'committed')
+})
+
+for (const method of ['commit', 'ledger.complete'] as const)
+  test(`nodes that share a journal: a ${method} that comes after its decision was lost does nothing, and it is tried again`, async () => {
+    const disk = new FaultyDisk()
+    const cluster = await openCluster(1, disk)
+    await cluster.seed(a, b, c)
+    let lost: () => void = () => undefined
+    const losing = new Promise<void>((resolve) => (lost = resolve))
+    const refusals: unknown[] = []
+    cluster.on(method === 'commit' ? 1 : 2, method, async (go) => {
+      await losing
+      return go().catch((error: unknown) => {
+        refusals.push((error as Error).name)
+        throw error
+      })
+    })
+    disk.fault = (step) => {
+      if (step !== 'write') return
+      disk.fault = () => undefined
+      setImmediate(() => setImmediate(lost))
+      throw outOfSpace()
+    }
+    const token = { text: tokenThere(), payloadHash: 'x' }
+    const actions = [a, b, c].map((id) => put(id, { v: { S: 'new' } }))
+    const { outcome } = await cluster.coordinator().write({ actions, token })
+    assert.deepEqual(refusals, ['RunOver'])
+    assert.equal(outcome, 'committed')
+    for (const id of [a, b, c]) assert.deepEqual((await cluster.get(id))?.['v'], { S: 'new' })
+  })
+
+test('nodes that share a journal: a decision that was written is carried out, though what came behind it was lost', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(a, b, c)
+  // The decision is written while the first commit is on its way; the write after that fails.
+  let failing = false
+  cluster.on(0, 'commit', async (go) => {
+    await cluster.pass(50)
+    disk.fault = (step) => {
+      if (step !== 'write' || failing) return
+      failing = true
+      throw outOfSpace()
+    }
+    return go()
+  })
+  const actions = [a, b, c].map((id) => put(id, { v: { S: 'new' } }))
+  const coordinator = cluster.coordinator()
+  const { outcome } = await coordinator.write({ actions })
+  assert.ok(failing)
+  assert.equal(outcome, 'committed')
+  for (const id of [a, b, c]) assert.deepEqual((await cluster.get(id))?.['v'], { S: 'new' })
+  await cluster.pass(100)
+  await coordinator.idle()
+  assert.equal(await cluster.unfinished(), 0)
+})
+
+test('nodes that share a journal: with a full disk nothing is done, and the caller knows', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(a, b, c)
+  disk.fault = (step) => {
+    if (step === 'write') throw outOfSpace()
+  }
+  const coordinator = cluster.coordinator()
+  const actions = [a, b, c].map((id) => put(id, { v: { S: 'new' } }))
+  assert.equal((await coordinator.write({ actions })).outcome, 'unavailable')
+  disk.fault = () => undefined
+  for (const id of [a, b, c]) assert.deepEqual((await cluster.get(id))?.['v'], { S: 'old' })
+  assert.equal((await coordinator.write({ actions })).outcome, 'committed')
+  for (const id of [a, b, c]) assert.deepEqual((await cluster.get(id))?.['v'], { S: 'new' })
+})
+
+test('tokens: after a sync that failed nobody knows before the restart, and nobody says otherwise', async () => {
+  const disk = new FaultyDisk()
+  const cluster = await openCluster(1, disk)
+  await cluster.seed(a, b, c)
+  const token = { text: tokenThere(), payloadHash: 'x' }
+  disk.fault = (step) => {
+    if (step === 'write') throw new Error('EIO')
+  }
+  const coordinator = cluster.coordinator()
+  assert.equal((await coordinator.write({ actions: [put(a), put(b)], token })).outcome, 'unknown')
+  assert.equal(await coordinator.outcome(token.text), 'pending')
 })

@@ -124,6 +124,7 @@ const EMPTY = Buffer.from('{}')
 
 /** By table, one entry for each item collection that was written to. */
 function collections(input: Input, bound: readonly BoundAction[]): object | undefined {
+  if (input['ReturnItemCollectionMetrics'] !== 'SIZE') return undefined
   const byTable = new Map<string, Map<string, object>>()
   for (const { table, action } of bound) {
     if (action.mutation.kind === 'check') continue
