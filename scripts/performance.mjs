@@ -1,5 +1,5 @@
 // Measures everything that docs/performance.md shows, and writes it and its figures.
-//   node scripts/performance.mjs               about 40 minutes; goes on with bench/run.json if it was interrupted
+//   node scripts/performance.mjs               about 45 minutes; goes on with bench/run.json if it was interrupted
 //   node scripts/performance.mjs --new         measures all of it anew
 //   node scripts/performance.mjs --large       and a table of ten million items, which takes ten minutes to fill
 //   node scripts/performance.mjs --document    writes the page of the run that is there

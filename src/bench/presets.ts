@@ -48,6 +48,8 @@ export interface Settings {
   /** Before a server is measured with an operation for the first time: until then its compiler has not seen it. */
   readonly firstWarmupMs: number
   readonly durationMs: number
+  /** Instead, for the operations by whose rate the store is judged: what is written is brought into the index within it. */
+  readonly judgedMs?: number
   readonly items: number
   readonly partitions: number
   /** Virtual time of each simulated experiment. */
@@ -134,6 +136,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     warmupMs: 250,
     firstWarmupMs: 2000,
     durationMs: 500,
+    judgedMs: 1200,
     items: 10_000,
     partitions: 100,
     virtualMs: 20,

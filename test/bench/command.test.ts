@@ -23,6 +23,7 @@ test('options replace parts of a preset', () => {
     targets: ['bare', 'seriatim-disk'],
     clients: [1, 16],
     durationMs: 500,
+    judgedMs: 500,
     rounds: 7,
     experiments: { ...PRESETS.figures.experiments, durationMs: 500, rounds: 7, judgedRounds: 7 },
   })

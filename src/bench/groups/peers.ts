@@ -8,7 +8,7 @@ import type { UnitRecord } from '../records.js'
 import type { BesideClients } from '../presets.js'
 import type { TargetName } from '../targets/commands.js'
 import { endpointTarget, startTarget, type Target } from '../targets/target.js'
-import { ITEM_TABLE, PARTITION_TABLE, type Scale, type Workload } from '../workloads.js'
+import { ITEM_TABLE, PARTITION_TABLE, type Scale, type Workload, isJudged } from '../workloads.js'
 
 export interface PeerOptions {
   readonly targets: readonly TargetName[]
@@ -25,6 +25,8 @@ export interface PeerOptions {
   /** Instead, when a server meets an operation for the first time. */
   readonly firstWarmupMs: number
   readonly durationMs: number
+  /** Instead, for operations by which the store is judged. */
+  readonly judgedMs?: number
 }
 
 const START_AND_FILL_MS = 5000
@@ -48,8 +50,14 @@ export function peerGroup(options: PeerOptions): Group {
   for (let round = 1; round <= Math.max(...loads.map(({ rounds }) => rounds)); round++) {
     for (const [at, each] of loads.entries()) {
       if (round > each.rounds) continue
-      const load = round === 1 && at === 0 ? { ...each, warmupMs: options.firstWarmupMs } : each
+      const warmupMs = round === 1 && at === 0 ? options.firstWarmupMs : each.warmupMs
       for (const workload of workloads) {
+        const isLonger = at < clients.length && isJudged(workload)
+        const load = {
+          ...each,
+          warmupMs,
+          durationMs: (isLonger ? options.judgedMs : undefined) ?? each.durationMs,
+        }
         for (const target of names) {
           const name = rate === undefined ? `${load.clients} clients` : `${rate} a second`
           units.push({
