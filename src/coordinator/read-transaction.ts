@@ -18,7 +18,9 @@ export async function readOneRound(
   const now = (): Timestamp | undefined => (groups.length === 1 ? undefined : parts.clock.nextTimestamp())
   let at = now()
   for (let round = 0; round < parts.readRoundsMax; round++) {
-    const { results, timestamp } = await readAt(parts, groups, at)
+    const reply = await readAt(parts, groups, at)
+    raise(parts, reply.clock)
+    const { results, timestamp } = reply
     const records = recordsOf(results)
     if (records !== undefined) return { outcome: 'read', timestamp, records }
     const pending = results.flatMap((result) => (result.verdict === 'pending' ? [result.at] : []))
@@ -44,26 +46,25 @@ function recordsOf(results: readonly ReadVerdict[]): readonly (ItemRecord | unde
   return records
 }
 
-async function readAt(
+function readAt(
   parts: Parts,
   groups: readonly Group<ItemRef>[],
   timestamp: Timestamp | undefined,
-): Promise<{ readonly results: readonly ReadVerdict[]; readonly timestamp: Timestamp }> {
+): Promise<ReadAtReply> {
   const call = ({ node, parts: items }: Group<ItemRef>): Promise<ReadAtReply> =>
     parts.calls(() =>
       nodeAt(parts.nodes, node).readAt(timestamp === undefined ? { items } : { items, timestamp }),
     )
-  const [only] = groups
-  const replies =
-    only !== undefined && groups.length === 1 ? [await call(only)] : await Promise.all(groups.map(call))
-  for (const { clock } of replies) raise(parts, clock)
-  return {
+  const [first] = groups
+  if (first !== undefined && groups.length === 1) return call(first)
+  return Promise.all(groups.map(call)).then((replies) => ({
+    clock: Math.max(...replies.map(({ clock }) => clock)) as Timestamp,
+    timestamp: timestamp as Timestamp,
     results: inOrder(
       groups,
       replies.map((reply) => reply.results),
     ),
-    timestamp: timestamp ?? (replies[0]?.timestamp as Timestamp),
-  }
+  }))
 }
 
 export async function readTwoPhases(

@@ -1,11 +1,15 @@
-// A folder for one test, removed afterwards.
+// A folder for one test, removed when the tests of its file are over.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
+
+const folders: string[] = []
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'seriatim-test-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
+  folders.push(folder)
   return folder
 }
