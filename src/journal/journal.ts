@@ -172,16 +172,17 @@ export class Journal {
         if (share === undefined || !(begins || share.wanting)) continue
         share.wanting = false
         writers.push(number)
-        contents.push(share.writer.take())
+        contents.push(takenFrom(share.writer))
       }
       ends = await this.#append(contents, writers)
     } catch (error) {
+      const failure = isAppendError(error) ? error : this.#refuse(error)
       this.#failures++
       this.#run = `${this.#opened}.${this.#failures}`
       for (const share of this.#shares) {
         if (share === undefined) continue
         share.wanting = false
-        share.writer.failed(failureOf(error))
+        share.writer.failed(failure)
       }
       return
     }
@@ -352,11 +353,17 @@ function seedFrom(bytes: Uint8Array): number {
   return Buffer.from(bytes).readUInt32BE(0)
 }
 
-/** Whatever is thrown before anything was written has failed for certain. */
-const failureOf = (error: unknown): AppendFailed | AppendUnsure =>
+/** Nothing of the group is written yet: a writer that cannot say what it has, has failed for certain. */
+function takenFrom(writer: Writer): FrameContent {
+  try {
+    return writer.take()
+  } catch (error) {
+    throw new AppendFailed(`What was to be written cannot be: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const isAppendError = (error: unknown): error is AppendFailed | AppendUnsure =>
   error instanceof AppendFailed || error instanceof AppendUnsure
-    ? error
-    : new AppendFailed(`What was to be written cannot be: ${messageOf(error)}`, { cause: error })
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -12,9 +12,10 @@ import type { OrderedIndex } from '../index/ordered-index.js'
 import { AppendUnsure } from '../journal/errors.js'
 import type { FrameContent } from '../journal/frame.js'
 import type { Journal, JournalShare } from '../journal/journal.js'
-import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
+import { type Batch, isEmpty, newBatch } from './batch.js'
 import { Counts } from './counts.js'
 import { OutcomeUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
@@ -24,30 +25,6 @@ import { countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import { type View, viewOf } from './view.js'
 import { Watches } from './watches.js'
-
-interface Batch {
-  readonly number: number
-  readonly changes: Map<KeyBytes, Uint8Array | undefined>
-  /** Keys that had no value before, with the length of one that is made when the batch is taken, about. */
-  readonly fresh: Map<KeyBytes, number>
-  /** Counts of the spaces that it changed, as they were before. */
-  readonly countsBefore: Map<SpaceId, SpaceCount>
-  /** By how much changes that readers see at once have changed them. */
-  readonly countsVisible: Map<SpaceId, SpaceCount>
-  readonly durable: Promise<void>
-  readonly resolve: () => void
-  readonly reject: (error: Error) => void
-  bytes: number
-  /** Readers do not see all of it before it is durable. */
-  hidden: boolean
-  /** Somebody waits for it. */
-  hurried: boolean
-  /** The highest timestamp and LSN given out when it was taken. */
-  timestamp: Timestamp
-  lsn: Lsn
-  /** Offset of the journal after it, once it is durable. */
-  end: number
-}
 
 export interface JournalLineOptions {
   readonly index: OrderedIndex
@@ -371,47 +348,8 @@ export class JournalLine implements Line {
   }
 }
 
-/** Of what was put and taken back a frame is written, too: its time is what the node must not forget. */
-const isEmpty = ({ bytes }: Batch): boolean => bytes === 0
-
 const NOTHING: SpaceCount = { items: 0, bytes: 0 }
 
 const closed = (): WriteFailed => new WriteFailed('The store is closed.')
 const indexRefusal = (error: Error): WriteFailed =>
   new WriteFailed(`The index cannot take more: ${error.message}`, { cause: error })
-
-function newBatch(number: number): Batch {
-  const { promise, resolve, reject } = withResolvers()
-  // Who waits for the batch hears of a failure; if nobody does, there is nobody to tell.
-  promise.catch(() => undefined)
-  return {
-    number,
-    changes: new Map(),
-    fresh: new Map(),
-    countsBefore: new Map(),
-    countsVisible: new Map(),
-    durable: promise,
-    resolve,
-    reject,
-    bytes: 0,
-    hidden: false,
-    hurried: false,
-    timestamp: 0 as Timestamp,
-    lsn: 0 as Lsn,
-    end: 0,
-  }
-}
-
-function withResolvers(): {
-  readonly promise: Promise<void>
-  readonly resolve: () => void
-  readonly reject: (error: Error) => void
-} {
-  let resolve: () => void = () => undefined
-  let reject: (error: Error) => void = () => undefined
-  const promise = new Promise<void>((res, rej) => {
-    resolve = res
-    reject = rej
-  })
-  return { promise, resolve, reject }
-}

@@ -74,7 +74,7 @@ export class Patience {
     if (admission !== undefined) return admission.then(() => this.#until(take(), take, replyOf))
     try {
       const step = take()
-      // As is the rule.
+      // There is nothing to wait for, as a rule.
       if (step.waitFor === undefined && step.settled === undefined)
         return Promise.resolve(replyOf(step.answer))
       return this.#until(step, take, replyOf)

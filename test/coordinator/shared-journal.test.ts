@@ -9,6 +9,18 @@ import { NODES, check, idOn, openCluster, put, remove } from './support.js'
 
 const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]
 
+/** Resolves when the nodes know that the next write has failed. */
+function nextWriteIsLost(disk: FaultyDisk): Promise<void> {
+  return new Promise((resolve) => {
+    disk.fault = (step) => {
+      if (step !== 'write') return
+      disk.fault = () => undefined
+      setImmediate(() => setImmediate(resolve))
+      throw outOfSpace()
+    }
+  })
+}
+
 /** A token whose slot is at the third node. */
 function tokenThere(): string {
   for (let n = 0; ; n++) if (slotNode(NODES)(tokenSlot(`token ${n}`)) === 2) return `token ${n}`
@@ -33,18 +45,11 @@ test('§3.3 nodes that share a journal: intents that are lost before the decisio
   const cluster = await openCluster(1, disk)
   await cluster.seed(c)
   // The ledger is at a node that has none of the items and lost nothing itself; it is asked when the intents are lost.
-  let lost: () => void = () => undefined
-  const losing = new Promise<void>((resolve) => (lost = resolve))
+  const losing = nextWriteIsLost(disk)
   cluster.on(2, 'ledger.decide', async (go) => {
     await losing
     return go()
   })
-  disk.fault = (step) => {
-    if (step !== 'write') return
-    disk.fault = () => undefined
-    setImmediate(() => setImmediate(lost))
-    throw outOfSpace()
-  }
   const token = { text: tokenThere(), payloadHash: 'x' }
   const { outcome } = await cluster.coordinator().write({ actions: [put(a), put(b)], token })
   const decided = cluster.calls.filter(({ method }) => method === 'ledger.decide')
@@ -148,8 +153,7 @@ for (const method of ['commit', 'ledger.complete'] as const)
     const disk = new FaultyDisk()
     const cluster = await openCluster(1, disk)
     await cluster.seed(a, b, c)
-    let lost: () => void = () => undefined
-    const losing = new Promise<void>((resolve) => (lost = resolve))
+    const losing = nextWriteIsLost(disk)
     const refusals: unknown[] = []
     cluster.on(method === 'commit' ? 1 : 2, method, async (go) => {
       await losing
@@ -158,12 +162,6 @@ for (const method of ['commit', 'ledger.complete'] as const)
         throw error
       })
     })
-    disk.fault = (step) => {
-      if (step !== 'write') return
-      disk.fault = () => undefined
-      setImmediate(() => setImmediate(lost))
-      throw outOfSpace()
-    }
     const token = { text: tokenThere(), payloadHash: 'x' }
     const actions = [a, b, c].map((id) => put(id, { v: { S: 'new' } }))
     const { outcome } = await cluster.coordinator().write({ actions, token })
