@@ -15,7 +15,6 @@ import {
 } from '../model/brand.js'
 import { RunOver } from '../storage/errors.js'
 import type { Line } from '../storage/line.js'
-import { type Bounds, endedBounds } from '../storage/spaces.js'
 import type {
   BeginOutcome,
   CancellationReason,
@@ -27,19 +26,13 @@ import type {
   LedgerRecord,
   Participant,
 } from './ledger.js'
-import { RecentSlots } from './recent-slots.js'
+import { CompletedRecords, durableRecords } from './completed.js'
 import { type Found, UnfinishedRecords } from './unfinished.js'
 import {
   EPOCH_MICROS,
-  cancelledKey,
   cancellingKey,
-  committedKey,
-  completedBefore,
-  completedIn,
-  completedOf,
   decodeLedgerRecord,
   encodeLedgerRecord,
-  epochOf,
   holdingKey,
   unfinishedFrom,
   unfinishedOf,
@@ -70,19 +63,15 @@ export class LocalLedger implements Ledger {
   readonly #line: Line
   readonly #now: () => Timestamp
 
-  readonly #recent: RecentSlots
+  readonly #completed: CompletedRecords
   readonly #unfinished = new UnfinishedRecords()
   /** Completed, but neither that nor the decision may be durable yet: as they were before. */
   readonly #completing = new Map<TxId, Found>()
-  /** Of the epochs before this one nothing is left. */
-  #purgedBefore: number | undefined
 
   constructor({ line, now }: LocalLedgerOptions) {
     this.#line = line
     this.#now = now
-    const epoch = epochOf(now())
-    const known = [epoch, epoch - 1].some((each) => this.#range(completedIn(each), 1).length > 0)
-    this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty')
+    this.#completed = new CompletedRecords(line, now)
     this.#load()
     line.onRollback(() => this.#reload())
   }
@@ -129,7 +118,7 @@ export class LocalLedger implements Ledger {
     const isLost = at.run !== undefined && at.run !== this.#line.run
     const record =
       standing === undefined
-        ? this.#bury(tx, at.timestamp, at.reasons)
+        ? this.#bury(tx, at.timestamp, at.reasons).record
         : this.#decide(standing, isLost ? 'cancel' : decision, at)
     // Who asks is the only one who might have committed it, and will not: it need not be durable (presumed abort).
     return this.#told(record, isLost ? undefined : this.#line.settled(), at)
@@ -171,7 +160,10 @@ export class LocalLedger implements Ledger {
 
   // eslint-disable-next-line typescript/require-await -- an exception of a synchronous read must reject
   async read(slot: LedgerSlot): Promise<LedgerRecord | undefined> {
-    const records = this.#ofSlot(slot).map((found) => found.record)
+    const records = [
+      ...durableRecords(this.#line, unfinishedOf(slot), SLOT_RECORDS_MAX),
+      ...this.#completed.ofSlot(slot, SLOT_RECORDS_MAX),
+    ]
     // Nobody may be told of a decision that is not durable; nor that there is nothing.
     const holding = this.#holder(slot)
     if (holding !== undefined && this.#line.durable.get(holding.key) === undefined)
@@ -196,37 +188,11 @@ export class LocalLedger implements Ledger {
 
   // eslint-disable-next-line typescript/require-await
   async recent(recordsMax: number): Promise<readonly LedgerRecord[]> {
-    const epoch = epochOf(this.#now())
-    const records = [epoch, epoch - 1]
-      .flatMap((each) => this.#range(completedIn(each), RECENT_SCANNED_MAX))
-      .map((found) => found.record)
-    return records
-      .toSorted((a, b) => (b.completedAt ?? b.begunAt) - (a.completedAt ?? a.begunAt))
-      .slice(0, recordsMax)
+    return this.#completed.recent(recordsMax)
   }
 
-  async purge(recordsMax: number): Promise<boolean> {
-    const epoch = epochOf(this.#now()) - 1
-    // Nothing is added to an epoch that has passed.
-    if (epoch === this.#purgedBefore) return true
-    const keys: KeyBytes[] = []
-    // With the records go the fences of the transactions that ended at this node, which are kept by the same epochs.
-    for (const bounds of [completedBefore(epoch), endedBounds(epoch)]) {
-      if (bounds.from >= bounds.to) continue
-      for (const [key] of this.#line.durable.range({ ...bounds, reverse: false })) {
-        if (keys.length >= recordsMax) break
-        keys.push(key)
-      }
-    }
-    if (keys.length === 0) {
-      this.#purgedBefore = epoch
-      return true
-    }
-    const admission = this.#line.admission()
-    if (admission !== undefined) await admission
-    for (const key of keys) this.#line.put(key, undefined)
-    await this.#line.settled()
-    return keys.length < recordsMax
+  purge(recordsMax: number): Promise<boolean> {
+    return this.#completed.purge(recordsMax)
   }
 
   /**
@@ -250,7 +216,7 @@ export class LocalLedger implements Ledger {
    * digest is empty, and the slot the transaction's own. */
   recordCommitted(tx: TxId, timestamp: Timestamp, payloadHash: string): void {
     const now = this.#now()
-    this.#put(committedKey(epochOf(now), slotOf(tx)), {
+    this.#completed.add({
       tx,
       state: 'completed',
       decision: 'commit',
@@ -270,9 +236,7 @@ export class LocalLedger implements Ledger {
     if (standing !== undefined) return standing
     const now = this.#now()
     // Older than a tombstone is kept: it may have been cancelled, and nobody would know.
-    if (timestamp < now - EPOCH_MICROS) {
-      return { key: cancelledKey(epochOf(now), tx), record: this.#bury(tx, timestamp) }
-    }
+    if (timestamp < now - EPOCH_MICROS) return this.#bury(tx, timestamp)
     this.#put(holdingKey(slotOf(tx)), {
       tx,
       state: 'preparing',
@@ -319,9 +283,9 @@ export class LocalLedger implements Ledger {
   }
 
   /** A tombstone for a transaction that nothing is known of. */
-  #bury(tx: TxId, timestamp: Timestamp, reasons?: readonly CancellationReason[]): LedgerRecord {
+  #bury(tx: TxId, timestamp: Timestamp, reasons?: readonly CancellationReason[]): Found {
     const now = this.#now()
-    return this.#put(cancelledKey(epochOf(now), tx), {
+    return this.#completed.add({
       tx,
       state: 'completed',
       decision: 'cancel',
@@ -335,15 +299,11 @@ export class LocalLedger implements Ledger {
 
   /** The keys of its items are of no use any more; on which nodes they were may interest somebody who looks. */
   #moveToCompleted({ key, record }: Found): void {
-    const completedAt = this.#now()
-    const epoch = epochOf(completedAt)
-    const place =
-      record.decision === 'commit' ? committedKey(epoch, slotOf(record.tx)) : cancelledKey(epoch, record.tx)
     this.#forget(key, record)
-    this.#put(place, {
+    this.#completed.add({
       ...record,
       state: 'completed',
-      completedAt,
+      completedAt: this.#now(),
       participants: record.participants.map(({ node }) => ({ node, items: NO_ITEMS })),
     })
   }
@@ -361,66 +321,22 @@ export class LocalLedger implements Ledger {
     return stored && decodeLedgerRecord(stored)
   }
 
+  /** Undecided ones are in memory only. */
   #put(key: KeyBytes, record: LedgerRecord, isNew = false): LedgerRecord {
     if (isNew) this.#line.putNew(key, () => encodeLedgerRecord(record), RECORD_BYTES_ABOUT)
     else if (record.state !== 'preparing') this.#line.put(key, encodeLedgerRecord(record))
-    if (record.state === 'completed')
-      this.#recent.add(slotOf(record.tx), epochOf(record.completedAt ?? record.begunAt))
-    else this.#unfinished.set({ key, record })
+    this.#unfinished.set({ key, record })
     return record
-  }
-
-  #get(key: KeyBytes): Found | undefined {
-    const stored = this.#line.decided.get(key)
-    if (stored === undefined) return undefined
-    return { key, record: decodeLedgerRecord(stored) }
   }
 
   /** The record of exactly this transaction. */
   #find(tx: TxId): Found | undefined {
-    const unfinished = this.#unfinished.find(tx)
-    if (unfinished !== undefined) return unfinished
-    const epoch = epochOf(this.#now())
-    const slot = slotOf(tx)
-    if (!this.#recent.has(slot, epoch)) return undefined
-    for (const each of [epoch, epoch - 1]) {
-      for (const key of [committedKey(each, slot), cancelledKey(each, tx)]) {
-        const found = this.#get(key)
-        if (found?.record.tx === tx) return found
-      }
-    }
-    return undefined
+    return this.#unfinished.find(tx) ?? this.#completed.find(tx)
   }
 
   /** The transaction that holds a slot: it is or may be committed, or was within ten minutes. */
   #holder(slot: LedgerSlot): Found | undefined {
-    const now = this.#now()
-    const epoch = epochOf(now)
-    const holding = this.#unfinished.holder(slot)
-    if (holding !== undefined || !this.#recent.has(slot, epoch)) return holding
-    for (const key of [committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
-      const found = this.#get(key)
-      if (found !== undefined && (found.record.completedAt ?? now) > now - EPOCH_MICROS) return found
-    }
-    return undefined
-  }
-
-  /** Everything of one slot, unfinished first, then the newest epoch. */
-  #ofSlot(slot: LedgerSlot): Found[] {
-    const epoch = epochOf(this.#now())
-    return [unfinishedOf(slot), completedOf(epoch, slot), completedOf(epoch - 1, slot)].flatMap((bounds) =>
-      this.#range(bounds, SLOT_RECORDS_MAX),
-    )
-  }
-
-  #range(bounds: Bounds, recordsMax: number): Found[] {
-    const found: Found[] = []
-    if (recordsMax <= 0) return found
-    for (const [key, stored] of this.#line.durable.range({ ...bounds, reverse: false })) {
-      found.push({ key, record: decodeLedgerRecord(stored) })
-      if (found.length >= recordsMax) break
-    }
-    return found
+    return this.#unfinished.holder(slot) ?? this.#completed.committed(slot)
   }
 }
 
@@ -431,8 +347,6 @@ const BEGUN: BeginOutcome = { verdict: 'begun' }
 const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
 /** Of one slot in one epoch: attempts at one request. More are not looked at. */
 const SLOT_RECORDS_MAX = 1000
-/** In each epoch; they are not in order of time. */
-const RECENT_SCANNED_MAX = 10_000
 
 function undecided({ tx, timestamp, participants, begunAt, payloadHash }: LedgerRecord): LedgerRecord {
   const hash = payloadHash !== undefined && { payloadHash }

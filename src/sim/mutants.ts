@@ -227,7 +227,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'absent-record-committed': {
     module: ledger,
-    find: '? this.#bury(tx, at.timestamp, at.reasons)',
+    find: '? this.#bury(tx, at.timestamp, at.reasons).record',
     replace:
       "? { tx, state: 'completed', decision: 'commit', timestamp: at.timestamp, participants: [], begunAt: at.timestamp }",
     ...bank,

@@ -1,0 +1,136 @@
+// The records of completed transactions, by epoch: as long as a token holds, and a tombstone is needed. They are in the line
+// only; a filter says of nearly all slots that they have none.
+import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf } from '../model/brand.js'
+import type { Line } from '../storage/line.js'
+import { type Bounds, endedBounds } from '../storage/spaces.js'
+import type { LedgerRecord } from './ledger.js'
+import { RecentSlots } from './recent-slots.js'
+import {
+  EPOCH_MICROS,
+  cancelledKey,
+  committedKey,
+  completedBefore,
+  completedIn,
+  completedOf,
+  decodeLedgerRecord,
+  encodeLedgerRecord,
+  epochOf,
+} from './record-bytes.js'
+import type { Found } from './unfinished.js'
+
+export type CompletedRecord = LedgerRecord & {
+  readonly state: 'completed'
+  readonly completedAt: Timestamp
+}
+
+/** In each epoch; they are not in order of time. */
+const RECENT_SCANNED_MAX = 10_000
+
+export class CompletedRecords {
+  readonly #line: Line
+  readonly #now: () => Timestamp
+  readonly #recent: RecentSlots
+  /** Of the epochs before this one nothing is left. */
+  #purgedBefore: number | undefined
+
+  constructor(line: Line, now: () => Timestamp) {
+    this.#line = line
+    this.#now = now
+    const epoch = epochOf(now())
+    const known = [epoch, epoch - 1].some((each) => durableRecords(line, completedIn(each), 1).length > 0)
+    this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty')
+  }
+
+  /** As a part of the step that is being decided. */
+  add(record: CompletedRecord): Found {
+    const { tx, decision, completedAt } = record
+    const epoch = epochOf(completedAt)
+    const key = decision === 'commit' ? committedKey(epoch, slotOf(tx)) : cancelledKey(epoch, tx)
+    this.#line.put(key, encodeLedgerRecord(record))
+    this.#recent.add(slotOf(tx), epoch)
+    return { key, record }
+  }
+
+  /** The record of exactly this transaction. */
+  find(tx: TxId): Found | undefined {
+    const epoch = epochOf(this.#now())
+    const slot = slotOf(tx)
+    if (!this.#recent.has(slot, epoch)) return undefined
+    for (const each of [epoch, epoch - 1]) {
+      for (const key of [committedKey(each, slot), cancelledKey(each, tx)]) {
+        const found = this.#get(key)
+        if (found?.record.tx === tx) return found
+      }
+    }
+    return undefined
+  }
+
+  /** What was committed in this slot within ten minutes. */
+  committed(slot: LedgerSlot): Found | undefined {
+    const now = this.#now()
+    const epoch = epochOf(now)
+    if (!this.#recent.has(slot, epoch)) return undefined
+    for (const key of [committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
+      const found = this.#get(key)
+      if (found !== undefined && (found.record.completedAt ?? now) > now - EPOCH_MICROS) return found
+    }
+    return undefined
+  }
+
+  /** Everything durable of one slot, the newest epoch first. */
+  ofSlot(slot: LedgerSlot, recordsMax: number): readonly LedgerRecord[] {
+    const epoch = epochOf(this.#now())
+    return [epoch, epoch - 1].flatMap((each) =>
+      durableRecords(this.#line, completedOf(each, slot), recordsMax),
+    )
+  }
+
+  /** The newest first. */
+  recent(recordsMax: number): readonly LedgerRecord[] {
+    const epoch = epochOf(this.#now())
+    return [epoch, epoch - 1]
+      .flatMap((each) => durableRecords(this.#line, completedIn(each), RECENT_SCANNED_MAX))
+      .toSorted((a, b) => (b.completedAt ?? b.begunAt) - (a.completedAt ?? a.begunAt))
+      .slice(0, recordsMax)
+  }
+
+  /** Forgets those of epochs that are over, up to that many; true when none is left. */
+  async purge(recordsMax: number): Promise<boolean> {
+    const epoch = epochOf(this.#now()) - 1
+    // Nothing is added to an epoch that has passed.
+    if (epoch === this.#purgedBefore) return true
+    const keys: KeyBytes[] = []
+    // With the records go the fences of the transactions that ended at this node, which are kept by the same epochs.
+    for (const bounds of [completedBefore(epoch), endedBounds(epoch)]) {
+      if (bounds.from >= bounds.to) continue
+      for (const [key] of this.#line.durable.range({ ...bounds, reverse: false })) {
+        if (keys.length >= recordsMax) break
+        keys.push(key)
+      }
+    }
+    if (keys.length === 0) {
+      this.#purgedBefore = epoch
+      return true
+    }
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
+    for (const key of keys) this.#line.put(key, undefined)
+    await this.#line.settled()
+    return keys.length < recordsMax
+  }
+
+  #get(key: KeyBytes): Found | undefined {
+    const stored = this.#line.decided.get(key)
+    return stored === undefined ? undefined : { key, record: decodeLedgerRecord(stored) }
+  }
+}
+
+/** As readers see them. */
+export function durableRecords(line: Line, bounds: Bounds, recordsMax: number): readonly LedgerRecord[] {
+  const records: LedgerRecord[] = []
+  for (const [, stored] of line.durable.range({ ...bounds, reverse: false })) {
+    if (records.length >= recordsMax) break
+    records.push(decodeLedgerRecord(stored))
+  }
+  return records
+}
