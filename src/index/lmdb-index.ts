@@ -45,6 +45,8 @@ export function lmdbIndex(path: string): OrderedIndex {
     overlappingSync: false,
     // Changes come in batches as it is; an implicit one would reject a promise of its own that nobody can handle.
     eventTurnBatching: false,
+    // LMDB's thread starts when it has been handed everything: it would only compete with the handing over.
+    batchStartThreshold: Infinity,
     noMemInit: true,
     noReadAhead: true,
     cache: false,

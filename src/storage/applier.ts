@@ -5,7 +5,7 @@
 // What came and went between two commits never reaches LMDB.
 //
 // Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, because handing them
-// to LMDB takes this thread, and requests wait meanwhile.
+// to LMDB takes this thread, and requests wait meanwhile. For the same reason a load is put together as its batches come.
 import type { IndexChange, OrderedIndex } from '../index/ordered-index.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -39,12 +39,25 @@ const HURRY_BYTES = 1024 * 1024
 const CHANGES_MAX = 12_000
 const RETRY_MS = 1000
 
+/** What goes to the index in one commit: batches in their order, and what they leave of each key. */
+interface Load {
+  readonly batches: DurableBatch[]
+  readonly changes: Map<KeyBytes, Uint8Array | undefined>
+  /** Removals that the index does not need. */
+  readonly needless: KeyBytes[]
+  /** Changes of its batches, those of one key counted each. */
+  size: number
+  /** Nothing is added from the first attempt on. */
+  attempted: boolean
+}
+
 export class Applier {
   readonly #options: ApplierOptions
   readonly #delayMs: number
   readonly #hurryBytes: number
   readonly #changesMax: number
-  #pending: DurableBatch[] = []
+  /** Oldest first; the first may be under way. */
+  readonly #loads: Load[] = []
   #pendingBytes = 0
   #pendingChanges = 0
   #running: Promise<void> | undefined
@@ -68,7 +81,7 @@ export class Applier {
   }
 
   add(batch: DurableBatch): void {
-    this.#pending.push(batch)
+    this.#gather(batch)
     this.#pendingBytes += batch.bytes
     this.#pendingChanges += batch.changes.size
     if (this.#running !== undefined) return
@@ -78,7 +91,7 @@ export class Applier {
 
   /** Resolves once everything added so far is in the index; rejects if that fails. */
   async drain(): Promise<void> {
-    while (this.#pending.length > 0 || this.#running !== undefined) {
+    while (this.#loads.length > 0 || this.#running !== undefined) {
       if (this.#running === undefined) this.#start()
       await this.#running
       if (this.#failure !== undefined) throw this.#failure
@@ -103,7 +116,7 @@ export class Applier {
   #startIn(delayMs: number): void {
     this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
       this.#cancelTimer = undefined
-      if (this.#running === undefined && this.#pending.length > 0) this.#start()
+      if (this.#running === undefined && this.#loads.length > 0) this.#start()
     })
   }
 
@@ -115,20 +128,18 @@ export class Applier {
   #runUntil(done: Promise<void>): void {
     this.#running = done.then(() => {
       this.#running = undefined
-      if (this.#pending.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
+      if (this.#loads.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
     })
   }
 
   async #run(): Promise<void> {
     this.#failure = undefined
     do {
-      const batches = this.#take()
-      const last = batches.at(-1)
-      if (last === undefined) return
-      const changes = new Map<KeyBytes, Uint8Array | undefined>()
-      for (const batch of batches) batch.changes.forEach((value, key) => changes.set(key, value))
-      changes.set(CLOCK_KEY, encodeClock(last.timestamp, last.lsn))
-      const needless = this.#takeNeedless(changes)
+      const [load] = this.#loads
+      const last = load?.batches.at(-1)
+      if (load === undefined || last === undefined) return
+      const { batches, changes, needless } = load
+      if (!load.attempted) this.#prepare(load, last)
       try {
         await this.#options.index.apply(changes, last.end)
       } catch (error) {
@@ -138,18 +149,34 @@ export class Applier {
       }
       for (const key of this.#passing)
         if (changes.has(key) && changes.get(key) === undefined) this.#passing.delete(key)
-      this.#pending.splice(0, batches.length)
-      for (const batch of batches) {
-        this.#pendingBytes -= batch.bytes
-        this.#pendingChanges -= batch.changes.size
-      }
+      this.#loads.shift()
+      for (const batch of batches) this.#pendingBytes -= batch.bytes
+      this.#pendingChanges -= load.size
       this.#options.applied(batches, [changes.keys(), needless])
     } while (this.#isDue())
   }
 
-  /** Takes the removal of passing keys that the index does not hold out of these changes; returns their keys. */
-  #takeNeedless(changes: Map<KeyBytes, Uint8Array | undefined>): readonly KeyBytes[] {
-    const needless: KeyBytes[] = []
+  /** Puts a batch to the load that is being put together, as long as there is room in it. */
+  #gather(batch: DurableBatch): void {
+    let load = this.#loads.at(-1)
+    if (load === undefined || load.attempted || load.size + batch.changes.size > this.#changesMax) {
+      load = { batches: [], changes: new Map(), needless: [], size: 0, attempted: false }
+      this.#loads.push(load)
+    }
+    const { changes } = load
+    load.batches.push(batch)
+    load.size += batch.changes.size
+    batch.changes.forEach((value, key) => changes.set(key, value))
+  }
+
+  #prepare(load: Load, last: DurableBatch): void {
+    load.attempted = true
+    load.changes.set(CLOCK_KEY, encodeClock(last.timestamp, last.lsn))
+    this.#takeNeedless(load)
+  }
+
+  /** Takes the removal of passing keys that the index does not hold out of the changes. */
+  #takeNeedless({ changes, needless }: Load): void {
     changes.forEach((value, key) => {
       if (!isPassing(key)) return
       // From the attempt on: a commit that failed may have been done.
@@ -157,22 +184,9 @@ export class Applier {
       else if (!this.#passing.has(key)) needless.push(key)
     })
     for (const key of needless) changes.delete(key)
-    return needless
   }
 
   #isDue(): boolean {
     return this.#pendingChanges >= this.#changesMax || this.#pendingBytes >= this.#hurryBytes
-  }
-
-  /** The oldest batches, at least one, up to the bound of one commit. */
-  #take(): DurableBatch[] {
-    let changes = 0
-    const batches: DurableBatch[] = []
-    for (const batch of this.#pending) {
-      changes += batch.changes.size
-      if (batches.length > 0 && changes > this.#changesMax) break
-      batches.push(batch)
-    }
-    return batches
   }
 }
