@@ -21,7 +21,7 @@ import { transactionOperations } from './router/operations/transaction-operation
 import { tableOperations } from './router/operations/tables.js'
 import { type DirectUnits, openDirectUnits } from './router/units/direct.js'
 import { unitOperations } from './router/units/unit-operations.js'
-import { allRules, noRules } from './rules/switches.js'
+import { allRules, noRules, type TransactionRules } from './rules/switches.js'
 import { anyone, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import { clientRuntime } from './runtime/client-runtime.js'
@@ -138,7 +138,7 @@ export async function open(options: OpenOptions): Promise<Store> {
       sharedJournal: 'path' in place,
     })
     const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
-    return new LocalStore({ runtime, clients, nodes, catalog, coordinator, recovery, onError })
+    return new LocalStore({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError })
   } catch (error) {
     await Promise.all(nodes.map((node) => node.close()))
     throw error
@@ -160,6 +160,7 @@ interface StoreParts {
   readonly nodes: readonly StorageNode[]
   readonly catalog: TableCatalog
   readonly coordinator: Coordinator
+  readonly rules: TransactionRules
   readonly recovery: Recovery
   readonly onError: (error: unknown) => void
 }
@@ -177,7 +178,7 @@ class LocalStore implements Store {
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
-  constructor({ runtime, clients, nodes, catalog, coordinator, recovery, onError }: StoreParts) {
+  constructor({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError }: StoreParts) {
     this.#clients = clients
     this.#nodes = nodes
     this.#catalog = catalog
@@ -189,6 +190,7 @@ class LocalStore implements Store {
       nodes,
       nodeOf: (hash: number) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
       coordinator,
+      rules,
     }
     this.#direct = openDirectUnits(context, onError)
     this.#router = openRouter({

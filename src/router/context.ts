@@ -1,6 +1,7 @@
 // What an operation may use, and what an operation is.
 import type { Coordinator } from '../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../model/table.js'
+import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/storage-node.js'
 import type { Access, Principal, Reply } from './router.js'
@@ -27,6 +28,7 @@ export interface RouterContext {
   nodeOf(hash: number): StorageNode
   /** For what concerns several items at once (§3.1). */
   readonly coordinator: Coordinator
+  readonly rules: TransactionRules
 }
 
 /** Who asks, and a check to call for each table before anything of it is told. */

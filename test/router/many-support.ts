@@ -1,4 +1,5 @@
 // A store for tests of Query, Scan and the batches: real nodes in memory, the catalogue, and the router over them.
+import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
 import { openCatalog } from '../../src/router/catalog.js'
 import { openRouter } from '../../src/router/local-router.js'
@@ -8,6 +9,7 @@ import { transactionOperations } from '../../src/router/operations/transaction-o
 import { unitOperations } from '../../src/router/units/unit-operations.js'
 import { anyone, type Principal } from '../../src/router/router.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
+import { allRules } from '../../src/rules/switches.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
 import { testCoordinator } from '../suites/coordination.js'
 import { testRuntime } from '../suites/test-runtime.js'
@@ -22,6 +24,8 @@ export interface Answer {
 }
 
 export interface TestStore extends AsyncDisposable {
+  readonly runtime: ReturnType<typeof testRuntime>
+  shapeOf(tableName: string): TableShape
   readonly nodes: readonly StorageNode[]
   call(operation: string, input: object, principal?: Principal): Promise<Answer>
   /** `Name: message` of a refusal; the answer must be one. */
@@ -34,9 +38,9 @@ export interface TestStore extends AsyncDisposable {
 const PAGES_MAX = 10_000
 const BATCH = 25
 
-export async function openTestStore(nodeCount: number): Promise<TestStore> {
+export async function openTestStore(nodeCount: number, rules = allRules): Promise<TestStore> {
   const runtime = testRuntime(1)
-  const nodes = await openLocalNodes({ runtime, memory: true, nodes: nodeCount })
+  const nodes = await openLocalNodes({ runtime, memory: true, nodes: nodeCount, rules })
   const catalog = await openCatalog({ runtime, nodes })
   const router = openRouter({
     context: {
@@ -44,7 +48,8 @@ export async function openTestStore(nodeCount: number): Promise<TestStore> {
       catalog,
       nodes,
       nodeOf: (hash) => nodes[(hash >>> 22) % nodes.length] as StorageNode,
-      coordinator: testCoordinator(runtime, nodes, (hash) => (hash >>> 22) % nodes.length),
+      coordinator: testCoordinator(runtime, nodes, (hash) => (hash >>> 22) % nodes.length, { rules }),
+      rules,
     },
     operations: [...tableOperations, ...queryOperations, ...transactionOperations, ...unitOperations],
     onInternalError: (error) => {
@@ -55,7 +60,9 @@ export async function openTestStore(nodeCount: number): Promise<TestStore> {
     router.handle({ operation, input: JSON.parse(JSON.stringify(input)) as unknown, principal })
 
   const store: TestStore = {
+    runtime,
     nodes,
+    shapeOf: (tableName) => catalog.table(tableName).shape,
     async call(operation, input, principal) {
       const reply = await handle(operation, input, principal)
       if (!reply.ok) throw reply.error

@@ -10,6 +10,7 @@ import type { Item } from '../../src/model/value.js'
 import { keyAttributesOf } from '../../src/router/keys.js'
 import { manualClock, type ManualClock } from '../../src/runtime/manual-clock.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
+import { allRules } from '../../src/rules/switches.js'
 import type { RangeEntry, StorageNode } from '../../src/storage/storage-node.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
 
@@ -68,7 +69,7 @@ export async function openTables({ nodeCount = 1, folder }: TestTablesOptions = 
     })
     const nodeOf = (hash: number): StorageNode => nodes[hash % nodes.length] as StorageNode
     const coordinator = testCoordinator(runtime, nodes, (hash) => hash % nodes.length)
-    const context = { runtime, catalog, nodes, nodeOf, coordinator }
+    const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules }
     return { catalog, router: openRouter({ context, operations: tableOperations }) }
   }
   let current = await openBoth()

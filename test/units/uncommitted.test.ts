@@ -33,7 +33,7 @@ async function openParts(count: number) {
   const nodeOf = (hash: number): StorageNode => nodes[numberOf(hash)] as StorageNode
   const ledgerNodeOf = (slot: LedgerSlot): number => numberOf(Number.parseInt(slot.slice(0, 8), 16))
   const coordinator = openCoordinator({ runtime, nodes, nodeOf: numberOf, ledgerNodeOf, rules: allRules })
-  const context = { runtime, catalog, nodes, nodeOf, coordinator }
+  const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules }
   const router = openRouter({
     context,
     operations: [...tableOperations, ...queryOperations, ...unitOperations],

@@ -49,6 +49,12 @@ export const transactGetItems: Operation = {
   async run(context, input, scope) {
     const elements = input['TransactItems'] as readonly { readonly Get: Input }[]
     const gets = bindGets(context, elements, scope)
+    const [only] = gets
+    if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
+      // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
+      const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key)
+      return answer(input, gets, [record])
+    }
     const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
     refuseRepeatedItems(items)
     const outcome = await context.coordinator.read({ items })
