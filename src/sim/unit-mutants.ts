@@ -49,6 +49,13 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...units,
   },
   // Visibility.
+  'late-image-not-waited-for': {
+    module: 'storage/item-steps.js',
+    find: 'const lowest = passed[0]?.timestamp ?? timestamp;',
+    replace: 'const lowest = timestamp;',
+    ...units,
+    options: ['--journal', 'shared', '--seed', '1009010'],
+  },
   'range-leaves-no-floor': {
     module: 'storage/unit-part.js',
     find: 'floors.raise(space, at);',

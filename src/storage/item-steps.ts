@@ -107,7 +107,10 @@ export class ItemSteps {
       // No record is left that could be its mark; see below.
       if (!blind) this.#marks.raise(address, timestamp)
       if (record === undefined) {
-        if (change.passed !== undefined && this.#snapshots.size > 0) this.#remember(address, change)
+        if (change.passed === undefined) return undefined
+        // Nothing to remove; but by this readers know what they have to wait for.
+        this.#line[put](address, undefined)
+        if (this.#snapshots.size > 0) this.#remember(address, change)
         return undefined
       }
     }
@@ -138,7 +141,8 @@ export class ItemSteps {
       old = itemState(stored)
     }
     this.#overwrite(address, old, { table, key, timestamp, by })
-    if (put === 'put') this.#snapshots.noteLate(timestamp, this.#line.settledAll())
+    const lowest = passed[0]?.timestamp ?? timestamp
+    if (put === 'put') this.#snapshots.noteLate(lowest, this.#line.settledAll())
   }
 
   #overwrite(
