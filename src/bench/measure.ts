@@ -35,6 +35,7 @@ export async function measure(
     unsent: result.unsent,
     cpuMicros: forOne((usage) => usage.cpuMicros),
     writtenBytes: forOne((usage) => usage.writtenBytes),
+    readBytes: forOne((usage) => usage.readBytes),
     residentBytes: memory?.residentBytes ?? null,
     ownBytes: memory?.ownBytes ?? null,
     generatorMicros: result.generatorMicros,

@@ -24,6 +24,8 @@ export interface Measured {
   /** Of the server for a request; null where it cannot be seen. */
   readonly cpuMicros: number | null
   readonly writtenBytes: number | null
+  /** Absent in files of earlier versions. */
+  readonly readBytes?: number | null
   readonly residentBytes: number | null
   /** Of that, what is not a mapped file: LMDB maps the whole index, and those pages the system can take back. */
   readonly ownBytes: number | null
@@ -188,6 +190,8 @@ export interface RunFile {
   readonly seriatim: string
   readonly command: string
   readonly startedAt: string
+  /** When it was gone on with, and what was left to measure then. */
+  readonly resumed?: readonly { readonly at: string; readonly parts: readonly string[] }[]
   readonly machine: Machine
   readonly records: Readonly<Record<string, UnitRecord>>
 }

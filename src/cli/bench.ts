@@ -80,13 +80,17 @@ export async function run(args: readonly string[], world: World): Promise<number
   const { settings, json, resume, report, charts } = benchCommandOf(args)
   const before = (resume || report) && json !== undefined ? readRunFile(json) : undefined
   if (report && before === undefined) throw new Error(`there is no file ${json}`)
-  const run: Omit<RunFile, 'records'> = before ?? {
-    format: 'seriatim-bench-1',
-    seriatim: await version(),
-    command: ['seriatim bench', ...args].join(' '),
-    startedAt: new Date().toISOString(),
-    machine: thisMachine(),
-  }
+  const groups = report ? [] : planOf(settings)
+  const run: Omit<RunFile, 'records'> =
+    before === undefined
+      ? {
+          format: 'seriatim-bench-1',
+          seriatim: await version(),
+          command: ['seriatim bench', ...args].join(' '),
+          startedAt: new Date().toISOString(),
+          machine: thisMachine(),
+        }
+      : resumedNow(before, groups)
   const interrupted = new AbortController()
   const off = world.onSignal(() => {
     if (interrupted.signal.aborted) world.exitNow(130)
@@ -96,7 +100,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   let records: Readonly<Record<string, UnitRecord>>
   try {
     records = await runGroups({
-      groups: report ? [] : planOf(settings),
+      groups,
       done: before?.records ?? {},
       onRecord: (all) => {
         if (json !== undefined) writeRunFile(json, { ...run, records: all })
@@ -112,6 +116,15 @@ export async function run(args: readonly string[], world: World): Promise<number
   for (const line of reportLines(records)) world.print(line)
   if (charts !== undefined) await drawCharts(records, charts, world)
   return interrupted.signal.aborted ? 1 : 0
+}
+
+/** With a note of what is measured later than the rest. */
+function resumedNow(before: RunFile, groups: ReturnType<typeof planOf>): RunFile {
+  const left = groups.flatMap(({ units }) => units).filter(({ id }) => before.records[id] === undefined)
+  if (left.length === 0) return before
+  const parts = [...new Set(left.map(({ id }) => id.split('/', 1)[0] as string))]
+  const now = { at: new Date().toISOString(), parts }
+  return { ...before, resumed: [...(before.resumed ?? []), now] }
 }
 
 async function drawCharts(

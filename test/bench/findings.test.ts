@@ -146,7 +146,12 @@ test('parts of a profile that take little of every operation are summed up', () 
 })
 
 test('growth with the items of a table is judged by the logarithm', () => {
-  const growth = (value: number, workload: string, cpuMicros: number): [string, UnitRecord] => [
+  const growth = (
+    value: number,
+    workload: string,
+    cpuMicros: number,
+    readBytes = 0,
+  ): [string, UnitRecord] => [
     `growth/${value}/${workload}`,
     {
       kind: 'growth',
@@ -154,7 +159,7 @@ test('growth with the items of a table is judged by the logarithm', () => {
       value,
       target: 'seriatim-disk',
       workload,
-      measured: measured(1, cpuMicros),
+      measured: measured(1, cpuMicros, { readBytes }),
       folderBytes: null,
       restartMs: null,
     },
@@ -163,9 +168,12 @@ test('growth with the items of a table is judged by the logarithm', () => {
     growth(1000, 'GetItem', 10),
     growth(1_000_000, 'GetItem', 19),
     growth(1000, 'PutItem', 10),
-    growth(1_000_000, 'PutItem', 21),
+    growth(1_000_000, 'PutItem', 21, 4096),
   )
   const [gets, puts] = growingLines(records)
   assert.match(gets!, /1\.90 times .* 2\.00 times: no worse than logarithmic\.$/)
-  assert.match(puts!, /2\.10 times .* 2\.00 times: worse than logarithmic\.$/)
+  assert.match(
+    puts!,
+    /2\.10 times .* 2\.00 times: worse than logarithmic; 4,096 bytes of a request came from the disk/,
+  )
 })

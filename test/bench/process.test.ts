@@ -1,7 +1,7 @@
 // The command as a user runs it, in a process of its own.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -33,6 +33,17 @@ test('seriatim bench measures, keeps what it measured, shows it again and draws 
     )
     const resumed = await bench(...PUTS.split(' '), '--json', file, '--resume')
     assert.equal(resumed.stderr, '', 'nothing is left to measure')
+    const { 'peers/PutItem/64 clients/bare/round 1': again, ...kept } = run.records
+    assert.ok(again !== undefined && run.resumed === undefined)
+    const later = join(folder, 'later.json')
+    writeFileSync(later, JSON.stringify({ ...run, records: kept }))
+    await bench(...PUTS.split(' '), '--json', later, '--resume')
+    const gone = JSON.parse(readFileSync(later, 'utf8')) as RunFile
+    assert.deepEqual(
+      gone.resumed?.map(({ parts }) => parts),
+      [['peers']],
+    )
+    assert.equal(Object.keys(gone.records).length, 2)
     const charts = join(folder, 'figures')
     const shown = await bench('--report', '--json', file, '--charts', charts)
     assert.equal(shown.stdout, measured.stdout)

@@ -13,7 +13,7 @@ const Get = (id: string) => ({ Get: { TableName: 'Things', Key: { id: { S: id } 
 async function prepared(rules: TransactionRules) {
   const store = await openTestStore(1, rules)
   await createTable(store, 'Things', 'id:S')
-  const versions = (n: string): Item[] => ['a', 'b'].map((id) => ({ id: { S: id }, n: { N: n } }) as Item)
+  const versions = (n: string): Item[] => ['a', 'b'].map((id) => ({ id: { S: id }, n: { N: n } }))
   await store.putAll('Things', versions('1'))
   const table = store.shapeOf('Things')
   const actions = versions('2').map((item) => {

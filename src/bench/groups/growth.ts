@@ -144,6 +144,7 @@ async function growTo(running: Running, items: number): Promise<void> {
     ITEM_BYTES,
   )
   running.filled = items
+  await running.target.settle()
 }
 
 function byItems(options: GrowthOptions, name: TargetName): readonly GrowthUnit[] {

@@ -124,7 +124,7 @@ function outputLines({ records }: RunFile, name: string): readonly string[] {
     .flatMap(({ command, text }) => ['```text', `$ ${command}`, ...text.trimEnd().split('\n'), '```'])
 }
 
-function runLines({ command, startedAt, seriatim, machine }: RunFile): readonly string[] {
+function runLines({ command, startedAt, resumed = [], seriatim, machine }: RunFile): readonly string[] {
   const { cpu, cores, memoryBytes, system, node } = machine
   return [
     '```sh',
@@ -132,9 +132,12 @@ function runLines({ command, startedAt, seriatim, machine }: RunFile): readonly 
     '```',
     '',
     `Seriatim ${seriatim}, Node ${node.replace('v', '')}, ${cores} cores (${cpu}), ${whole(memoryBytes / 1e9)} GB, ` +
-      `${system}, ${startedAt.slice(0, 10)}.`,
+      `${system}, ${minuteOf(startedAt)}.`,
+    ...resumed.map(({ at, parts }) => `Gone on with at ${minuteOf(at)}: ${parts.join(', ')}.`),
   ]
 }
+
+const minuteOf = (iso: string): string => iso.slice(0, 16).replace('T', ' ')
 
 /** How much longer the slowest hundredth takes, under a full house. */
 function tailLines({ records }: RunFile, clients: string): readonly string[] {

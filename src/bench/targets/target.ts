@@ -2,7 +2,7 @@
 // somebody else has started.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,7 @@ import {
   type TargetName,
 } from './commands.js'
 import { post } from './post.js'
+import { filesIn, settledFolder } from './folder.js'
 import { type Memory, memoryOf, type Usage, usageOf } from './usage.js'
 
 export interface Target {
@@ -28,6 +29,8 @@ export interface Target {
   usage(): Usage | undefined
   /** All files of its folder. */
   folderBytes(): number
+  /** Until what it has written is on the disk, and the system's cache holds its files. */
+  settle(): Promise<void>
   /** Kills it and starts it again on what is in its folder; the milliseconds to its first answer. */
   restart(): Promise<number>
   /** Of a server that was started to be profiled: from one call to the next. */
@@ -92,6 +95,7 @@ export async function startTarget(
     memory: () => memoryOf(pid()),
     usage: () => usageOf(pid()),
     folderBytes: () => bytesIn(folder),
+    settle: () => settledFolder(folder),
     async restart() {
       await kill(child)
       child = spawnCommand(command)
@@ -129,15 +133,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited
 }
 
-function bytesIn(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )
-  return files.reduce(
-    (sum, { parentPath, path, name }) => sum + blocksOf(join(parentPath ?? path, name)) * BLOCK_BYTES,
-    0,
-  )
-}
+const bytesIn = (folder: string): number =>
+  filesIn(folder).reduce((sum, file) => sum + blocksOf(file) * BLOCK_BYTES, 0)
 
 /** What a file takes of the disk, which for one with holes is less than its length. */
 const BLOCK_BYTES = 512
@@ -154,6 +151,7 @@ export function endpointTarget(endpoint: string): Target {
     memory: () => undefined,
     usage: () => undefined,
     folderBytes: () => 0,
+    settle: () => Promise.resolve(),
     restart: () => Promise.reject(new Error('not started here')),
     stop: () => Promise.resolve(),
   }

@@ -5,6 +5,8 @@ export interface Usage {
   readonly cpuMicros: number
   /** That the process caused to be sent to storage. */
   readonly writtenBytes: number
+  /** That it caused to be fetched from storage: what the system's cache did not hold. */
+  readonly readBytes: number
 }
 
 const CLOCK_TICKS_PER_SECOND = 100
@@ -20,6 +22,7 @@ export function usageOf(pid: number): Usage | undefined {
     return {
       cpuMicros: (ticks / CLOCK_TICKS_PER_SECOND) * 1e6,
       writtenBytes: Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? 0),
+      readBytes: Number(/^read_bytes: (\d+)/m.exec(io)?.[1] ?? 0),
     }
   } catch {
     return undefined
