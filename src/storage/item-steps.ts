@@ -110,6 +110,7 @@ export class ItemSteps {
         if (change.passed === undefined) return undefined
         // Nothing to remove; but by this readers know what they have to wait for.
         this.#line[put](address, undefined)
+        if (put === 'put') this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: false })
         if (this.#snapshots.size > 0) this.#remember(address, change)
         return undefined
       }

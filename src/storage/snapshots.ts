@@ -35,6 +35,8 @@ interface Snapshot {
   images: PastImage[]
   /** Until then something that was decided before it was opened is not durable. */
   settled: Promise<void> | undefined
+  /** How many late writes there had been by then. */
+  readonly lateBefore: number
 }
 
 /** A write that puts an image into the past. */
@@ -57,7 +59,9 @@ export class Snapshots {
   #oldest: Snapshot | undefined
   #newest: Snapshot | undefined
   #cancelTimer: (() => void) | undefined
+  /** When the last late write is durable, until it is; and how many there have been. */
   #late: Promise<void> | undefined
+  #lateCount = 0
 
   constructor(clock: Clock, limits: SnapshotLimits = {}) {
     this.#clock = clock
@@ -79,7 +83,17 @@ export class Snapshots {
     }
     const openedMicros = this.#clock.nowMicros()
     const [older, newer] = this.#around(timestamp)
-    const opened: Snapshot = { timestamp, openedMicros, count: 1, older, newer, images: [], settled }
+    const lateBefore = this.#lateCount
+    const opened: Snapshot = {
+      timestamp,
+      openedMicros,
+      count: 1,
+      older,
+      newer,
+      images: [],
+      settled,
+      lateBefore,
+    }
     if (older === undefined) this.#oldest = opened
     else older.newer = opened
     if (newer === undefined) this.#newest = opened
@@ -122,14 +136,17 @@ export class Snapshots {
 
   /** When all that a reader at this timestamp sees is durable, be it in the past or current. */
   settled(timestamp: Timestamp): Promise<void> | undefined {
+    const snapshot = this.#byTimestamp.get(timestamp)
+    if (snapshot === undefined) return this.#late
     // The later one of two batches is durable after the earlier.
-    return this.#late ?? this.#byTimestamp.get(timestamp)?.settled
+    return this.#lateCount > snapshot.lateBefore ? (this.#late ?? snapshot.settled) : snapshot.settled
   }
 
   /** A write that is durable then has a timestamp at or below a snapshot that was open already. */
   noteLate(timestamp: Timestamp, durable: Promise<void> | undefined): void {
     if (durable === undefined || this.#newest === undefined || timestamp > this.#newest.timestamp) return
     this.#late = durable
+    this.#lateCount++
     const forget = (): void => {
       if (this.#late === durable) this.#late = undefined
     }

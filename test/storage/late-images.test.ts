@@ -74,3 +74,39 @@ for (const { title, before, second } of cases) {
     })
   }
 }
+
+test('units: a snapshot that is opened behind such an image waits for what is decided by then, too', async () => {
+  const [runtime, disk] = [testRuntime(1), new FaultyDisk()]
+  const node = await openLocalNode({ runtime, path: testFolder(), files: disk, tuning: { reserveBytes: 0 } })
+  const later = (ms: number): Timestamp => (runtime.clock.nowMicros() + ms * 1000) as Timestamp
+  await node.openSnapshot({ timestamp: later(2) })
+  const timestamp = later(1)
+  const actions = [putRequest(plain, v(1))]
+  const { run } = await node.prepare({ tx: tx(1), timestamp, actions, ahead: true })
+  await put(node, plain, plainItem('b'))
+  const releases: (() => void)[] = []
+  disk.fault = (step) =>
+    step === 'sync' ? new Promise<void>((resolve) => releases.push(resolve)) : undefined
+
+  await node.commit({ tx: tx(1), timestamp, items, run })
+  await turns()
+  assert.equal(releases.length, 1, 'the image is being written')
+  const written = put(node, plain, plainItem('c', { v: number(3) }))
+  const at = later(9)
+  await node.openSnapshot({ timestamp: at })
+  const range = { from: '' as never, reverse: false, entriesMax: 9, bytesMax: 999 }
+  let isAnswered = false
+  const reading = node.rangeAt({ at, table: plain, space: plain.space, ...range })
+  void reading.finally(() => (isAnswered = true))
+  releases[0]?.()
+  await turns()
+  assert.equal(releases.length, 2, 'what was put behind it is being written')
+  assert.equal(isAnswered, false)
+  disk.fault = () => undefined
+  releases[1]?.()
+  await written
+  const reply = await reading
+  assert.ok(reply.verdict === 'read')
+  assert.equal(reply.page.entries.length, 3)
+  await node.close()
+})
