@@ -49,12 +49,6 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...units,
   },
   // Visibility.
-  'snapshot-waits-for-the-late-only': {
-    module: 'storage/snapshots.js',
-    find: 'return this.#lateCount > snapshot.lateBefore ?',
-    replace: 'return true ?',
-    ...units,
-  },
   'late-image-not-waited-for': {
     module: 'storage/item-steps.js',
     find: 'const lowest = passed[0]?.timestamp ?? timestamp;',
