@@ -191,7 +191,11 @@ export interface RunFile {
   readonly command: string
   readonly startedAt: string
   /** When it was gone on with, and what was left to measure then. */
-  readonly resumed?: readonly { readonly at: string; readonly parts: readonly string[] }[]
+  readonly resumed?: readonly {
+    readonly at: string
+    readonly seriatim: string
+    readonly parts: readonly string[]
+  }[]
   readonly machine: Machine
   readonly records: Readonly<Record<string, UnitRecord>>
 }

@@ -90,7 +90,7 @@ export async function run(args: readonly string[], world: World): Promise<number
           startedAt: new Date().toISOString(),
           machine: thisMachine(),
         }
-      : resumedNow(before, groups)
+      : resumedNow(before, groups, await version())
   const interrupted = new AbortController()
   const off = world.onSignal(() => {
     if (interrupted.signal.aborted) world.exitNow(130)
@@ -119,11 +119,11 @@ export async function run(args: readonly string[], world: World): Promise<number
 }
 
 /** With a note of what is measured later than the rest. */
-function resumedNow(before: RunFile, groups: ReturnType<typeof planOf>): RunFile {
+function resumedNow(before: RunFile, groups: ReturnType<typeof planOf>, seriatim: string): RunFile {
   const left = groups.flatMap(({ units }) => units).filter(({ id }) => before.records[id] === undefined)
   if (left.length === 0) return before
   const parts = [...new Set(left.map(({ id }) => id.split('/', 1)[0] as string))]
-  const now = { at: new Date().toISOString(), parts }
+  const now = { at: new Date().toISOString(), seriatim, parts }
   return { ...before, resumed: [...(before.resumed ?? []), now] }
 }
 

@@ -74,7 +74,7 @@ export class Snapshots {
     return this.#byTimestamp.size
   }
 
-  /** At or above everything that was decided so far. `settled`: when that is durable. */
+  /** At or above everything that was decided so far, but for what is being written now. `settled`: when that is durable. */
   open(timestamp: Timestamp, settled: Promise<void> | undefined): void {
     const known = this.#byTimestamp.get(timestamp)
     if (known !== undefined) {

@@ -249,15 +249,21 @@ export class TransactionPart implements TransactionNode {
         const images = imagesWanted && { verdicts: itemsOf(steps).map(withImage) }
         return {
           answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
-          // What only looked has no record that would keep its place in the serial order.
-          settled: actions.some(writes)
+          settled: steps.some((step, at) => leavesTrace(step, verdict.next[at]))
             ? line.settled()
-            : this.#settledRead(itemsOf(steps), verdict.timestamp),
+            : both(
+                this.#settledRead(itemsOf(steps), verdict.timestamp),
+                predicates.length > 0 ? settledAll(line) : undefined,
+              ),
         }
       }
     }
   }
 
+  /**
+   * For what only looked, or deleted nothing: no batch of its own is behind what it saw, and no record keeps its place in the
+   * serial order.
+   */
   #settledRead(items: readonly LoadedItem[], timestamp: Timestamp): Promise<void> | undefined {
     const { line } = this.#options
     return both(both(line.settled(), settledAt(line, items)), this.#ceiling.above(timestamp))
@@ -329,7 +335,6 @@ export class TransactionPart implements TransactionNode {
       case 'done': {
         const written = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
         const next = written && decodeRecord(written)
-        const traceless = record === undefined && next === undefined
         return {
           answer: {
             verdict: 'done',
@@ -337,10 +342,9 @@ export class TransactionPart implements TransactionNode {
             ...(record && { old: record }),
             ...(next && { new: next }),
           },
-          settled: both(
-            this.#options.line.settled(),
-            traceless ? this.covered(verdict.timestamp) : undefined,
-          ),
+          settled: leavesTrace(step, verdict.next[0])
+            ? this.#options.line.settled()
+            : this.#settledRead([item], verdict.timestamp),
         }
       }
     }
@@ -405,6 +409,10 @@ type TransactAnswer = TransactReply extends infer Reply
   : never
 
 const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
+
+/** Something of it is written, behind everything that it saw. */
+const leavesTrace = ({ item, action }: Loaded, next: NextImage | undefined): boolean =>
+  writes(action) && (item.state.record !== undefined || next !== undefined)
 
 const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
 

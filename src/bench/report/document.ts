@@ -133,11 +133,14 @@ function runLines({ command, startedAt, resumed = [], seriatim, machine }: RunFi
     '',
     `Seriatim ${seriatim}, Node ${node.replace('v', '')}, ${cores} cores (${cpu}), ${whole(memoryBytes / 1e9)} GB, ` +
       `${system}, ${minuteOf(startedAt)}.`,
-    ...resumed.map(({ at, parts }) => `Gone on with at ${minuteOf(at)}: ${parts.join(', ')}.`),
+    ...resumed.map(
+      ({ at, seriatim: by, parts }) =>
+        `Gone on with at ${minuteOf(at)} by Seriatim ${by}: ${parts.join(', ')}.`,
+    ),
   ]
 }
 
-const minuteOf = (iso: string): string => iso.slice(0, 16).replace('T', ' ')
+const minuteOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
 
 /** How much longer the slowest hundredth takes, under a full house. */
 function tailLines({ records }: RunFile, clients: string): readonly string[] {

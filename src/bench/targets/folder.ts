@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const DIRTY_BYTES_MAX = 64 * 1024 * 1024
+/** A store may bring its index up a moment later. */
+const INDEX_DELAY_MS = 1000
 const LOOK_AGAIN_MS = 250
 const WAIT_MS_MAX = 120_000
 const READ_BYTES = 1024 * 1024
@@ -16,6 +18,8 @@ export const filesIn = (folder: string): readonly string[] =>
 
 /** Waits until little is left to be written back, for a while, and reads everything once. */
 export async function settledFolder(folder: string): Promise<void> {
+  if (filesIn(folder).length === 0) return
+  await sleep(INDEX_DELAY_MS)
   for (let waited = 0; waited < WAIT_MS_MAX && dirtyBytes() > DIRTY_BYTES_MAX; waited += LOOK_AGAIN_MS)
     await sleep(LOOK_AGAIN_MS)
   for (const file of filesIn(folder)) await readThrough(file)

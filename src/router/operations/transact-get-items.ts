@@ -53,6 +53,8 @@ export const transactGetItems: Operation = {
     if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
       // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
       const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key)
+      // Who writes next because of it writes above it.
+      if (record !== undefined) context.coordinator.witness(record.timestamp)
       return answer(input, gets, [record])
     }
     const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
