@@ -2,7 +2,6 @@
 import type { Mutant } from './mutants.js'
 
 const units = { workload: 'units', rules: 'all' } as const
-/** Only a node that is the only one picks the timestamps of snapshots itself. */
 
 export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   // Validation.
