@@ -22,11 +22,15 @@ export function boundYoungSpace(nodes = 1): void {
     const wanted = youngSpaceBytes() < bytesMax ? GROWTH_FACTOR : 1
     if (wanted === factor) return
     factor = wanted
-    setFlagsFromString(`--semi-space-growth-factor=${factor}`)
+    setFlagsFromString(growthFactor(factor))
   }
   look()
   new PerformanceObserver(look).observe({ entryTypes: ['gc'] })
+  // The heap of a new thread begins with V8's own factor, for all of the process.
+  process.on('worker', (thread) => thread.once('online', () => setFlagsFromString(growthFactor(factor))))
 }
+
+const growthFactor = (factor: number): string => `--semi-space-growth-factor=${factor}`
 
 /** What it takes now. */
 export function youngSpaceBytes(): number {

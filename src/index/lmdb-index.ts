@@ -1,17 +1,18 @@
 // The index on disk: LMDB, with synced commits. A power cut leaves it at its last commit, never between two.
 //
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
-import { setImmediate } from 'node:timers/promises'
+import { isMainThread } from 'node:worker_threads'
 import { type Database, type RangeOptions, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
+import { applyInOneBatch } from './lmdb-batch.js'
 import { checkIndexFile } from './lmdb-file.js'
+import { APPLIED, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
+import { closeInWriter, indexWriter } from './lmdb-writer.js'
 import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
 
 type Entries = Database<Uint8Array, KeyBytes>
 
-const MAP_BYTES_INITIAL = 4 * 1024 * 1024 * 1024
-const READERS_MAX = 8
-const APPLIED = 'applied' as KeyBytes
+const WRITTEN_BY = isMainThread ? 'writer' : 'this thread'
 
 /** Key bytes are latin1 strings already: no array is made on the way to LMDB. */
 const keyEncoder = {
@@ -28,34 +29,21 @@ interface WalkedBytes extends Buffer {
 }
 
 /**
- * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that.
+ * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that. Its changes are
+ * written by a thread of its own, or by this one.
  *
  * @example
  * const index = lmdbIndex('./data/node-0/index')
  * index.get(key)
  */
-export function lmdbIndex(path: string): OrderedIndex {
+export function lmdbIndex(path: string, writtenBy: 'writer' | 'this thread' = WRITTEN_BY): OrderedIndex {
   checkIndexFile(path)
-  const options = {
-    // Virtual: the file is as long as its data, and the map grows beyond this by itself.
-    mapSize: MAP_BYTES_INITIAL,
-    maxDbs: 2,
-    maxReaders: READERS_MAX,
-    noSubdir: false,
-    overlappingSync: false,
-    // Changes come in batches as it is; an implicit one would reject a promise of its own that nobody can handle.
-    eventTurnBatching: false,
-    // LMDB's thread starts when it has been handed everything: it would only compete with the handing over.
-    batchStartThreshold: Infinity,
-    noMemInit: true,
-    noReadAhead: true,
-    cache: false,
-    encoding: 'binary' as const,
-  }
-  return new LmdbIndex(open<Uint8Array, KeyBytes>(path, options))
+  return new LmdbIndex(path, writtenBy)
 }
 
 class LmdbIndex implements OrderedIndex {
+  readonly #path: string
+  readonly #writtenBy: 'writer' | 'this thread'
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: Entries
   readonly #state: Entries
@@ -65,8 +53,10 @@ class LmdbIndex implements OrderedIndex {
   #look: Look | undefined
   #enough = false
 
-  constructor(root: RootDatabase<Uint8Array, KeyBytes>) {
-    this.#root = root
+  constructor(path: string, writtenBy: 'writer' | 'this thread') {
+    this.#path = path
+    this.#writtenBy = writtenBy
+    const root = (this.#root = open<Uint8Array, KeyBytes>(path, ENVIRONMENT))
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     const walkable = {
       ...options,
@@ -81,9 +71,9 @@ class LmdbIndex implements OrderedIndex {
         decode: (walked: WalkedBytes, length: number) => this.#walked(walked, length),
       },
     }
-    this.#entries = root.openDB('entries', walkable)
-    this.#state = root.openDB('state', options)
-    const applied = this.#state.getBinary(APPLIED)
+    this.#entries = root.openDB(ENTRIES, walkable)
+    this.#state = root.openDB(STATE, options)
+    const applied = this.#state.getBinary(APPLIED as KeyBytes)
     this.#appliedUpTo = applied === undefined ? 0 : Buffer.from(applied).readDoubleBE(0)
   }
 
@@ -134,27 +124,11 @@ class LmdbIndex implements OrderedIndex {
   }
 
   async apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
-    const applied = Buffer.allocUnsafe(8)
-    applied.writeDoubleBE(appliedUpTo)
-    let write: Promise<boolean> | undefined
-    /** The writes of a batch share a few promises, each of which rejects if the commit fails. */
-    const handled = (written: Promise<boolean>): void => {
-      if (written === write) return
-      write = written
-      written.catch(() => undefined)
+    if (this.#writtenBy === 'writer') await indexWriter().apply(this.#path, changes, appliedUpTo)
+    else {
+      const parts = { root: this.#root, entries: this.#entries, state: this.#state }
+      await applyInOneBatch(parts, changes, appliedUpTo)
     }
-    let committed: boolean
-    try {
-      committed = await this.#root.batch(() => {
-        for (const [key, value] of changes) {
-          handled(value === undefined ? this.#entries.remove(key) : this.#entries.put(key, value))
-        }
-        handled(this.#state.put(APPLIED, applied))
-      })
-    } catch (error) {
-      throw await commitFailure(error)
-    }
-    if (!committed) throw new Error('LMDB did not commit')
     // The next read must see this commit, not the snapshot that the current turn of the event loop may have open.
     this.#root.resetReadTxn()
     this.#appliedUpTo = appliedUpTo
@@ -162,6 +136,7 @@ class LmdbIndex implements OrderedIndex {
 
   async close(): Promise<void> {
     this.#closed = true
+    if (this.#writtenBy === 'writer') await closeInWriter(this.#path)
     await this.#root.close()
   }
 
@@ -175,11 +150,3 @@ const bounds = (from: KeyBytes, to: KeyBytes, reverse: boolean): RangeOptions =>
   reverse
     ? { start: to, end: from, reverse: true, inclusiveEnd: true, exclusiveStart: true }
     : { start: from, end: to }
-
-/** LMDB's error says why only in another promise, which would end the process if nobody handled it. */
-async function commitFailure(error: unknown): Promise<Error> {
-  const { commitError } = error as { readonly commitError?: Promise<never> }
-  const cause: unknown = await Promise.race([commitError?.catch((reason: unknown) => reason), setImmediate()])
-  const why = cause instanceof Error ? cause : (error as Error)
-  return new Error(`the index could not be written: ${why.message}`, { cause: error })
-}

@@ -4,8 +4,8 @@
 //
 // What came and went between two commits never reaches LMDB.
 //
-// Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, because handing them
-// to LMDB takes this thread, and requests wait meanwhile. For the same reason a load is put together as its batches come.
+// Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, for the sake of memory. A
+// load is put together as its batches come: done at once it would keep requests waiting.
 import type { IndexChange, OrderedIndex } from '../index/ordered-index.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'

@@ -8,7 +8,7 @@ import { nodesIn, YOUNG_SPACE_BYTES_MAX } from '../../src/cli/young-space.js'
 const YOUNG_SPACE = fileURLToPath(new URL('../../src/cli/young-space.js', import.meta.url))
 
 /** Lets many objects live for a while, in turns as a server does, and prints how large the space became. */
-const script = (bounded: string): string => `
+const script = (bounded: string, halfWay: string): string => `
   import { boundYoungSpace, youngSpaceBytes } from ${JSON.stringify(YOUNG_SPACE)}
   ${bounded}
   let kept = []
@@ -17,13 +17,16 @@ const script = (bounded: string): string => `
     const some = Array.from({ length: 2000 }, (_, at) => ({ turn, at, text: [at] }))
     kept.push(some)
     if (kept.length > 20) kept.shift()
+    if (turn === 300) {
+      ${halfWay}
+    }
     most = Math.max(most, youngSpaceBytes())
     await new Promise(setImmediate)
   }
   console.log(most)`
 
-async function mostBytes(bounded: string, flags: readonly string[] = []): Promise<number> {
-  const args = [...flags, '--input-type=module', '--eval', script(bounded)]
+async function mostBytes(bounded: string, flags: readonly string[] = [], halfWay = ''): Promise<number> {
+  const args = [...flags, '--input-type=module', '--eval', script(bounded, halfWay)]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return Number(stdout)
 }
@@ -35,6 +38,13 @@ test('cli: the young space stays within its bound, which it would leave', async 
   assert.ok(bounded <= 2 * YOUNG_SPACE_BYTES_MAX, `${bounded} bytes`)
   const own = await mostBytes('boundYoungSpace()', ['--max-semi-space-size=16'])
   assert.ok(own > 2 * YOUNG_SPACE_BYTES_MAX, `${own} bytes`)
+})
+
+test('cli: the young space stays within its bound when a thread is started', async () => {
+  const start = `const { Worker } = await import('node:worker_threads')
+    await new Promise((resolve) => new Worker('0', { eval: true }).once('exit', resolve))`
+  const bounded = await mostBytes('boundYoungSpace()', [], start)
+  assert.ok(bounded <= 2 * YOUNG_SPACE_BYTES_MAX, `${bounded} bytes`)
 })
 
 test('cli: the young space may be larger with several nodes', async () => {

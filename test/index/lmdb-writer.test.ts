@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { encodeChanges, forEachChange } from '../../src/index/change-bytes.js'
+import { lmdbIndex } from '../../src/index/lmdb-index.js'
+import type { IndexChange, OrderedIndex } from '../../src/index/ordered-index.js'
+import type { KeyBytes } from '../../src/model/brand.js'
+import { testFolder } from '../suites/folder.js'
+
+const key = (name: string): KeyBytes => name as KeyBytes
+
+/** More than one piece. */
+const many = (fill: number): IndexChange[] =>
+  Array.from({ length: 3000 }, (_, n) => [key(`k${n}`), Buffer.alloc(900, fill)])
+
+/** What the values of `many` are filled with, each once. */
+function fills(index: OrderedIndex): number[] {
+  const seen = new Set<number>()
+  for (const [, value] of index.range({ from: key('k'), to: key('l'), reverse: false }))
+    seen.add(value[0] ?? -1)
+  return [...seen]
+}
+
+test('index: changes are the same after their way through pieces, however small these are', () => {
+  const changes: IndexChange[] = [
+    [key('a'), Buffer.from('x')],
+    [key('b\u00ff\u0000c'), undefined],
+    [key('empty'), Buffer.alloc(0)],
+    [key('k'.repeat(1900)), Buffer.alloc(5000, 7)],
+    [key('z'), Buffer.from([0, 255])],
+  ]
+  for (const bytes of [1, 16, 2000, 100_000]) {
+    const found: IndexChange[] = []
+    for (const piece of encodeChanges(changes, (bytesMin) => new ArrayBuffer(Math.max(bytes, bytesMin))))
+      forEachChange(piece, (keyBytes, value) =>
+        found.push([key(Buffer.from(keyBytes).toString('latin1')), value && Buffer.from(value)]),
+      )
+    assert.deepEqual(found, changes)
+  }
+})
+
+test('index: while many changes are on their way readers see all of the commit before, then all of theirs', async () => {
+  const index = lmdbIndex(testFolder())
+  await index.apply(many(1), 1)
+  const progress = { isDone: false }
+  const applying = index.apply(many(2), 2).then(() => (progress.isDone = true))
+  let looks = 0
+  for (; !progress.isDone; looks++) {
+    assert.equal(fills(index).length, 1)
+    await new Promise(setImmediate)
+  }
+  await applying
+  assert.ok(looks > 1)
+  assert.deepEqual(fills(index), [2])
+  await index.close()
+})
+
+test('index: changes that cannot be had leave nothing behind, and others may follow', async () => {
+  const index = lmdbIndex(testFolder())
+  await index.apply(many(1), 1)
+  function* broken(): Iterable<IndexChange> {
+    yield* many(2)
+    throw new Error('no more of them')
+  }
+  await assert.rejects(index.apply(broken(), 2), /no more of them/)
+  assert.deepEqual(fills(index), [1])
+  await index.apply([[key('other'), Buffer.from('x')]], 3)
+  assert.deepEqual([fills(index), index.appliedUpTo], [[1], 3])
+  await index.close()
+})
+
+test('index: several indexes are written side by side, each with its own changes', async () => {
+  const indexes = [1, 2, 3].map(() => lmdbIndex(testFolder()))
+  await Promise.all(indexes.map((index, at) => index.apply(many(at), at)))
+  assert.deepEqual(
+    indexes.map((index) => fills(index)),
+    [[0], [1], [2]],
+  )
+  await Promise.all(indexes.map((index) => index.close()))
+})
+
+const INDEX = new URL('../../src/index/lmdb-index.js', import.meta.url).href
+
+/** Writes without end, in a process of its own, until `last` ends it. */
+const writing = (last: string): string => `
+import { lmdbIndex } from '${INDEX}'
+const index = lmdbIndex(process.argv[1])
+const changes = Array.from({ length: 8000 }, (_, n) => ['k' + n, Buffer.alloc(900, 1)])
+await index.apply(changes, 1)
+void (async () => { for (let end = 2; ; end++) await index.apply(changes, end) })()
+${last}`
+
+function ended(last: string, ms: number): { status: number | null; stdout: string } {
+  const args = ['--input-type=module', '-e', writing(last), testFolder(), String(ms)]
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+  return { status, stdout: stdout.trim() }
+}
+
+test('index: a process exits in the middle of a commit as well', () => {
+  for (const ms of [0, 3, 10, 25, 60]) {
+    const exits = ended('setTimeout(() => process.exit(7), Number(process.argv[2]))', ms)
+    assert.deepEqual(exits, { status: 7, stdout: '' }, `after ${ms} ms`)
+  }
+})
+
+test('index: a worker is terminated in the middle of a commit as well', () => {
+  const worker = `import { Worker, isMainThread } from 'node:worker_threads'
+const inner = ${JSON.stringify(writing(''))}
+const worker = new Worker(new URL('data:text/javascript,' + encodeURIComponent(inner)), { argv: [process.argv[1]] })
+worker.on('error', (error) => console.log(error.message))
+setTimeout(async () => { await worker.terminate(); console.log('terminated') }, Number(process.argv[2]))`
+  for (const ms of [150, 250, 400]) {
+    const args = ['--input-type=module', '-e', worker, testFolder(), String(ms)]
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+    assert.deepEqual([status, stdout.trim()], [0, 'terminated'], `after ${ms} ms`)
+  }
+})
+
+test('index: a process that has nothing else to do ends when its changes are written', () => {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `import { lmdbIndex } from '${INDEX}'
+      const index = lmdbIndex(process.argv[1])
+      void index.apply([['k', Buffer.from('v')]], 5).then(() => console.log(index.appliedUpTo))`,
+      testFolder(),
+    ],
+    { encoding: 'utf8', timeout: 30_000 },
+  )
+  assert.deepEqual([status, stdout.trim()], [0, '5'])
+})
+
+test('index: a thread that has ended is replaced by another', () => {
+  // Between two commits: within one, LMDB would not let go of it.
+  const script = `
+import { lmdbIndex } from '${INDEX}'
+const threads = []
+process.on('worker', (each) => threads.push(each))
+const index = lmdbIndex(process.argv[1])
+await index.apply([['a', Buffer.from('x')]], 1)
+await threads[0].terminate()
+await index.apply([['b', Buffer.from('y')]], 2)
+console.log(threads.length, index.get('a').length, index.get('b').length, index.appliedUpTo)
+await index.close()`
+  const args = ['--input-type=module', '-e', script, testFolder()]
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+  assert.deepEqual([status, stdout.trim()], [0, '2 1 1 2'])
+})
