@@ -1,18 +1,22 @@
 // The index on disk: LMDB, with synced commits. A power cut leaves it at its last commit, never between two.
 //
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
+import { resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { type Database, type RangeOptions, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
 import { applyInOneBatch } from './lmdb-batch.js'
 import { checkIndexFile } from './lmdb-file.js'
 import { APPLIED, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
-import { closeInWriter, indexWriter } from './lmdb-writer.js'
+import { IndexWriter, NoThread } from './lmdb-writer.js'
 import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
 
 type Entries = Database<Uint8Array, KeyBytes>
 
-const WRITTEN_BY = isMainThread ? 'writer' : 'this thread'
+export interface LmdbIndexOptions {
+  /** Changes are written by another thread (./lmdb-writer.ts). Unless told otherwise: not in a worker. */
+  readonly otherThread?: boolean
+}
 
 /** Key bytes are latin1 strings already: no array is made on the way to LMDB. */
 const keyEncoder = {
@@ -29,33 +33,34 @@ interface WalkedBytes extends Buffer {
 }
 
 /**
- * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that. Its changes are
- * written by a thread of its own, or by this one.
+ * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that.
  *
  * @example
  * const index = lmdbIndex('./data/node-0/index')
  * index.get(key)
  */
-export function lmdbIndex(path: string, writtenBy: 'writer' | 'this thread' = WRITTEN_BY): OrderedIndex {
-  checkIndexFile(path)
-  return new LmdbIndex(path, writtenBy)
+export function lmdbIndex(path: string, { otherThread = isMainThread }: LmdbIndexOptions = {}): OrderedIndex {
+  // Whatever becomes of the folder that the process is in.
+  const folder = resolve(path)
+  checkIndexFile(folder)
+  return new LmdbIndex(folder, otherThread ? new IndexWriter(folder) : undefined)
 }
 
 class LmdbIndex implements OrderedIndex {
-  readonly #path: string
-  readonly #writtenBy: 'writer' | 'this thread'
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: Entries
   readonly #state: Entries
   #appliedUpTo: number
   #closed = false
+  /** Undefined: this thread writes. */
+  #writer: IndexWriter | undefined
+  #applying: Promise<void> | undefined
   /** Looks at the values of the walk under way; undefined: they are copied. */
   #look: Look | undefined
   #enough = false
 
-  constructor(path: string, writtenBy: 'writer' | 'this thread') {
-    this.#path = path
-    this.#writtenBy = writtenBy
+  constructor(path: string, writer: IndexWriter | undefined) {
+    this.#writer = writer
     const root = (this.#root = open<Uint8Array, KeyBytes>(path, ENVIRONMENT))
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     const walkable = {
@@ -124,20 +129,35 @@ class LmdbIndex implements OrderedIndex {
   }
 
   async apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
-    if (this.#writtenBy === 'writer') await indexWriter().apply(this.#path, changes, appliedUpTo)
-    else {
-      const parts = { root: this.#root, entries: this.#entries, state: this.#state }
-      await applyInOneBatch(parts, changes, appliedUpTo)
-    }
+    this.#assertOpen()
+    this.#applying = this.#write(changes, appliedUpTo)
+    await this.#applying
     // The next read must see this commit, not the snapshot that the current turn of the event loop may have open.
     this.#root.resetReadTxn()
     this.#appliedUpTo = appliedUpTo
   }
 
+  async #write(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
+    if (this.#writer !== undefined) {
+      try {
+        return await this.#writer.apply(changes, appliedUpTo)
+      } catch (error) {
+        if (!(error instanceof NoThread)) throw error
+        this.#writer = undefined
+      }
+    }
+    const parts = { root: this.#root, entries: this.#entries, state: this.#state }
+    await applyInOneBatch(parts, changes, appliedUpTo)
+  }
+
   async close(): Promise<void> {
     this.#closed = true
-    if (this.#writtenBy === 'writer') await closeInWriter(this.#path)
-    await this.#root.close()
+    await this.#applying?.catch(() => undefined)
+    try {
+      await this.#writer?.close()
+    } finally {
+      await this.#root.close()
+    }
   }
 
   /** LMDB itself would read memory that is not mapped any more. */

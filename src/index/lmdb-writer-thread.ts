@@ -3,16 +3,18 @@
 //   first piece --> transaction of LMDB: each piece is written, and its memory given back --commit--> synced, answered
 //
 // A transaction is open until its commit comes: the pieces come one by one, but nobody sees a part of them.
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Database, type RootDatabase, open } from 'lmdb'
 import { forEachChange } from './change-bytes.js'
 import { APPLIED, appliedBytes, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
 
 export type WriterRequest =
-  | { readonly kind: 'piece'; readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'commit'; readonly path: string; readonly appliedUpTo: number }
-  | { readonly kind: 'abandon' | 'close'; readonly path: string }
+  /** Before anything else of an index, which has this number from now on. */
+  | { readonly kind: 'open'; readonly index: number; readonly path: string }
+  | { readonly kind: 'piece'; readonly index: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'commit'; readonly index: number; readonly appliedUpTo: number }
+  | { readonly kind: 'abandon' | 'close'; readonly index: number }
   /** The process exits: abandon everything, begin nothing. */
   | { readonly kind: 'end' }
 
@@ -111,38 +113,46 @@ class IndexFile {
   }
 }
 
-const files = new Map<string, IndexFile>()
+const files = new Map<number, IndexFile>()
 let ending = false
 
-function opened(path: string): IndexFile {
-  let file = files.get(path)
-  if (file === undefined) files.set(path, (file = new IndexFile(path)))
+function fileOf(index: number): IndexFile {
+  const file = files.get(index)
+  if (file === undefined) throw new Error('the index is not open')
   return file
 }
 
 async function answer(request: WriterRequest): Promise<void> {
   if (ending) return
   switch (request.kind) {
+    case 'open':
+      files.set(request.index, new IndexFile(request.path))
+      return
     case 'piece':
-      return opened(request.path).write(request.bytes)
+      return fileOf(request.index).write(request.bytes)
     case 'commit':
-      return opened(request.path).commit(request.appliedUpTo)
+      return fileOf(request.index).commit(request.appliedUpTo)
     case 'abandon':
-      return files.get(request.path)?.abandon()
+      return fileOf(request.index).abandon()
     case 'close': {
-      const file = files.get(request.path)
-      files.delete(request.path)
-      return file?.close()
+      const file = fileOf(request.index)
+      files.delete(request.index)
+      return file.close()
     }
-    case 'end': {
+    case 'end':
       ending = true
       for (const file of files.values()) await file.abandon()
-      const abandoned = workerData as Int32Array
-      Atomics.store(abandoned, 0, 1)
-      Atomics.notify(abandoned, 0)
-    }
+      tellAbandoned()
   }
 }
+
+function tellAbandoned(): void {
+  const abandoned = workerData as Int32Array
+  Atomics.store(abandoned, 0, 1)
+  Atomics.notify(abandoned, 0)
+}
+
+process.on('exit', tellAbandoned)
 
 parentPort?.on('message', ([number, request]: [number: number, request: WriterRequest]) => {
   const memory = request.kind === 'piece' ? request.bytes.buffer : undefined
@@ -156,5 +166,7 @@ parentPort?.on('message', ([number, request]: [number: number, request: WriterRe
   )
 })
 
-// Elsewhere it would be the priority of the process.
-if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
+// Elsewhere it would be the priority of the process. A process that has a lower one may not be allowed to raise it.
+const { PRIORITY_BELOW_NORMAL } = constants.priority
+if (process.platform === 'linux' && getPriority(0) < PRIORITY_BELOW_NORMAL)
+  setPriority(0, PRIORITY_BELOW_NORMAL)

@@ -148,3 +148,77 @@ await index.close()`
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
   assert.deepEqual([status, stdout.trim()], [0, '2 1 1 2'])
 })
+
+/** Prints the result of a script in a process of its own, in which threads are as the first argument makes them. */
+function withThreads(threads: string, script: string): unknown {
+  const whole = `
+import { createRequire, syncBuiltinESMExports } from 'node:module'
+const threads = createRequire(import.meta.url)('node:worker_threads')
+const { Worker } = threads
+${threads}
+syncBuiltinESMExports()
+const { lmdbIndex } = await import('${INDEX}')
+${script}`
+  const args = ['--input-type=module', '-e', whole, testFolder()]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+  assert.equal(status, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+test('index: where no thread can be started, changes are written without one', () => {
+  const script = `
+const index = lmdbIndex(process.argv[1])
+await index.apply([['a', Buffer.from('x')]], 1)
+await index.apply([['b', Buffer.from('y')]], 2)
+console.log(JSON.stringify([index.get('a').length, index.get('b').length, index.appliedUpTo]))
+await index.close()`
+  const forbidden = `threads.Worker = class { constructor() { throw new Error('forbidden') } }`
+  assert.deepEqual(withThreads(forbidden, script), [1, 1, 2])
+  const missing = `threads.Worker = class extends Worker {
+    constructor(url, options) { super(new URL('file:///nowhere/thread.js'), options) }
+  }`
+  assert.deepEqual(withThreads(missing, script), [1, 1, 2])
+})
+
+test('index: changes go to the folder that was opened, wherever the process goes', () => {
+  const script = `
+const { chdir } = await import('node:process')
+const { existsSync } = await import('node:fs')
+chdir(process.argv[1])
+const index = lmdbIndex('index')
+chdir('..')
+await index.apply([['a', Buffer.from('x')]], 1)
+console.log(JSON.stringify([index.get('a').length, existsSync('index')]))
+await index.close()`
+  assert.deepEqual(withThreads('', script), [1, false])
+})
+
+test('index: what is under way when it is closed is written whole, and nothing after it', async () => {
+  const folder = testFolder()
+  const index = lmdbIndex(folder)
+  const applying = index.apply(many(1), 1)
+  await index.close()
+  await applying
+  await assert.rejects(index.apply(many(2), 2), /closed/)
+  const again = lmdbIndex(folder)
+  assert.deepEqual([fills(again), again.appliedUpTo], [[1], 1])
+  await again.close()
+})
+
+test('index: the thread ends with the last index, and begins again with the next', () => {
+  const counted = `let running = 0
+threads.Worker = class extends Worker {
+  constructor(...args) { super(...args); running++; this.once('exit', () => running--) }
+}`
+  const script = `
+const seen = []
+for (let round = 0; round < 2; round++) {
+  const indexes = ['a', 'b'].map((name) => lmdbIndex(process.argv[1] + '/' + name))
+  for (const index of indexes) await index.apply([['k', Buffer.from('x')]], round)
+  seen.push(running)
+  for (const index of indexes) await index.close()
+  seen.push(running)
+}
+console.log(JSON.stringify(seen))`
+  assert.deepEqual(withThreads(counted, script), [1, 0, 1, 0])
+})
