@@ -2,13 +2,13 @@
 // The command line. Each command is a file of its own, loaded when it is asked for.
 import { run } from './run.js'
 import { processWorld } from './world.js'
-import { boundYoungSpace, nodesIn } from './young-space.js'
+import { boundYoungSpace, nodesIn, youngSpaceBytesFor } from './young-space.js'
 
 // Whoever reads our output may stop reading, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 // A server lives long and shall stay small; a simulation shall be quick.
-if (process.argv[2] === 'start') boundYoungSpace(nodesIn(process.argv))
+if (process.argv[2] === 'start') boundYoungSpace(youngSpaceBytesFor(nodesIn(process.argv)))
 
 process.exitCode = await run(process.argv.slice(2), processWorld())
 // Everything is closed by now. Should something keep the process alive all the same, end it.

@@ -9,12 +9,15 @@ import { parseArgs } from 'node:util'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /** Both halves of it, for each node: transactions over several nodes leave more behind until they are finished. */
-export const YOUNG_SPACE_BYTES_MAX = 8 * 1024 * 1024
+const NODE_BYTES = 8 * 1024 * 1024
+/** Less makes all operations of one node a tenth slower, the double gives them nothing (docs/adr/0019). */
+const BYTES_MIN = 16 * 1024 * 1024
 const GROWTH_FACTOR = 2
 
+export const youngSpaceBytesFor = (nodes: number): number => Math.max(BYTES_MIN, nodes * NODE_BYTES)
+
 /** Holds for the process. Whoever sets a size of his own for Node has it. */
-export function boundYoungSpace(nodes = 1): void {
-  const bytesMax = nodes * YOUNG_SPACE_BYTES_MAX
+export function boundYoungSpace(bytesMax: number): void {
   const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
   if (given.some((option) => /semi[-_]space/.test(option))) return
   let factor = GROWTH_FACTOR

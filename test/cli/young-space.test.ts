@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { nodesIn, YOUNG_SPACE_BYTES_MAX } from '../../src/cli/young-space.js'
+import { nodesIn, youngSpaceBytesFor } from '../../src/cli/young-space.js'
 
+const BYTES_MAX = 8 * 1024 * 1024
 const YOUNG_SPACE = fileURLToPath(new URL('../../src/cli/young-space.js', import.meta.url))
 
 /** Lets many objects live for a while, in turns as a server does, and prints how large the space became. */
@@ -32,23 +33,25 @@ async function mostBytes(bounded: string, flags: readonly string[] = [], halfWay
 }
 
 test('cli: the young space stays within its bound, which it would leave', async () => {
-  assert.ok((await mostBytes('')) > 2 * YOUNG_SPACE_BYTES_MAX)
-  const bounded = await mostBytes('boundYoungSpace()')
+  assert.ok((await mostBytes('')) > 2 * BYTES_MAX)
+  const bounded = await mostBytes(`boundYoungSpace(${BYTES_MAX})`)
   // It may have grown once more before its size was looked at.
-  assert.ok(bounded <= 2 * YOUNG_SPACE_BYTES_MAX, `${bounded} bytes`)
-  const own = await mostBytes('boundYoungSpace()', ['--max-semi-space-size=16'])
-  assert.ok(own > 2 * YOUNG_SPACE_BYTES_MAX, `${own} bytes`)
+  assert.ok(bounded <= 2 * BYTES_MAX, `${bounded} bytes`)
+  const own = await mostBytes(`boundYoungSpace(${BYTES_MAX})`, ['--max-semi-space-size=16'])
+  assert.ok(own > 2 * BYTES_MAX, `${own} bytes`)
 })
 
 test('cli: the young space stays within its bound when a thread is started', async () => {
   const start = `const { Worker } = await import('node:worker_threads')
     await new Promise((resolve) => new Worker('0', { eval: true }).once('exit', resolve))`
-  const bounded = await mostBytes('boundYoungSpace()', [], start)
-  assert.ok(bounded <= 2 * YOUNG_SPACE_BYTES_MAX, `${bounded} bytes`)
+  const bounded = await mostBytes(`boundYoungSpace(${BYTES_MAX})`, [], start)
+  assert.ok(bounded <= 2 * BYTES_MAX, `${bounded} bytes`)
 })
 
 test('cli: the young space may be larger with several nodes', async () => {
-  assert.ok((await mostBytes('boundYoungSpace(4)')) > 2 * YOUNG_SPACE_BYTES_MAX)
+  assert.equal(youngSpaceBytesFor(1), 2 * BYTES_MAX)
+  assert.equal(youngSpaceBytesFor(4), 4 * BYTES_MAX)
+  assert.ok((await mostBytes(`boundYoungSpace(${4 * BYTES_MAX})`)) > 2 * BYTES_MAX)
   assert.equal(nodesIn(['start', '--nodes', '4', '--port', '0']), 4)
   assert.equal(nodesIn(['start', '--nodes=3']), 3)
   assert.equal(nodesIn(['start', '--path', 'data']), 1)
