@@ -52,10 +52,10 @@ export interface LedgerRecord {
   /** When it was begun and when it was completed, on the clock of the ledger's node. */
   readonly begunAt: Timestamp
   readonly completedAt?: Timestamp
-  readonly decision?: Decision
-  readonly reasons?: readonly CancellationReason[]
+  readonly decision?: Decision | undefined
+  readonly reasons?: readonly CancellationReason[] | undefined
   /** With a client token: the digest of the request, to recognise another request with the same token. */
-  readonly payloadHash?: string
+  readonly payloadHash?: string | undefined
 }
 
 export interface DecideAt {
