@@ -292,6 +292,13 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'const settled = this.#areSettled(addresses);',
     ...shared,
   },
+  'failed-step-forgotten': {
+    module: 'storage/unsettled.js',
+    find: "const seen = put === 'putVisible' || last?.seen === true;",
+    replace: "const seen = put === 'putVisible';",
+    ...append,
+    options: ['--seed', '3021022'],
+  },
   'commit-not-hurried': {
     module: finishing,
     find: 'const durable = settled ? line.settling() : line.settled();',

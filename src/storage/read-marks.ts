@@ -24,10 +24,15 @@ export class ReadMarks {
   }
 
   raise(item: KeyBytes, timestamp: Timestamp): void {
-    if (timestamp <= this.of(item)) return
+    // Most are above all others: no mark has to be looked for.
+    if (timestamp <= this.#highestOfAll() && timestamp <= this.of(item)) return
     this.#marks.set(item, timestamp)
     if (timestamp > this.#highest) this.#highest = timestamp
     if (this.#marks.size >= GENERATION_MAX) this.#age()
+  }
+
+  #highestOfAll(): number {
+    return Math.max(this.#highest, this.#highestOlder, this.#lowWater)
   }
 
   /** The older generation becomes the low-water mark. */

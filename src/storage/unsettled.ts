@@ -6,7 +6,8 @@ interface LastStep {
   readonly durable: Promise<void>
   /** Readers see all that the transaction did already. */
   readonly visible: boolean
-  readonly put: Put
+  /** Some of what it did was seen by readers and is not durable: it is done in memory, and not pending any more. */
+  readonly seen: boolean
 }
 
 export class Unsettled {
@@ -16,8 +17,10 @@ export class Unsettled {
 
   /** The last step counts: what a failed batch took back is done again in it, or was visible and is taken along. */
   add(tx: TxId, durable: Promise<void>, put: Put): void {
-    const visible = put === 'putVisible' && this.#steps.get(tx)?.visible !== false
-    this.#steps.set(tx, { durable, visible, put })
+    const last = this.#steps.get(tx)
+    const visible = put === 'putVisible' && last?.visible !== false
+    const seen = put === 'putVisible' || last?.seen === true
+    this.#steps.set(tx, { durable, visible, seen })
     const batch = this.#batches.get(durable)
     if (batch !== undefined) {
       batch.push(tx)
@@ -26,9 +29,9 @@ export class Unsettled {
     this.#batches.set(durable, [tx])
     durable.then(
       () => this.#forget(durable, () => true),
-      // What was taken back is pending again, or never was, and that is seen without this. What readers have seen is not:
-      // its failure stays until somebody finishes the transaction once more.
-      () => this.#forget(durable, ({ put: last }) => last === 'put'),
+      // What was taken back is pending again, or never was, and that is known without this. What readers have seen is not
+      // pending: the failure stays until the transaction was finished once more, and that is durable.
+      () => this.#forget(durable, ({ seen }) => !seen),
     )
   }
 
