@@ -1,5 +1,5 @@
 // The simulation for hours: as many transactions as you like, on all cores, in runs of their own seeds that can be
-// repeated one by one. Most with all rules of section 4, some without, some of units of work.
+// repeated one by one. Most with all rules of section 4, some without, some of units of work, some all in one process.
 //   node scripts/sim-long.mjs [TRANSACTIONS] [FIRST SEED] [PROCESSES]
 import { availableParallelism } from 'node:os'
 import { simulate } from './simulator.mjs'
@@ -10,7 +10,17 @@ const processes = Number(process.argv[4] ?? availableParallelism())
 const RUN_TRANSACTIONS = 250_000
 /** A world has a thousand transactions and a seed of its own: no two runs share one. */
 const RUN_SEEDS = 1000
-const KINDS = [[], [], ['--rules', 'none'], [], ['--workload', 'units']]
+const ONE_PROCESS = ['--processes', 'one']
+const KINDS = [
+  [],
+  ONE_PROCESS,
+  ['--rules', 'none'],
+  [],
+  ['--workload', 'units'],
+  ONE_PROCESS,
+  [...ONE_PROCESS, '--rules', 'none'],
+  [...ONE_PROCESS, '--workload', 'units'],
+]
 
 const startMs = Date.now()
 const runs = Math.ceil(transactions / RUN_TRANSACTIONS)

@@ -85,7 +85,25 @@ const jobs = [
     ['--workload', 'units', '--nodes', '1', '--transactions', String(transactions / 10)],
     true,
   ),
-  sound('every crash point', ['--crash-points', String(SEEDS_PER_CRASH_POINT)], true),
+  ...['all', 'none'].map((rules, at) =>
+    sound(
+      `one process, ${rules} of the rules`,
+      ['--processes', 'one', '--rules', rules, '--transactions', String(transactions / [2, 10][at])],
+      true,
+    ),
+  ),
+  sound(
+    'one process, units of work',
+    ['--processes', 'one', '--workload', 'units', '--transactions', String(transactions / 10)],
+    true,
+  ),
+  ...['many', 'one'].map((processes) =>
+    sound(
+      `every crash point, ${processes === 'many' ? 'many processes' : 'one process'}`,
+      ['--processes', processes, '--crash-points', String(SEEDS_PER_CRASH_POINT)],
+      true,
+    ),
+  ),
   sameSeed,
   ...Object.entries(MUTANTS).map(mutantFound),
 ]

@@ -70,6 +70,7 @@ export interface Circumstances {
   readonly nodes: number
   readonly faults: ReadonlySet<Fault>
   readonly journal?: string
+  readonly processes?: string
   readonly mutant?: string
 }
 
@@ -80,10 +81,11 @@ export function printBroken(world: World, broken: WorldResult, settings: Circums
   const faults = [...settings.faults].join(',') || 'none'
   const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
   const journal = settings.journal === undefined ? '' : ` --journal ${settings.journal}`
+  const processes = settings.processes === 'one' ? ' --processes one' : ''
   const aims = broken.aims.map(({ point, arrival }) => `${point}@${arrival}`).join(',')
   world.printError(
     `  again: seriatim sim --seed ${broken.seed} --transactions ${broken.transactions} --nodes ${settings.nodes} ` +
-      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${mutant}` +
+      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${processes}${mutant}` +
       (aims === '' ? '' : ` --crash-at ${aims}`),
   )
 }

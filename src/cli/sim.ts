@@ -4,7 +4,7 @@ import type { Aim } from '../sim/aims.js'
 import { FAULTS, type Fault } from '../sim/faults.js'
 import { MUTANTS } from '../sim/mutants.js'
 import type { SimulationReport } from '../sim/simulate.js'
-import type { JournalOf } from '../sim/world.js'
+import type { JournalOf, Processes } from '../sim/world.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import { printBroken, printCrashPoints, printSummary, printTables } from './sim-report.js'
 import type { World } from './world.js'
@@ -17,8 +17,11 @@ export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--f
   --nodes N          storage nodes of a world, at most (4)
   --faults LIST      ${FAULTS.join(', ')}; all of them unless told otherwise
   --rules all|none   section 4 of the paper, or the protocol of section 3 alone (all)
-  --workload LIST    mixed, append, bank, retry, looks (all), or units: units of work; each world has one of them
+  --workload LIST    mixed, append, bank, retry, looks (all; in one process checks, too), or units: units of work; each
+                     world has one of them
   --journal KIND     own, shared: one for each node, or one for all nodes of a world; some worlds of each unless told otherwise
+  --processes KIND   many: coordinators and recovery call the nodes over the network; one: all in one process, as a server
+                     runs them, with one journal, called by clients alone (many)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
@@ -36,6 +39,7 @@ const OPTIONS = {
   rules: { type: 'string', default: 'all' },
   workload: { type: 'string', default: 'all' },
   journal: { type: 'string' },
+  processes: { type: 'string', default: 'many' },
   'crash-points': { type: 'string' },
   'crash-at': { type: 'string', default: '' },
   mutant: { type: 'string' },
@@ -45,6 +49,9 @@ const OPTIONS = {
 const WORKLOADS = ['mixed', 'append', 'bank', 'retry', 'looks'] as const
 /** One for each world, in turn. `looks` is costly, and has its turn less often. */
 const IN_TURN = [...WORKLOADS.slice(0, 4), ...WORKLOADS]
+/** Transactions that leave no trace are told apart in one process alone: elsewhere each leaves a record. */
+const IN_TURN_WITHIN = [...IN_TURN, 'checks']
+const ALL_OF: Readonly<Record<Processes, readonly string[]>> = { many: IN_TURN, one: IN_TURN_WITHIN }
 const PROGRESS_WORLDS = 20
 const STACKS_TRANSACTIONS_MAX = 1000
 
@@ -57,6 +64,7 @@ interface Settings {
   readonly rules: 'all' | 'none'
   readonly workloads: readonly string[]
   readonly journal?: JournalOf
+  readonly processes: Processes
   readonly aims: readonly Aim[]
   /** Worlds for each crash point, if that is what is run. */
   readonly crashPoints?: number
@@ -102,7 +110,8 @@ async function cover(settings: Settings, seedsEach: number, world: World): Promi
   const { coverCrashPoints } = await import('../sim/crash-points.js')
   let worlds = 0
   // Units of work have crash points of their own.
-  const workloads = settings.workloads === IN_TURN ? [...WORKLOADS, 'units', 'units'] : settings.workloads
+  const isAll = settings.workloads === ALL_OF[settings.processes]
+  const workloads = isAll ? [...new Set(settings.workloads), 'units', 'units'] : settings.workloads
   const report = await coverCrashPoints({
     ...settings,
     workloads,
@@ -119,10 +128,14 @@ async function cover(settings: Settings, seedsEach: number, world: World): Promi
 
 function settingsOf(args: readonly string[]): Settings {
   const { values } = readArguments(args, OPTIONS)
-  const { mutant, rules, journal, 'crash-points': crashPoints } = values
+  const { mutant, rules, journal, processes, 'crash-points': crashPoints } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (journal !== undefined && journal !== 'own' && journal !== 'shared')
     throw new UsageError(`--journal must be own or shared, not '${journal}'`)
+  if (processes !== 'many' && processes !== 'one')
+    throw new UsageError(`--processes must be many or one, not '${processes}'`)
+  if (processes === 'one' && journal !== undefined)
+    throw new UsageError('--journal is for --processes many: in one process the nodes share one')
   if (mutant !== undefined && mutant !== 'list' && !Object.hasOwn(MUTANTS, mutant))
     throw new UsageError(`there is no mutant '${mutant}'; --mutant list names them`)
   return {
@@ -133,7 +146,10 @@ function settingsOf(args: readonly string[]): Settings {
     faults: new Set(listed('faults', values.faults, FAULTS)),
     rules,
     workloads:
-      values.workload === 'all' ? IN_TURN : listed('workload', values.workload, [...WORKLOADS, 'units']),
+      values.workload === 'all'
+        ? ALL_OF[processes]
+        : listed('workload', values.workload, [...WORKLOADS, 'checks', 'units']),
+    processes,
     aims: aimsOf(values['crash-at']),
     quiet: values.quiet,
     ...(crashPoints !== undefined && { crashPoints: readInteger('crash-points', crashPoints, 1, 1000) }),
@@ -171,7 +187,7 @@ function loadMutant(name: string): void {
 
 async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
   const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
-  const wide = settings.workloads === IN_TURN && settings.nodes > 1
+  const wide = settings.workloads === ALL_OF[settings.processes] && settings.nodes > 1
   const units = settings.workloads.join() === 'units' && settings.nodes > 1
   if (!(wide || units) || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
   const names = wide ? missing(report.tally, settings) : missingOfUnits(report.tally, settings)

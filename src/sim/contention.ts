@@ -107,6 +107,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
     witness: new Witness(tally),
     nodes,
     sharedJournal: false,
+    oneProcess: false,
     recoveries,
     onBroken,
   }

@@ -1,10 +1,15 @@
 // The rules as they are, with a count of how often each of section 4's permissions was made use of.
+import type { StepAction } from '../rules/beside.js'
 import { type RuleFunctions, ruleFunctions } from '../storage/rule-functions.js'
 import type { Tally } from './faults.js'
 
 const FINISHED = { commit: 'verdict/commit ', cancel: 'verdict/cancel ' } as const
 
-export function countedRules(tally: Tally): RuleFunctions {
+/** `onDone`: told of what is about to be done in one step. */
+export function countedRules(
+  tally: Tally,
+  onDone?: (steps: readonly StepAction[], timestamp: number) => void,
+): RuleFunctions {
   return {
     ...ruleFunctions,
     decidePrepare: (item, action, at, rules) => {
@@ -28,6 +33,7 @@ export function countedRules(tally: Tally): RuleFunctions {
         const pending = steps.flatMap(({ item }) => item.pending.map(({ timestamp }) => timestamp))
         if (pending.some((timestamp) => timestamp > verdict.timestamp)) tally.add('rule/writesBeforePrepared')
         else if (pending.length > 0) tally.add('rule/writesBehindPrepared')
+        onDone?.(steps, verdict.timestamp)
       }
       return verdict
     },

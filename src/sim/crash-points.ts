@@ -11,7 +11,7 @@ import { UNIT_METHODS } from './node-methods.js'
 import { Random } from './random.js'
 import { type SimulationOptions, simulateWorld, type WorldResult } from './simulate.js'
 import { Tally } from './faults.js'
-import type { JournalOf } from './world.js'
+import type { JournalOf, Processes } from './world.js'
 
 type Server = 'node' | 'coordinator' | 'recovery'
 type Rules = SimulationOptions['rules']
@@ -74,15 +74,26 @@ const pointsAround = (methods: readonly string[], steps: readonly string[]): rea
 const SENDING = ['before-send', 'after-send', 'before-result', 'after-result']
 const RECEIVING = ['before-receive', 'after-receive', 'before-answer', 'after-answer']
 
+const CALLING = ['before-call', 'after-call']
+
+const ofNodes = (points: readonly string[]): readonly string[] => points.map((point) => `node:${point}`)
+
 /** With the role of the process that crashes. */
-export const CRASH_POINTS: readonly string[] = [
-  ...(['coordinator', 'recovery', 'node'] as const).flatMap((role) =>
-    [...pointsAround(CALLS[role], SENDING), ...pointsAround(SERVES[role], RECEIVING)].map(
-      (point) => `${role}:${point}`,
+export const CRASH_POINTS: Readonly<Record<Processes, readonly string[]>> = {
+  many: [
+    ...(['coordinator', 'recovery', 'node'] as const).flatMap((role) =>
+      [...pointsAround(CALLS[role], SENDING), ...pointsAround(SERVES[role], RECEIVING)].map(
+        (point) => `${role}:${point}`,
+      ),
     ),
-  ),
-  ...NODE_STEPS.map((step) => `node:${step}`),
-]
+    ...ofNodes(NODE_STEPS),
+  ],
+  one: ofNodes([
+    ...pointsAround([...new Set([...CALLS.coordinator, ...CALLS.recovery])], CALLING),
+    ...pointsAround(['get', ...SERVES.coordinator], RECEIVING),
+    ...NODE_STEPS,
+  ]),
+}
 
 export interface CrashPointOptions {
   readonly seed: number
@@ -93,6 +104,7 @@ export interface CrashPointOptions {
   readonly faults: SimulationOptions['faults']
   readonly workloads: readonly string[]
   readonly journal?: JournalOf
+  readonly processes?: Processes
   readonly onWorld?: (world: WorldResult, settled: number) => void
 }
 
@@ -114,15 +126,16 @@ const BROKEN_MAX = 5
 const WORLDS_FACTOR_MAX = 5
 
 export async function coverCrashPoints(options: CrashPointOptions): Promise<CrashPointReport> {
-  const { seed, seedsEach } = options
-  const seedsOf = new Map(CRASH_POINTS.map((point) => [point, 0]))
+  const { seed, seedsEach, processes = 'many' } = options
+  const points = CRASH_POINTS[processes]
+  const seedsOf = new Map(points.map((point) => [point, 0]))
   const passesOf = new Map<string, number>()
   const unlisted = new Set<string>()
   const broken: WorldResult[] = []
   const tally = new Tally()
-  const worldsMax = Math.ceil((WORLDS_FACTOR_MAX * CRASH_POINTS.length * seedsEach) / AIMS_MAX)
+  const worldsMax = Math.ceil((WORLDS_FACTOR_MAX * points.length * seedsEach) / AIMS_MAX)
   let worlds = 0
-  const open = (): readonly string[] => CRASH_POINTS.filter((point) => seedsOf.get(point)! < seedsEach)
+  const open = (): readonly string[] => points.filter((point) => seedsOf.get(point)! < seedsEach)
   for (
     let left = open();
     left.length > 0 && worlds < worldsMax && broken.length < BROKEN_MAX;
@@ -143,7 +156,7 @@ export async function coverCrashPoints(options: CrashPointOptions): Promise<Cras
     for (const [point] of world.tally.under('crash/'))
       if (seedsOf.has(point)) seedsOf.set(point, seedsOf.get(point)! + 1)
     if (world.anomalies.length > 0) broken.push(world)
-    options.onWorld?.(world, CRASH_POINTS.length - left.length)
+    options.onWorld?.(world, points.length - left.length)
   }
   return { worlds, tally, seedsOf, unlisted: [...unlisted].toSorted(), broken }
 }

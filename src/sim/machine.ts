@@ -4,18 +4,23 @@
 //   node-1: index, write log ----> one process --> one journal --> one disk
 //   node-2: index, write log --/   all start, crash and lose power together; a sync that fails fails for all of them
 //
-// To the others each node and its part of the ledger is a service of its own.
+// To the others each node and its part of the ledger is a service of its own. In some worlds there are no others: the
+// machine coordinates by itself (one-process.ts).
 import type { KeyBytes, TxId } from '../model/brand.js'
+import type { StepAction } from '../rules/beside.js'
 import { JournalLine, type JournalLineOptions } from '../storage/journal-line.js'
 import type { Line } from '../storage/line.js'
 import type { LocalNode } from '../storage/local-node.js'
 import { openNodesOver } from '../storage/open-local-node.js'
+import { inSpace } from '../storage/spaces.js'
 import { countedRules } from './counted-rules.js'
 import { never, SimDisk } from './disk.js'
 import { frameSeams } from './frame-seams.js'
+import { inTurns, type RunningNode, serveWithin } from './one-process.js'
 import { CALL_TIMEOUT_MS, type Cluster } from './processes.js'
 import { type Life, type Services, SimProcess } from './process.js'
 import { SimIndex } from './sim-index.js'
+import type { Watched } from './witness.js'
 import { WriteLog } from './write-log.js'
 
 const LOOKED = 'after-look-at-unsynced'
@@ -55,7 +60,7 @@ export class Machine {
   }
 
   async #start(life: Life): Promise<Services> {
-    const { rules, around } = this.#cluster
+    const { rules, around, oneProcess } = this.#cluster
     const opened = await openNodesOver(
       {
         runtime: life.runtime,
@@ -64,16 +69,53 @@ export class Machine {
         folder: 'journal',
         tuning: TUNING,
         rules,
-        functions: countedRules(around.tally),
+        functions: countedRules(
+          around.tally,
+          oneProcess ? (steps, timestamp) => this.#noteStep(steps, timestamp) : undefined,
+        ),
         transactions: { waitMs: 100, stalledMs: 300 },
         lineOf: (options) => this.nodes[options.writer]!.lineOf(options),
       },
       () => Promise.resolve(),
     )
     if (!life.alive) return never()
-    const services = this.nodes.map((node, at) => node.started(life, opened[at]!))
+    const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
+    const services = oneProcess ? await this.#serveWithin(life, running) : this.#serve(life, running)
     around.scheduler.note(`started ${this.process.name}`)
-    return Object.assign({}, ...services) as Services
+    return services
+  }
+
+  #serve(life: Life, running: readonly RunningNode[]): Services {
+    const services: Record<string, object> = {}
+    for (const [at, node] of this.nodes.entries()) {
+      services[node.services.node] = running[at]!.watched
+      services[node.services.ledger] = running[at]!.ledger
+      node.reportStalled(life)
+    }
+    return services
+  }
+
+  /** Single writes are asked of the nodes; the coordinator beside them is to come after what they answer. */
+  async #serveWithin(life: Life, running: readonly RunningNode[]): Promise<Services> {
+    const { witness, ...services } = await serveWithin(this.#cluster, life, running)
+    const nodes = this.nodes.map(({ services: { node } }, at) => {
+      const { get, write } = running[at]!.watched
+      const witnessed: Watched['write'] = async (request) => {
+        const outcome = await write(request)
+        if (outcome.verdict === 'done') witness(outcome.timestamp)
+        return outcome
+      }
+      return [node, { get, write: witnessed }] as const
+    })
+    return inTurns(life, { ...services, ...Object.fromEntries(nodes) })
+  }
+
+  /** Transactions in one round need not leave a record: what they write says whose it is. */
+  #noteStep(steps: readonly StepAction[], timestamp: number): void {
+    const request = this.#cluster.witness.requestOf(steps.map(({ action }) => action))
+    if (request === undefined) return
+    const addresses = new Set(steps.map(({ action }) => inSpace(action.table.space, action.key.bytes)))
+    for (const { log } of this.nodes) log.deciding({ request, timestamp, addresses })
   }
 
   /** A machine whose disk failed takes no writes before it is started again: somebody does that. */
@@ -122,20 +164,24 @@ export class SimNode {
   }
 
   /** Everything that its disk has kept is in its index now. */
-  started(life: Life, node: LocalNode): Services {
-    const { table, witness } = this.#cluster
+  started(life: Life, node: LocalNode): RunningNode {
+    const { table, witness, oneProcess } = this.#cluster
+    const onLook = (address: KeyBytes): void => this.#looked(life, address)
     const index = this.index.layer(life)
     this.log.restarted((address) => index.get(address))
     node.setShape(table)
-    node.onStalled((tx) => this.#report(life, tx))
     this.#node = node
-    return {
-      [this.services.node]: witness.node(node, {
-        isPending: (address) => this.log.isPending(address),
-        onLook: (address) => this.#looked(life, address),
-      }),
-      [this.services.ledger]: witness.ledger(node.ledger),
-    }
+    const watched = witness.node(node, {
+      isPending: (address) => this.log.isPending(address),
+      onLook,
+      ...(oneProcess && { onTransact: (addresses) => addresses.forEach(onLook) }),
+    })
+    return { node, watched, ledger: witness.ledger(node.ledger) }
+  }
+
+  /** To whoever recovers, in another process. */
+  reportStalled(life: Life): void {
+    this.#node?.onStalled((tx) => this.#report(life, tx))
   }
 
   crash(): void {

@@ -9,7 +9,7 @@ export interface Mutant {
   readonly find: string
   readonly replace: string
   /** Where it shows soonest. */
-  readonly workload: 'mixed' | 'append' | 'bank' | 'retry' | 'looks' | 'units'
+  readonly workload: 'mixed' | 'append' | 'bank' | 'retry' | 'looks' | 'checks' | 'units'
   readonly rules: 'all' | 'none'
   /** More of the command line that shows it sooner. */
   readonly options?: readonly string[]
@@ -29,6 +29,7 @@ const mixed = { workload: 'mixed', rules: 'all' } as const
 const append = { workload: 'append', rules: 'all' } as const
 const bank = { workload: 'bank', rules: 'all' } as const
 const shared = { ...bank, options: ['--journal', 'shared'] } as const
+const oneProcess = { ...bank, options: ['--processes', 'one'] } as const
 const retry = { workload: 'retry', rules: 'all' } as const
 
 const lookedAtUnsynced = (...arrivals: readonly number[]): string =>
@@ -323,5 +324,34 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'await tellParticipants(nodes, record, this.#calls,',
     replace: "await tellParticipants(nodes, { ...record, decision: 'cancel' }, this.#calls,",
     ...bank,
+  },
+
+  // All in one process: what is not done there because no call is lost.
+  'token-unknown-in-one-round': {
+    module: part,
+    find: 'token !== undefined || once !== true',
+    replace: 'once !== true',
+    ...oneProcess,
+    workload: 'retry',
+  },
+  'lost-outcome-called-refusal': {
+    module: 'coordinator/outcomes.js',
+    find: "error instanceof WriteFailed ? 'unavailable' : 'unknown'",
+    replace: "'unavailable'",
+    ...oneProcess,
+    options: [...oneProcess.options, '--seed', '26'],
+  },
+  'traceless-taken-for-written': {
+    module: part,
+    find: 'steps.some((step, at) => leavesTrace(step, verdict.next[at]))',
+    replace: 'steps.length > 0',
+    ...oneProcess,
+    workload: 'checks',
+  },
+  'one-round-before-durable': {
+    module: part,
+    find: '? line.settled()\n                        : both(',
+    replace: '? undefined\n                        : both(',
+    ...oneProcess,
   },
 }

@@ -12,7 +12,7 @@ import type { RangeAtRequest, UnitNode } from '../storage/units.js'
 import type { SimNode } from './machine.js'
 import { Network, type NetworkOptions } from './network.js'
 import { LEDGER_METHODS, TRANSACTION_METHODS, UNIT_METHODS } from './node-methods.js'
-import { type Life, SimProcess, type Surroundings } from './process.js'
+import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
 import type { Witness } from './witness.js'
 
 /** What the processes of one world know of each other. */
@@ -26,6 +26,8 @@ export interface Cluster {
   readonly nodes: readonly SimNode[]
   /** All nodes are on one machine and write to one journal. */
   readonly sharedJournal: boolean
+  /** And their machine coordinates by itself: there are no other processes but clients. */
+  readonly oneProcess: boolean
   readonly recoveries: readonly SimProcess[]
   /** Told of what no process could expect. */
   readonly onBroken: (what: string) => void
@@ -44,6 +46,9 @@ const EXPECTED_MESSAGES = new Set([
   'a transaction of before the last start has not been decided yet',
 ])
 
+export const isExpected = ({ name, message }: Error): boolean =>
+  EXPECTED.has(name) || EXPECTED_MESSAGES.has(message)
+
 export function clusterNetwork(
   around: Surroundings,
   onBroken: (what: string) => void,
@@ -52,7 +57,7 @@ export function clusterNetwork(
   return new Network(around, {
     onBroken,
     sends,
-    isExpected: ({ name, message }) => EXPECTED.has(name) || EXPECTED_MESSAGES.has(message),
+    isExpected,
     unanswered: (what) => new OutcomeUnknown(what),
   })
 }
@@ -65,6 +70,9 @@ export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number =>
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
 const CALL_TRIES_MAX = 3
+export const WRITE_DEADLINE_MS = 3000
+/** Sooner than some living coordinators are done, on purpose. */
+export const RECOVERY_TIMES = { intervalMs: 500, stalledAfterMs: 400 }
 
 export function coordinatorProcess(cluster: Cluster, position: number): SimProcess {
   return new SimProcess(cluster.around, {
@@ -79,15 +87,25 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
         ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
         rules: cluster.rules,
         sharedJournal: cluster.sharedJournal,
-        tuning: { callTimeoutMs: CALL_TIMEOUT_MS, callTriesMax: CALL_TRIES_MAX, deadlineMs: 3000 },
+        tuning: {
+          callTimeoutMs: CALL_TIMEOUT_MS,
+          callTriesMax: CALL_TRIES_MAX,
+          deadlineMs: WRITE_DEADLINE_MS,
+        },
       })
-      const { snapshots } = coordinator
-      // A client names a node by its position: it has none to hand over.
-      const range = (position: number, request: RangeAtRequest) =>
-        snapshots.range(nodes[position] as UnitNode, request)
-      return Promise.resolve({ coordinator, snapshots: { ...snapshots, range } })
+      return Promise.resolve(coordinatorServices(coordinator, nodes))
     },
   })
+}
+
+export function coordinatorServices(coordinator: Coordinator, nodes: readonly CoordinatedNode[]): Services {
+  const { snapshots } = coordinator
+  // A client names a node by its position: it has none to hand over.
+  const range = (position: number, request: RangeAtRequest) =>
+    snapshots.range(nodes[position] as UnitNode, request)
+  const write: Coordinator['write'] = (transaction) => coordinator.write(transaction)
+  const read: Coordinator['read'] = (transaction) => coordinator.read(transaction)
+  return { coordinator: { read, write }, snapshots: { ...snapshots, range } }
 }
 
 export function recoveryProcess(cluster: Cluster, position: number): SimProcess {
@@ -102,9 +120,7 @@ export function recoveryProcess(cluster: Cluster, position: number): SimProcess 
         tuning: {
           callTimeoutMs: CALL_TIMEOUT_MS,
           callTriesMax: CALL_TRIES_MAX,
-          intervalMs: 500,
-          // Sooner than some living coordinators are done, on purpose.
-          stalledAfterMs: 400,
+          ...RECOVERY_TIMES,
         },
         onError: () => cluster.around.tally.add('recovery error'),
       })

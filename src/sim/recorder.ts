@@ -69,8 +69,10 @@ export class Recorder {
     keyOf: (address: KeyBytes) => string,
   ): Promise<HistoryEntry[]> {
     const ledgers = nodes.map(({ node }) => node!.ledger)
+    const wroteAt = writesOfRequests(nodes)
     for (const draft of this.writes) {
-      if (draft.kind === 'transaction') this.#settle(draft, await witness.fatesOf(draft.id, ledgers))
+      if (draft.kind === 'transaction')
+        this.#settle(draft, await witness.fatesOf(draft.id, ledgers, wroteAt.get(draft.id)))
     }
     const known = new Set<string>()
     for (const { status, timestamp, actions } of this.writes) {
@@ -146,6 +148,18 @@ export class Recorder {
       ]
     })
   }
+}
+
+/** When something was written for each request, by what the disks have kept. */
+function writesOfRequests(nodes: readonly SimNode[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const found = new Map<string, Set<number>>()
+  for (const { request, timestamp } of nodes.flatMap(({ log }) => log.writes)) {
+    if (request === undefined || timestamp === undefined) continue
+    const timestamps = found.get(request)
+    if (timestamps === undefined) found.set(request, new Set([timestamp]))
+    else timestamps.add(timestamp)
+  }
+  return found
 }
 
 const deletes = ({ kind, actions }: WriteDraft, key: string): boolean =>

@@ -6,12 +6,13 @@ import { type Fault, Tally } from './faults.js'
 import { Random } from './random.js'
 import { AppendWorkload } from './workloads/append.js'
 import { BankWorkload } from './workloads/bank.js'
+import { ChecksWorkload } from './workloads/checks.js'
 import { LooksWorkload } from './workloads/looks.js'
 import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
 import { UnitsWorkload } from './workloads/units.js'
 import type { Workload } from './workloads/workload.js'
-import { type JournalOf, runWorld, type WorldReport } from './world.js'
+import { type JournalOf, type Processes, runWorld, type WorldReport } from './world.js'
 
 export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   mixed: () => new MixedWorkload(),
@@ -20,6 +21,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   retry: () => new RetryWorkload(),
   looks: () => new LooksWorkload(),
   units: () => new UnitsWorkload(),
+  checks: () => new ChecksWorkload(),
 }
 
 export interface SimulationOptions {
@@ -33,6 +35,8 @@ export interface SimulationOptions {
   readonly workloads: readonly string[]
   /** Of all worlds with more than one node; absent: in some of them they share one. */
   readonly journal?: JournalOf
+  /** Of all worlds; absent: many. */
+  readonly processes?: Processes
   /** In one world. */
   readonly worldTransactions?: number
   /** Crashes on purpose, in each world. */
@@ -86,12 +90,12 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 
 /** The shape of a world follows from its seed, so that worlds differ in more than chance. */
 export async function simulateWorld(
-  options: Pick<SimulationOptions, 'nodes' | 'faults' | 'rules' | 'workloads' | 'journal'>,
+  options: Pick<SimulationOptions, 'nodes' | 'faults' | 'rules' | 'workloads' | 'journal' | 'processes'>,
   seed: number,
   transactions: number,
   aims: readonly Aim[] = [],
 ): Promise<WorldResult> {
-  const { faults, rules, workloads } = options
+  const { faults, rules, workloads, processes = 'many' } = options
   const random = new Random(seed)
   const nodes = random.between(1, options.nodes)
   const journal = nodes === 1 ? 'own' : (options.journal ?? journalOf(seed))
@@ -109,6 +113,7 @@ export async function simulateWorld(
     rules: RULES[rules],
     workload: make(),
     journal,
+    processes,
     ...(aims.length > 0 && { aims }),
   })
   return { ...report, seed, workload, rules, transactions, aims }

@@ -12,11 +12,19 @@ export class Troublemaker {
   readonly #processes: readonly SimProcess[]
   readonly #around: Surroundings
   readonly #random: Random
+  readonly #clients: readonly SimProcess[] | undefined
 
-  constructor(network: Network, processes: readonly SimProcess[], around: Surroundings) {
+  /** Links between the processes are cut, or if `clients` are given those to them. */
+  constructor(
+    network: Network,
+    processes: readonly SimProcess[],
+    around: Surroundings,
+    clients?: readonly SimProcess[],
+  ) {
     this.#network = network
     this.#processes = processes
     this.#around = around
+    this.#clients = clients
     this.#random = around.random.fork()
   }
 
@@ -39,9 +47,18 @@ export class Troublemaker {
   }
 
   #cut(): void {
+    if (this.#clients !== undefined) {
+      const cutOff = this.#random.sample(this.#clients, this.#random.between(1, this.#clients.length))
+      this.#network.cut(cutOff, this.#processes, this.#cutMicros())
+      return
+    }
     const some = this.#random.sample(this.#processes, this.#random.between(1, 2))
     const others = this.#processes.filter((process) => !some.includes(process))
     const from = this.#random.chance(0.5) ? others : [this.#random.pick(others)]
-    this.#network.cut(some, from, this.#random.skewed(CUT_MICROS.min, CUT_MICROS.max))
+    this.#network.cut(some, from, this.#cutMicros())
+  }
+
+  #cutMicros(): number {
+    return this.#random.skewed(CUT_MICROS.min, CUT_MICROS.max)
   }
 }

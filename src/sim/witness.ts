@@ -20,18 +20,22 @@ export interface Fate {
   readonly timestamp: number
 }
 
-type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & Omit<UnitNode, 'unitsHeld'>
+export type Watched = Pick<StorageNode, 'get' | 'write'> & TransactionNode & Omit<UnitNode, 'unitsHeld'>
 
 /** What is known of a node from outside, and who wants to know of looks at its items. */
 export interface Onlooker {
   readonly isPending: (address: KeyBytes) => boolean
   readonly onLook: (address: KeyBytes) => void
+  /** The same of transactions in one round. */
+  readonly onTransact?: (addresses: readonly KeyBytes[]) => void
 }
 
 export class Witness {
   readonly #tally: Tally
-  /** Actions travel frozen, not copied, so an action says whose it is. */
-  readonly #requestOf = new WeakMap<Action, string>()
+  /** What an action does travels as it is, never copied, and so says whose it is. */
+  readonly #requestOf = new WeakMap<Action['mutation'], string>()
+  /** Requests whose transaction leaves no record: only what it wrote tells of it. */
+  readonly #unrecorded = new Set<string>()
   readonly #transactionsOf = new Map<string, Set<TxId>>()
   readonly #committed = new Map<TxId, number>()
   /** Told of as committed while the disk may not have known of it. */
@@ -43,11 +47,16 @@ export class Witness {
 
   /** These are the actions of the request with that id. */
   expect(id: string, actions: readonly Action[]): void {
-    for (const action of actions) this.#requestOf.set(action, id)
+    for (const { mutation } of actions) this.#requestOf.set(mutation, id)
+  }
+
+  /** The request that these are actions of. */
+  requestOf([first]: readonly Action[]): string | undefined {
+    return first && this.#requestOf.get(first.mutation)
   }
 
   /** What a node offers to others, watched. */
-  node(node: LocalNode, { isPending, onLook }: Onlooker): Watched {
+  node(node: LocalNode, { isPending, onLook, onTransact }: Onlooker): Watched {
     return {
       prepare: async (request: PrepareRequest) => {
         this.#noteTransaction(request)
@@ -58,11 +67,13 @@ export class Witness {
         return reply
       },
       transact: async (request: TransactRequest): Promise<TransactReply> => {
-        this.#noteTransaction(request)
+        const id = this.#noteTransaction(request)
+        if (request.once === true && request.token === undefined && id !== undefined) this.#unrecorded.add(id)
         const reply = await node.transact(request)
         this.#tally.add('verdict/transact ', reply.outcome)
         if (reply.outcome === 'committed') this.#tally.add('rule/oneRoundWrites')
         if (reply.outcome === 'committed') this.#committed.set(request.tx, reply.timestamp)
+        onTransact?.(request.actions.map(({ table, key }) => inSpace(table.space, key.bytes)))
         return reply
       },
       readAt: async (request: Parameters<LocalNode['readAt']>[0]) => {
@@ -140,23 +151,45 @@ export class Witness {
     }
   }
 
-  /** The committed transactions of a request, when the world is at rest: none, or one, or something is wrong. */
-  async fatesOf(id: string, ledgers: readonly Ledger[]): Promise<readonly Fate[]> {
+  /**
+   * The committed transactions of a request, when the world is at rest: none, or one, or something is wrong. `wroteAt`: when
+   * something was written for it that is on a disk.
+   */
+  async fatesOf(
+    id: string,
+    ledgers: readonly Ledger[],
+    wroteAt: ReadonlySet<number> | undefined,
+  ): Promise<readonly Fate[]> {
     const fates: Fate[] = []
     for (const tx of this.#transactionsOf.get(id) ?? []) {
       const timestamp = this.#committed.get(tx) ?? (await commitOf(tx, ledgers))
       if (timestamp !== undefined) fates.push({ tx, timestamp })
     }
-    return fates
+    if (!this.#unrecorded.has(id) || wroteAt === undefined) return fates
+    const [tx] = this.#transactionsOf.get(id)!
+    const told = new Set(fates.map(({ timestamp }) => timestamp))
+    return [
+      ...fates,
+      ...Array.from(wroteAt, (timestamp) => ({ tx: tx!, timestamp })).filter(
+        ({ timestamp }) => !told.has(timestamp),
+      ),
+    ]
   }
 
-  #noteTransaction({ tx, actions }: { readonly tx: TxId; readonly actions: readonly Action[] }): void {
-    const [first] = actions
-    const id = first && this.#requestOf.get(first)
-    if (id === undefined) return
+  /** The request that it is for. */
+  #noteTransaction({
+    tx,
+    actions,
+  }: {
+    readonly tx: TxId
+    readonly actions: readonly Action[]
+  }): string | undefined {
+    const id = this.requestOf(actions)
+    if (id === undefined) return undefined
     const transactions = this.#transactionsOf.get(id)
     if (transactions === undefined) this.#transactionsOf.set(id, new Set([tx]))
     else transactions.add(tx)
+    return id
   }
 }
 

@@ -12,7 +12,8 @@
 //   node-0 (LocalNode, LocalLedger)      node-1 ...
 //   journal -> disk: lost and torn pages, full, failed syncs             crash points at every write and sync
 //   index: survives; what was being applied may not
-//   (in some worlds all nodes are on one machine, with one journal and one disk, and crash together)
+//   (in some worlds all nodes are on one machine, with one journal and one disk, and crash together; in some of those
+//   it coordinates and recovers by itself, as a real server does: one-process.ts)
 //
 //   set up --> trouble: faults, crashes, clocks that jump --> no more trouble --> at rest --> judge
 //
@@ -44,6 +45,8 @@ import { Witness } from './witness.js'
 import type { Workload } from './workloads/workload.js'
 
 export type JournalOf = 'own' | 'shared'
+/** Whether coordinators and recovery are processes of their own, or in that of the nodes. */
+export type Processes = 'many' | 'one'
 
 export interface WorldOptions {
   readonly seed: number
@@ -57,6 +60,8 @@ export interface WorldOptions {
   readonly workload: Workload
   /** Whether each node is on a machine of its own, or all are on one and share its journal ('own'). */
   readonly journal?: JournalOf
+  /** If 'one', the nodes share a journal, and there are no coordinators and recoveries but that of their machine ('many'). */
+  readonly processes?: Processes
   /** Crashes on purpose. */
   readonly aims?: readonly Aim[]
 }
@@ -95,6 +100,7 @@ class World {
   readonly #cluster: Cluster
   readonly #machines: readonly Machine[]
   readonly #coordinators: readonly SimProcess[]
+  readonly #clients: SimProcess[] = []
   readonly #recorder: Recorder
   #stuck: string | undefined
   /** Something happened that must not; there is no sense in going on. */
@@ -120,9 +126,11 @@ class World {
     const network = clusterNetwork(around, onBroken, isFrozen(options.seed) ? 'frozen' : 'as it is')
     const nodes: SimNode[] = []
     const recoveries: SimProcess[] = []
-    const { rules, journal = 'own' } = options
-    const sharedJournal = journal === 'shared'
+    const { rules, journal = 'own', processes = 'many' } = options
+    const oneProcess = processes === 'one'
+    const sharedJournal = journal === 'shared' || oneProcess
     if (sharedJournal) tally.add('world/shared journal')
+    if (oneProcess) tally.add('world/one process')
     const table = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
     this.#cluster = {
       around,
@@ -132,11 +140,16 @@ class World {
       witness: new Witness(tally),
       nodes,
       sharedJournal,
+      oneProcess,
       recoveries,
       onBroken,
     }
     this.#machines = machinesOf(this.#cluster, options.nodes)
     nodes.push(...this.#machines.flatMap((machine) => machine.nodes))
+    if (oneProcess) {
+      this.#coordinators = []
+      return
+    }
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
     this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
       coordinatorProcess(this.#cluster, at),
@@ -170,11 +183,14 @@ class World {
     await crew[0]!.sleep(100_000)
     await workload.setUp?.(crew[0]!)
     trouble.on = true
-    const troublemaker = new Troublemaker(this.#cluster.network, this.#processes(), this.#around)
+    const { network, oneProcess } = this.#cluster
+    // One process alone has no links but those to its clients.
+    const links = oneProcess ? this.#clients : undefined
+    const troublemaker = new Troublemaker(network, this.#processes(), this.#around, links)
     troublemaker.start()
     await Promise.all(crew.map((client) => this.#drive(client)))
     trouble.on = false
-    this.#cluster.network.heal()
+    network.heal()
     await this.#rest(crew[0]!)
     if (this.#stuck !== undefined)
       return this.#report(
@@ -193,7 +209,11 @@ class World {
   #client(name: string): SimClient {
     const process = new SimProcess(this.#around, { name, role: 'client', start: () => Promise.resolve({}) })
     process.start()
-    return new SimClient(this.#cluster, this.#coordinators, process.life!, this.#recorder)
+    this.#clients.push(process)
+    const coordinators = this.#cluster.oneProcess
+      ? this.#machines.map((machine) => machine.process)
+      : this.#coordinators
+    return new SimClient(this.#cluster, coordinators, process.life!, this.#recorder)
   }
 
   async #drive(client: SimClient): Promise<void> {

@@ -35,6 +35,16 @@ export interface LoggedWrite {
   readonly ofNothing?: boolean
   /** The ledger's record that was decided in the same step: where it is on the disk, so is this. */
   readonly proof?: KeyBytes
+  /** What it was written for, in one step with all that was. */
+  readonly request?: string
+}
+
+/** What is about to be done in one step. */
+export interface DecidedStep {
+  readonly request: string
+  readonly timestamp: number
+  /** Of the items that it concerns, with their space. */
+  readonly addresses: ReadonlySet<KeyBytes>
 }
 
 /** Where the state of items after a crash or a rollback is looked up. */
@@ -49,6 +59,7 @@ export class WriteLog {
   /** As many of the first ones are on the disk for good. */
   #certain = 0
   #stepStart = 0
+  #step: DecidedStep | undefined
   #line: Line | undefined
   /** How much of the log each batch makes certain. */
   readonly #countOf = new WeakMap<Promise<void>, number>()
@@ -75,14 +86,29 @@ export class WriteLog {
     return Array.from(entries, ([key]) => withoutSpace(key))
   }
 
+  /** From here until the node does something else it writes for this request. */
+  deciding(step: DecidedStep): void {
+    this.#step = step
+    queueMicrotask(() => {
+      this.#step = undefined
+    })
+  }
+
   /** A line that writes everything down. */
   tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
     this.#line = line
     const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
       if (isItem(key)) {
         const record = value && decodeRecord(value)
-        const timestamp = record?.timestamp ?? clock.timestamp
-        this.#log.push({ address: key, timestamp, lsn: clock.lsn, ...(record && { record }) })
+        const step = this.#stepOf(key, record)
+        const timestamp = record?.timestamp ?? step?.timestamp ?? clock.timestamp
+        this.#log.push({
+          address: key,
+          timestamp,
+          lsn: clock.lsn,
+          ...(record && { record }),
+          ...(step && { request: step.request }),
+        })
         this.#awaitSettled(line)
       }
       this.#noteTombstone(key, value)
@@ -113,11 +139,11 @@ export class WriteLog {
       putVisible: noted('putVisible'),
       // Whoever asks when a step is settled has come to its end.
       settled: () => {
-        this.#stepStart = this.#log.length
+        this.#endStep()
         return line.settled()
       },
       settling: () => {
-        this.#stepStart = this.#log.length
+        this.#endStep()
         return line.settling()
       },
       hurry: (settling) => line.hurry(settling),
@@ -181,6 +207,17 @@ export class WriteLog {
     this.#stepStart = this.#log.length
   }
 
+  #endStep(): void {
+    this.#stepStart = this.#log.length
+    this.#step = undefined
+  }
+
+  #stepOf(address: KeyBytes, record: ItemRecord | undefined): DecidedStep | undefined {
+    const step = this.#step
+    if (step?.addresses.has(address) !== true) return undefined
+    return record === undefined || record.timestamp === step.timestamp ? step : undefined
+  }
+
   #explains(write: LoggedWrite | undefined, address: KeyBytes, stored: Uint8Array | undefined): boolean {
     return (write === undefined || write.address === address) && matches(write, stored)
   }
@@ -190,9 +227,14 @@ export class WriteLog {
     const last = this.#log.at(-1)
     if (last === undefined || this.#log.length <= this.#stepStart) return
     if (last.record !== undefined || key !== pendingKey(last.address)) return
-    const { address, lsn } = last
+    const { address, lsn, request } = last
     const tombstone = pendingOf(address, value)?.tombstone
-    this.#log[this.#log.length - 1] = { address, lsn, ...(tombstone && { timestamp: tombstone.timestamp }) }
+    this.#log[this.#log.length - 1] = {
+      address,
+      lsn,
+      ...(tombstone && { timestamp: tombstone.timestamp }),
+      ...(request !== undefined && { request }),
+    }
   }
 
   /** A delete of what is not there leaves nothing but a later tombstone, and that only beside a pending transaction. */

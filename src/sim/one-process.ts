@@ -1,0 +1,127 @@
+// A machine that does everything itself, as `seriatim start` does: beside its nodes run a coordinator and recovery that
+// call them without a network between.
+//
+//   client ----network----> coordinator --call--> node, ledger      nothing is lost, repeated or overtaken on the way;
+//                           recovery ----call--/                    whoever answers and whoever asks crash together
+//
+// What a coordinator spares itself where no call can be lost (fences, records of transactions in one round) is tried here
+// alone: between processes it does none of it. And requests that arrive while the process is busy are begun in one turn, so
+// that their steps come between each other's.
+import { type CoordinatedNode, type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
+import type { Ledger } from '../ledger/ledger.js'
+import { startRecovery } from '../recovery/recovery.js'
+import type { LocalNode } from '../storage/local-node.js'
+import { never } from './disk.js'
+import { LEDGER_METHODS, TRANSACTION_METHODS, UNIT_METHODS } from './node-methods.js'
+import {
+  type Cluster,
+  coordinatorServices,
+  isExpected,
+  ledgerNodeOf,
+  nodeOf,
+  RECOVERY_TIMES,
+  WRITE_DEADLINE_MS,
+} from './processes.js'
+import type { Life, Services } from './process.js'
+import type { Watched } from './witness.js'
+
+/** A node that runs, and what the world sees of it. */
+export interface RunningNode {
+  readonly node: LocalNode
+  readonly watched: Watched
+  readonly ledger: Ledger
+}
+
+/** What a machine offers beside its nodes, once it has finished what the life before left. */
+export async function serveWithin(
+  { rules, around, onBroken }: Pick<Cluster, 'rules' | 'around' | 'onBroken'>,
+  life: Life,
+  running: readonly RunningNode[],
+): Promise<Services & Pick<Coordinator, 'witness'>> {
+  const called = <T extends object>(target: T, methods: readonly (keyof T & string)[]): T =>
+    calledWithin(life, target, methods, onBroken)
+  const nodes = running.map(({ node, watched, ledger }): CoordinatedNode => ({
+    ...called<Watched>(watched, [...TRANSACTION_METHODS, ...UNIT_METHODS]),
+    ledger: called(ledger, LEDGER_METHODS),
+    get unitsHeld() {
+      return node.unitsHeld
+    },
+  }))
+  const places = {
+    runtime: life.runtime,
+    nodes,
+    ledgerNodeOf: (slot: Parameters<typeof ledgerNodeOf>[0]) => ledgerNodeOf(slot, nodes.length),
+  }
+  const onError = (): void => around.tally.add('recovery error')
+  const recovery = startRecovery({ ...places, tuning: RECOVERY_TIMES, onError })
+  for (const [position, { node }] of running.entries()) node.onStalled((tx) => recovery.report(position, tx))
+  await recovery.takeOver()
+  const coordinator = openCoordinator({
+    ...places,
+    nodeOf: (hash) => nodeOf(hash, nodes.length),
+    rules,
+    sharedJournal: true,
+    tuning: { deadlineMs: WRITE_DEADLINE_MS },
+  })
+  const witness: Coordinator['witness'] = (timestamp) => coordinator.witness(timestamp)
+  return { ...coordinatorServices(coordinator, nodes), witness }
+}
+
+/** So many other continuations may have their turn before that of an answer. */
+const OTHERS_FIRST_MAX = 3
+const BUSY_MICROS = { min: 1, max: 10_000 }
+
+/** The same services, but what arrives while the process is busy is begun together. */
+export function inTurns(life: Life, services: Services): Services {
+  const { around, random, name } = life.process
+  const label = `turn ${name}`
+  let waiting: (() => void)[] = []
+  const beginAll = (): void => {
+    const all = waiting
+    waiting = []
+    if (life.alive) for (const begin of all) begin()
+  }
+  const turned =
+    (method: Method): Method =>
+    (...args) =>
+      new Promise((resolve, reject) => {
+        if (waiting.length === 0)
+          around.scheduler.after(random.skewed(BUSY_MICROS.min, BUSY_MICROS.max), label, beginAll)
+        waiting.push(() => void method(...args).then(resolve, reject))
+      })
+  const entriesOf = (service: object): (readonly [string, Method])[] =>
+    Object.entries(service).map(([method, handler]) => [method, turned(handler as Method)] as const)
+  return Object.fromEntries(
+    Object.entries(services).map(([service, methods]) => [service, Object.fromEntries(entriesOf(methods))]),
+  )
+}
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+/** Calls that are made in the process that answers them: there is a crash point before each, and behind its answer. */
+function calledWithin<T extends object>(
+  life: Life,
+  target: T,
+  methods: readonly (keyof T & string)[],
+  onBroken: Cluster['onBroken'],
+): T {
+  const { random } = life.process
+  const entries = methods.map((method) => {
+    const [before, after] = [`before-call:${method}`, `after-call:${method}`]
+    const handler = target[method] as Method
+    const call: Method = async (...args) => {
+      if (!life.reach(before)) return never()
+      try {
+        const answer = await handler.apply(target, args)
+        for (let others = random.below(OTHERS_FIRST_MAX + 1); others > 0; others--) await Promise.resolve()
+        return life.reach(after) ? answer : never()
+      } catch (error) {
+        if (!life.reach(after)) return never()
+        if (!isExpected(error as Error)) onBroken(`${method}: ${(error as Error).stack ?? String(error)}`)
+        throw error
+      }
+    }
+    return [method, call] as const
+  })
+  return Object.fromEntries(entries) as T
+}
