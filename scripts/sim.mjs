@@ -72,7 +72,7 @@ const jobs = [
   ),
   sound(
     'units of work, all of the rules',
-    ['--workload', 'units', '--transactions', String(transactions / 2)],
+    ['--workload', 'units', '--transactions', String(transactions / 4)],
     true,
   ),
   sound(

@@ -186,10 +186,12 @@ function loadMutant(name: string): void {
 }
 
 async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
-  const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS } = await import('../sim/coverage.js')
+  const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS, COVERED_FROM_UNITS } =
+    await import('../sim/coverage.js')
   const wide = settings.workloads === ALL_OF[settings.processes] && settings.nodes > 1
   const units = settings.workloads.join() === 'units' && settings.nodes > 1
-  if (!(wide || units) || settings.transactions < COVERED_FROM_TRANSACTIONS) return 0
+  const from = wide ? COVERED_FROM_TRANSACTIONS : COVERED_FROM_UNITS
+  if (!(wide || units) || settings.transactions < from) return 0
   const names = wide ? missing(report.tally, settings) : missingOfUnits(report.tally, settings)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)
   return names.length === 0 ? 0 : 1

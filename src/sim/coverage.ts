@@ -4,6 +4,8 @@ import type { JournalOf, Processes } from './world.js'
 
 /** Runs of fewer transactions prove nothing by what they lack. */
 export const COVERED_FROM_TRANSACTIONS = 100_000
+/** Of units of work there are fewer kinds of events, and each is frequent. */
+export const COVERED_FROM_UNITS = 50_000
 /** A crash point that was passed that often must have been one. */
 const PASSES_MIN = 20_000
 

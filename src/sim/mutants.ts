@@ -93,7 +93,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (observes(pending.action))',
     replace: 'if (false)',
     ...mixed,
-    options: ['--seed', '11'],
+    options: ['--seed', '12'],
   },
   'overwritten-write-applied': {
     module: finish,
@@ -159,19 +159,21 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'clock.witness(storedCeiling(line));',
     replace: 'storedCeiling(line);',
     ...mixed,
-    options: ['--seed', '2028'],
+    options: ['--seed', '2029'],
   },
   'clock-forgotten': {
     module: 'storage/open-local-node.js',
     find: 'clock.raise(pastUnsynced(decodeClock(seen)));',
     replace: 'pastUnsynced(decodeClock(seen));',
     ...mixed,
+    options: ['--seed', '8'],
   },
   'doubt-forgotten': {
     module: 'storage/doubts.js',
     find: '[...pendings.items()].map((item) => [item,',
     replace: '[].map((item) => [item,',
     ...bank,
+    options: ['--seed', '7'],
   },
   'doubt-dispelled-early': {
     module: 'storage/patience.js',
@@ -179,7 +181,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'if (false)',
     workload: 'looks',
     rules: 'all',
-    options: ['--seed', '1048'],
+    options: ['--seed', '1049'],
   },
   'finished-after-crash': {
     module: finishing,
@@ -200,6 +202,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (this.has(space, before)) {',
     replace: "if (this.has(space, before) && put === 'put') {",
     ...mixed,
+    options: ['--seed', '9'],
   },
   // The journal and its line.
   'answer-before-durable': {
@@ -213,6 +216,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'return batch === this.#open.number ? this.#open.durable : this.#flying?.durable;',
     replace: 'return undefined;',
     ...mixed,
+    options: ['--seed', '5'],
   },
   'segment-name-not-synced': {
     module: 'journal/journal.js',
@@ -248,7 +252,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (next === undefined)\n            return undefined;',
     replace: 'if (next === undefined)\n            return frames;',
     ...mixed,
-    options: ['--journal', 'shared', '--seed', '4000'],
+    options: ['--journal', 'shared', '--seed', '4006'],
   },
   'failure-not-spread': {
     module: 'journal/journal.js',
@@ -311,6 +315,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: "parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'",
     replace: "'refused'",
     ...bank,
+    options: ['--seed', '4'],
   },
   'token-recorded-later': {
     module: part,
@@ -339,7 +344,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: "error instanceof WriteFailed ? 'unavailable' : 'unknown'",
     replace: "'unavailable'",
     ...oneProcess,
-    options: [...oneProcess.options, '--seed', '26'],
+    options: [...oneProcess.options, '--seed', '36'],
   },
   'traceless-taken-for-written': {
     module: part,
