@@ -7,6 +7,7 @@
 import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRecord } from '../rules/item.js'
+import { steadyMicros } from '../runtime/runtime.js'
 import type { RangePage } from '../storage/storage-node.js'
 import type {
   LockReply,
@@ -171,9 +172,9 @@ async function patiently<Answer extends { readonly outcome: string }>(
   { runtime, deadlineMs }: Parts,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
-  const deadline = runtime.clock.nowMicros() + deadlineMs * 1000
+  const deadline = steadyMicros(runtime.clock) + deadlineMs * 1000
   for (;;) {
     const answer = await ask()
-    if (answer.outcome !== 'conflict' || runtime.clock.nowMicros() > deadline) return answer
+    if (answer.outcome !== 'conflict' || steadyMicros(runtime.clock) > deadline) return answer
   }
 }

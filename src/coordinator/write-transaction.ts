@@ -60,6 +60,7 @@ async function twoPhases(
   slot: LedgerSlot,
   transaction: WriteTransaction,
 ): Promise<WriteTransactionOutcome> {
+  // By the clock that the ledger keeps its tombstones by: a machine that slept has passed it.
   const deadline = parts.runtime.clock.nowMicros() + parts.deadlineMs * 1000
   let replaces: TxId | undefined
   for (let attempt = 1; ; attempt++) {
@@ -119,6 +120,8 @@ class TwoPhases {
     const failure = [begun, ...prepared].find((answer) => answer?.status === 'rejected')
     if (failure !== undefined) {
       await this.cancel([])
+      // Under a token another request may be what the ledger could not tell of, and that one may be committed.
+      if (failure === begun && token !== undefined) return { done: failed(failure.reason) }
       return { done: { outcome: 'unavailable', message: messageOf(failure.reason) } }
     }
     const verdicts = inOrder(

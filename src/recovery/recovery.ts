@@ -7,15 +7,15 @@
 //   finish:  decide(cancel) --> ledger: cancelled now, or what was decided before, or a tombstone if it knows nothing
 //            commit or cancel --> participants --> finished --> complete --> ledger
 //
-// How long a transaction has been there is judged by this manager's own clock, from when it first saw it: the clocks of
-// two machines are never compared. To take a living coordinator for dead costs that transaction one more attempt, never
+// How long a transaction has been there is judged by this manager's own clock, from when it first saw it, and by one that
+// is not set while it runs: the clocks of two machines are never compared. To take a living coordinator for dead costs that transaction one more attempt, never
 // its atomicity. Any number of managers may run at once. May import: what the coordinator may, and its finishing.
 import type { CoordinatedNode } from '../coordinator/coordinator.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
 import { completeRecords, nodeAt, tellParticipants } from '../coordinator/finish.js'
 import type { LedgerRecord } from '../ledger/ledger.js'
 import { type LedgerSlot, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
-import type { Runtime } from '../runtime/runtime.js'
+import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 
 export interface RecoveryTuning extends CallTuning {
   /** From one round to the next, give or take a quarter. */
@@ -172,7 +172,7 @@ class RunningRecovery implements Recovery {
   }
 
   #see(tx: TxId, node: number | undefined): void {
-    const nowMicros = this.#options.runtime.clock.nowMicros()
+    const nowMicros = steadyMicros(this.#options.runtime.clock)
     const seen = this.#seen.get(tx)
     if (seen !== undefined) {
       seen.lastMicros = nowMicros
@@ -187,7 +187,7 @@ class RunningRecovery implements Recovery {
   /** Seen in this round, and first seen long enough ago. */
   #stalled(stalledAfterMs: number): readonly (readonly [TxId, Sighting])[] {
     const { runtime, tuning } = this.#options
-    const since = runtime.clock.nowMicros() - stalledAfterMs * 1000
+    const since = steadyMicros(runtime.clock) - stalledAfterMs * 1000
     return [...this.#seen]
       .filter(
         ([, { firstMicros, lastRound }]) =>
@@ -219,7 +219,7 @@ class RunningRecovery implements Recovery {
   }
 
   #forget(): void {
-    const since = this.#options.runtime.clock.nowMicros() - FORGET_AFTER_MS * 1000
+    const since = steadyMicros(this.#options.runtime.clock) - FORGET_AFTER_MS * 1000
     for (const [tx, { lastMicros }] of this.#seen) if (lastMicros < since) this.#seen.delete(tx)
   }
 

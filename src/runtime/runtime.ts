@@ -12,6 +12,12 @@ export interface Clock {
   awaitedTimer?(delayMs: number, callback: () => void): () => void
 }
 
+/**
+ * For how long something has been going on: a clock that is set back would make it go on for ever. Where there is no clock
+ * that cannot be set, the wall clock has to do.
+ */
+export const steadyMicros = (clock: Clock): number => clock.monotonicMicros?.() ?? clock.nowMicros()
+
 export interface Runtime {
   readonly clock: Clock
   /** Unpredictable bytes for request ids, transaction ids and jitter. */

@@ -6,7 +6,7 @@
 //        --answer, waitFor--> a change of one of these items --> the step again
 //                         \-> none for that long            --> the answer of the last try
 import type { KeyBytes, TxId } from '../model/brand.js'
-import type { Runtime } from '../runtime/runtime.js'
+import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 import { Doubts } from './doubts.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { type Line, both } from './line.js'
@@ -89,11 +89,11 @@ export class Patience {
     replyOf: (answer: Answer) => Reply,
   ): Promise<Reply> {
     const { line, runtime, waitMs = WAIT_MS } = this.#options
-    const start = runtime.clock.nowMicros()
+    const start = steadyMicros(runtime.clock)
     let step = first
     while (step.waitFor !== undefined) {
       this.#tellOf(step.waitFor)
-      const leftMs = waitMs - (runtime.clock.nowMicros() - start) / 1000
+      const leftMs = waitMs - (steadyMicros(runtime.clock) - start) / 1000
       if (!(await this.#waits.until(step.waitFor, leftMs))) return replyOf(step.answer)
       const admission = line.admission()
       if (admission !== undefined) await admission

@@ -32,6 +32,7 @@ import { TransactionReads } from './transaction-reads.js'
 import { UnitPart } from './unit-part.js'
 import type { PredicateCheck } from './units.js'
 import type {
+  ActionVerdict,
   CommitReply,
   CommitRequest,
   FinishRequest,
@@ -146,15 +147,13 @@ export class TransactionPart implements TransactionNode {
   }
 
   #prepare({ tx, timestamp, actions, imagesWanted, unit, ahead }: PrepareRequest): Step<PrepareAnswer> {
-    const { clock, line, pendings, rules, steps } = this.#options
+    const { clock, line, pendings, rules } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
     if (ended !== undefined)
       return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
-    if (actions.some(({ table }) => steps.isDropped(table.space))) {
-      const verdicts = actions.map(({ table }) => (steps.isDropped(table.space) ? GONE : ACCEPTED))
-      return { answer: { verdicts }, settled: undefined }
-    }
+    const gone = this.#goneTables(actions)
+    if (gone !== undefined) return { answer: { verdicts: gone }, settled: undefined }
     const loaded = actions.map((action) => this.#loadAction(action))
     const items = itemsOf(loaded)
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
@@ -190,6 +189,14 @@ export class TransactionPart implements TransactionNode {
       : { answer: { verdicts: accepted }, settled }
   }
 
+  /** Undefined if all tables are there. One may have been dropped while its transaction waited. */
+  #goneTables(actions: readonly Action[]): readonly ActionVerdict[] | undefined {
+    const { steps } = this.#options
+    return actions.some(({ table }) => steps.isDropped(table.space))
+      ? actions.map(({ table }) => (steps.isDropped(table.space) ? GONE : ACCEPTED))
+      : undefined
+  }
+
   commit(request: CommitRequest): Promise<CommitReply> {
     return this.#finish.commit(request)
   }
@@ -223,6 +230,8 @@ export class TransactionPart implements TransactionNode {
     const { tokens, line } = this.#options
     const known = this.#recognised(request)
     if (known !== undefined) return known
+    const gone = this.#goneTables(actions)
+    if (gone !== undefined) return { answer: { outcome: 'refused', verdicts: gone }, settled: undefined }
     const steps = actions.map((action) => this.#loadAction(action))
     const verdict = this.#decideStep(steps, { unit, last: predicates.length > 0 })
     switch (verdict.verdict) {

@@ -5,14 +5,15 @@
 //
 // Who waits is always younger than whom it waits for, so nobody waits in a circle.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
-import type { Clock } from '../runtime/runtime.js'
+import { type Clock, steadyMicros } from '../runtime/runtime.js'
 import type { UnitIdentity } from './units.js'
 
 const LOCKS_MAX = 100_000
 
 interface Lock {
   readonly unit: UnitIdentity
-  readonly until: Timestamp
+  /** By a clock that is not set while it runs: one that is set back must not make it last. */
+  readonly untilMicros: number
 }
 
 export class UnitLocks {
@@ -47,7 +48,8 @@ export class UnitLocks {
   take(items: readonly KeyBytes[], unit: UnitIdentity, until: Timestamp): boolean {
     if (this.#locks.size + items.length > this.#locksMax) this.#forgetExpired()
     if (this.#locks.size + items.length > this.#locksMax) return false
-    for (const item of items) this.#locks.set(item, { unit, until })
+    const untilMicros = steadyMicros(this.#clock) + (until - this.#clock.nowMicros())
+    for (const item of items) this.#locks.set(item, { unit, untilMicros })
     return true
   }
 
@@ -58,14 +60,14 @@ export class UnitLocks {
 
   #live(item: KeyBytes): Lock | undefined {
     const lock = this.#locks.get(item)
-    if (lock === undefined || lock.until > this.#clock.nowMicros()) return lock
+    if (lock === undefined || lock.untilMicros > steadyMicros(this.#clock)) return lock
     this.#locks.delete(item)
     return undefined
   }
 
   #forgetExpired(): void {
-    const now = this.#clock.nowMicros()
-    for (const [item, { until }] of this.#locks) if (until <= now) this.#locks.delete(item)
+    const now = steadyMicros(this.#clock)
+    for (const [item, { untilMicros }] of this.#locks) if (untilMicros <= now) this.#locks.delete(item)
   }
 }
 

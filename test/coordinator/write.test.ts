@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { reasonsOf } from '../../src/coordinator/reasons.js'
 import { type Timestamp, type TxId, timestamp } from '../../src/model/brand.js'
 import { allRules, noRules } from '../../src/rules/switches.js'
+import { OutcomeUnknown } from '../../src/storage/errors.js'
 import type { PrepareRequest } from '../../src/storage/transactions.js'
 import { answerLost, check, idOn, lost, NODES, openCluster, put, remove, update } from './support.js'
 
@@ -180,6 +181,18 @@ test('a node that never prepares makes nothing happen at all', async () => {
   assert.equal((await writing).outcome, 'unavailable')
   assert.equal(await cluster.get(a), undefined)
   assert.equal((await cluster.nodes[0]?.stalled(Number.MAX_SAFE_INTEGER as Timestamp, 10))?.length, 0)
+})
+
+test('under a token, a ledger that cannot tell of another request leaves the outcome open', async () => {
+  const cluster = await openCluster()
+  const token = { text: 'token', payloadHash: 'h' }
+  for (const position of cluster.nodes.keys())
+    cluster.on(position, 'ledger.begin', () => Promise.reject(new OutcomeUnknown('the sync failed')))
+  const actions = [put(a, NEW), put(b, NEW)]
+  assert.equal((await cluster.coordinator().write({ actions, token })).outcome, 'unknown')
+  for (const position of cluster.nodes.keys())
+    cluster.on(position, 'ledger.begin', () => Promise.reject(new OutcomeUnknown('the sync failed')))
+  assert.equal((await cluster.coordinator().write({ actions })).outcome, 'unavailable')
 })
 
 test('a coordinator that was taken for dead tries again under another id', async () => {

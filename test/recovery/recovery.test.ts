@@ -147,6 +147,20 @@ for (const [where, committed, run] of VANISHED) {
   })
 }
 
+test('§3.5 a clock that is set back by an hour keeps nobody from finishing what was seen before', async () => {
+  const cluster = await openCluster()
+  const recovery = recover(cluster)
+  const steps = new Steps(cluster)
+  await steps.begin()
+  await steps.prepare(0)
+  await cluster.pass(1500)
+  cluster.runtime.clock.jump(-3_600_000)
+  await cluster.pass(5000)
+  assert.equal(await pending(cluster), 0)
+  assert.equal(await cluster.unfinished(), 0)
+  await recovery.stop()
+})
+
 test('§3.5 a commit that comes after recovery has cancelled finds that out', async () => {
   const cluster = await openCluster()
   const steps = new Steps(cluster)

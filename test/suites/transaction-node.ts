@@ -1,7 +1,7 @@
 // What every storage node promises to coordinators, run for each of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ledgerSlot, txId, type Timestamp, type TxId } from '../../src/model/brand.js'
+import { ledgerSlot, spaceId, txId, type Timestamp, type TxId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
@@ -391,6 +391,25 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     assert.deepEqual(node.count(plain.space), { items: 0, bytes: 0 })
     assert.equal((await node.stalled(later(opened, 1000), 10)).length, 0)
   })
+
+  scenario(
+    'a transaction in one round on a table that was dropped meanwhile does nothing',
+    async (opened) => {
+      const { node } = opened
+      const other = { ...plain, space: spaceId(1000) }
+      await put(node, plain, a)
+      node.dropTable(plain.space)
+      const b = plainItem('b')
+      const actions = [putRequest(plain, a), putRequest(other, b)]
+      const reply = await node.transact({ tx: tx(1), actions })
+      assert.ok(reply.outcome === 'refused')
+      assert.deepEqual(
+        reply.verdicts.map(({ verdict }) => verdict),
+        ['invalid', 'accepted'],
+      )
+      assert.equal(await getItem(node, other, b), undefined)
+    },
+  )
 
   scenario('deletes of other items do not hide a create that was accepted before them', async (opened) => {
     const { node } = opened

@@ -423,6 +423,15 @@ export function unitNodeSuite(name: string, open: () => Promise<OpenedNode>): vo
     assert.equal(node.unitsHeld.locks, 0)
   })
 
+  scenario('a clock that is set back makes no lock last longer', async (opened) => {
+    const { node, now, advanceMs, setBackMs } = opened
+    const until = (now() + 1_000_000) as Timestamp
+    await node.lockItems({ unit: unit('u1', 100), items: [ref(v(1))], until })
+    setBackMs(3_600_000)
+    advanceMs(1001)
+    assert.equal((await put(node, plain, v(2))).verdict, 'done')
+  })
+
   scenario('a lock waits for a transaction that is about to write the item', async (opened) => {
     const { node, now } = opened
     const until = (now() + 30_000_000) as Timestamp

@@ -1,5 +1,5 @@
 // Time as leases need it. A holder must not count too little, an observer not too much.
-import type { Clock } from '../../runtime/runtime.js'
+import { type Clock, steadyMicros } from '../../runtime/runtime.js'
 
 export interface Moment {
   readonly monotonicMs: number
@@ -15,7 +15,7 @@ export class LockClock {
 
   /** Never set and never ahead of time; it may stand still while the machine sleeps. For observers. */
   monotonicMs(): number {
-    return (this.#clock.monotonicMicros?.() ?? this.#clock.nowMicros()) / 1000
+    return steadyMicros(this.#clock) / 1000
   }
 
   /** May be set to anything. For display, for TTL, and beyond all skew. */
