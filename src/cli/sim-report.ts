@@ -10,6 +10,8 @@ const TABLES = [
   ['verdicts', 'verdict/'],
   ['rules', 'rule/'],
   ['faults', 'fault/'],
+  ['errors within one process', 'error/'],
+  ['waits', 'wait/'],
 ] as const
 
 /** Everything that was counted. */

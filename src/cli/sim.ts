@@ -190,7 +190,7 @@ async function printMissing(world: World, report: SimulationReport, settings: Se
     await import('../sim/coverage.js')
   const wide = settings.workloads === ALL_OF[settings.processes] && settings.nodes > 1
   const units = settings.workloads.join() === 'units' && settings.nodes > 1
-  const from = wide ? COVERED_FROM_TRANSACTIONS : COVERED_FROM_UNITS
+  const from = wide ? COVERED_FROM_TRANSACTIONS[settings.processes] : COVERED_FROM_UNITS
   if (!(wide || units) || settings.transactions < from) return 0
   const names = wide ? missing(report.tally, settings) : missingOfUnits(report.tally, settings)
   for (const name of names) world.printError(`seriatim sim: never happened: ${name}`)

@@ -10,6 +10,7 @@ import type { WriteRequest } from '../rules/item.js'
 import type { ItemRecord, WriteOutcome } from '../storage/storage-node.js'
 import { type Request, keyNamed } from './actions.js'
 import type { Snapshots } from '../coordinator/snapshots.js'
+import type { ActionVerdict } from '../storage/transactions.js'
 import type { Image, WriteEntry } from './history.js'
 import type { CallOptions, Network } from './network.js'
 import { type Cluster, nodeOf } from './processes.js'
@@ -75,6 +76,8 @@ export class SimClient {
     if (token === undefined) {
       const outcome = await this.#write({ actions: requests, ...unit?.request })
       this.#conclude(draft, outcome, 'certain')
+      if (outcome?.outcome === 'cancelled' && unit === undefined)
+        this.#lookAtRefusal(draft, requests, outcome.verdicts)
     } else {
       await this.#persist(draft, { ...tokenRequest(id, requests), ...unit?.request })
       if (draft.status === 'committed') await this.#afterwards(id, requests, token)
@@ -110,6 +113,14 @@ export class SimClient {
   async read(id: string, keys: readonly string[]): Promise<readonly Image[] | undefined> {
     const leave = this.#recorder.enter(keys)
     const invokedAt = this.nowMicros
+    const { oneProcess, rules } = this.#cluster
+    if (oneProcess && rules.readsPassPrepared && keys.length === 1) {
+      // As the router does it: whatever is committed of one item is a snapshot.
+      const image = await this.#look(id, keys[0]!, 'transactGet')
+      leave()
+      this.tell('read', image === LOST ? 'lost' : 'read')
+      return image === LOST ? undefined : [image]
+    }
     const items = keys.map((name) => ({ space: TABLE.space, key: keyNamed(name).key }))
     const outcome = (await this.#ask('read', { items })) as ReadTransactionOutcome | undefined
     leave()
@@ -129,9 +140,14 @@ export class SimClient {
   }
 
   async get(id: string, name: string): Promise<Image> {
+    const image = await this.#look(id, name, 'get')
+    return image === LOST ? undefined : image
+  }
+
+  async #look(id: string, name: string, method: 'get' | 'transactGet'): Promise<Image | typeof LOST> {
     const invokedAt = this.nowMicros
-    const record = await this.#node(name, 'get', [TABLE.space, keyNamed(name).key])
-    if (record === LOST) return undefined
+    const record = await this.#node(name, method, [TABLE.space, keyNamed(name).key])
+    if (record === LOST) return LOST
     const image = imageOf(record as ItemRecord | undefined)
     this.#recorder.looks.push({ kind: 'look', id, key: name, image, invokedAt, completedAt: this.nowMicros })
     return image
@@ -156,7 +172,7 @@ export class SimClient {
       draft.ofNothing = request.mutation.kind === 'delete' && outcome.old === undefined
     } else {
       draft.status = 'refused'
-      if (outcome.verdict === 'condition-failed') this.#look(draft, key, outcome.current, request)
+      if (outcome.verdict === 'condition-failed') this.#failedUpon(draft, key, outcome.current, request)
     }
     return draft
   }
@@ -231,7 +247,22 @@ export class SimClient {
     }
   }
 
-  #look(draft: WriteDraft, key: string, current: ItemRecord | undefined, { condition }: Request): void {
+  /**
+   * What a transaction in one round was refused upon was there, as for a single write. In two phases it may have been the image
+   * of another one that is decided and not yet carried out.
+   */
+  #lookAtRefusal(draft: WriteDraft, requests: readonly Request[], verdicts: readonly ActionVerdict[]): void {
+    const { rules, nodes } = this.#cluster
+    const places = new Set(requests.map(({ key }) => nodeOf(key.hash, nodes.length)))
+    if (!rules.oneRoundWrites || places.size > 1) return
+    for (const [at, verdict] of verdicts.entries()) {
+      const request = requests[at]!
+      if (verdict.verdict === 'condition-failed')
+        this.#failedUpon(draft, request.written.key, verdict.current, request)
+    }
+  }
+
+  #failedUpon(draft: WriteDraft, key: string, current: ItemRecord | undefined, { condition }: Request): void {
     this.#recorder.looks.push({
       kind: 'look',
       id: draft.id,
@@ -248,8 +279,14 @@ export class SimClient {
   }
 
   unit(isolation: SimIsolation): SimUnit {
-    const { length } = this.#cluster.nodes
-    return new SimUnit(this, { recorder: this.#recorder, nodes: length, id: this.nextId(), isolation })
+    const { nodes, oneProcess } = this.#cluster
+    return new SimUnit(this, {
+      recorder: this.#recorder,
+      nodes: nodes.length,
+      id: this.nextId(),
+      isolation,
+      opensByReading: oneProcess && this.random.chance(0.5),
+    })
   }
 
   /** A read of a unit of work, through any coordinator. */
@@ -272,7 +309,11 @@ export class SimClient {
     }
   }
 
-  async #node(name: string, method: 'get' | 'write', args: readonly unknown[]): Promise<unknown> {
+  async #node(
+    name: string,
+    method: 'get' | 'transactGet' | 'write',
+    args: readonly unknown[],
+  ): Promise<unknown> {
     const { nodes } = this.#cluster
     const { process, services } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
     try {

@@ -5,10 +5,10 @@ import type { Tally } from './faults.js'
 
 const FINISHED = { commit: 'verdict/commit ', cancel: 'verdict/cancel ' } as const
 
-/** `onDone`: told of what is about to be done in one step. */
+/** `onDone`: told of what is about to be done in one step, and what the clock of its node will say then. */
 export function countedRules(
   tally: Tally,
-  onDone?: (steps: readonly StepAction[], timestamp: number) => void,
+  onDone?: (steps: readonly StepAction[], done: { timestamp: number; clock: number }) => void,
 ): RuleFunctions {
   return {
     ...ruleFunctions,
@@ -33,7 +33,7 @@ export function countedRules(
         const pending = steps.flatMap(({ item }) => item.pending.map(({ timestamp }) => timestamp))
         if (pending.some((timestamp) => timestamp > verdict.timestamp)) tally.add('rule/writesBeforePrepared')
         else if (pending.length > 0) tally.add('rule/writesBehindPrepared')
-        onDone?.(steps, verdict.timestamp)
+        onDone?.(steps, { timestamp: verdict.timestamp, clock: Math.max(now, verdict.timestamp) })
       }
       return verdict
     },

@@ -3,7 +3,7 @@ import type { Fault, Tally } from './faults.js'
 import type { JournalOf, Processes } from './world.js'
 
 /** Runs of fewer transactions prove nothing by what they lack. */
-export const COVERED_FROM_TRANSACTIONS = 100_000
+export const COVERED_FROM_TRANSACTIONS = { many: 100_000, one: 50_000 } as const
 /** Of units of work there are fewer kinds of events, and each is frequent. */
 export const COVERED_FROM_UNITS = 50_000
 /** A crash point that was passed that often must have been one. */
@@ -89,12 +89,13 @@ const SELDOM_IN_ONE_PROCESS: ReadonlySet<string> = new Set([
   'verdict/prepare conflict',
   'verdict/prepare ended',
   'verdict/write conflict',
-  'verdict/decide cancel: committing commit',
   'verdict/predicate pending',
   'verdict/range-at pending',
   'outcome/unit-read conflict',
 ])
-const ONE_PROCESS = 'world/one process'
+/** What they must have met: a full disk, a failed one, and writes that wait for room. */
+const OF_ONE_PROCESS = ['world/one process', 'wait/admission', 'error/WriteFailed', 'error/OutcomeUnknown']
+const RUN_OVER = 'error/RunOver'
 
 /** What worlds must have met in which the nodes share a journal. */
 const SHARED_JOURNAL = 'world/shared journal'
@@ -121,6 +122,7 @@ export function missing(tally: Tally, covered: Covered): readonly string[] {
     ...(faults.has('crash')
       ? tally.under('point/').flatMap(([point, passes]) => (passes >= PASSES_MIN ? [`crash/${point}`] : []))
       : []),
+    ...(covered.processes === 'one' ? [RUN_OVER] : []),
     ...ofPlaces(covered),
   ]
   return neverHappened(tally, wanted, covered)
@@ -133,7 +135,7 @@ function ofPlaces({ faults, journal, processes }: Covered): readonly string[] {
   if (journal === 'own') return []
   return [
     SHARED_JOURNAL,
-    ...(processes === 'one' ? [ONE_PROCESS] : []),
+    ...(processes === 'one' ? OF_ONE_PROCESS : []),
     ...(faults.has('crash') ? [TORN_GROUP] : []),
   ]
 }

@@ -64,9 +64,14 @@ const NODE_STEPS = [
 ]
 
 /** With the rules of section 4, and without: the other of the two ways is never gone. */
-const ONLY_WITH: Readonly<Record<string, Rules>> = { transact: 'all', readAt: 'all', readLatest: 'none' }
+const ONLY_WITH: Readonly<Record<string, Rules>> = {
+  transact: 'all',
+  transactGet: 'all',
+  readAt: 'all',
+  readLatest: 'none',
+}
 
-const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...UNIT_METHODS, ...COORDINATOR_UNIT_METHODS])
+const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...UNIT_METHODS, ...COORDINATOR_UNIT_METHODS, 'readNew'])
 
 const pointsAround = (methods: readonly string[], steps: readonly string[]): readonly string[] =>
   methods.flatMap((method) => steps.map((step) => `${step}:${method}`))
@@ -90,7 +95,7 @@ export const CRASH_POINTS: Readonly<Record<Processes, readonly string[]>> = {
   ],
   one: ofNodes([
     ...pointsAround([...new Set([...CALLS.coordinator, ...CALLS.recovery])], CALLING),
-    ...pointsAround(['get', ...SERVES.coordinator], RECEIVING),
+    ...pointsAround(['get', 'transactGet', 'readNew', ...SERVES.coordinator], RECEIVING),
     ...NODE_STEPS,
   ]),
 }

@@ -9,6 +9,8 @@ import type { Random } from './random.js'
 export interface DiskOptions {
   /** Where what was handed over in one write can be taken apart. A power cut may leave some of the parts, and not all. */
   readonly seams?: (written: Buffer) => readonly number[]
+  /** There is hardly any room on it. */
+  readonly oftenFull?: boolean
 }
 
 interface File {
@@ -33,12 +35,14 @@ export class SimDisk {
   readonly #around: Surroundings
   readonly #random: Random
   readonly #seams: DiskOptions['seams']
+  readonly #fullRate: number
   /** Some disks are slow, and much is in flight on them. */
   readonly #slowness: number
   #seen = new Map<string, File>()
   #safe = new Map<string, File>()
 
-  constructor(around: Surroundings, { seams }: DiskOptions = {}) {
+  constructor(around: Surroundings, { seams, oftenFull }: DiskOptions = {}) {
+    this.#fullRate = oftenFull === true ? rates.diskOftenFull : rates.diskFull
     this.#around = around
     this.#seams = seams
     this.#random = around.random.fork()
@@ -94,7 +98,7 @@ export class SimDisk {
     return {
       writeSynced: async (bytes, position) => {
         if (!life.reach('before-write')) await never()
-        if (this.#fails('disk-full', rates.diskFull)) {
+        if (this.#fails('disk-full', this.#fullRate)) {
           write(file, bytes.subarray(0, this.#random.below(bytes.length)), position)
           throw new OutOfSpace('ENOSPC: no space left on device')
         }

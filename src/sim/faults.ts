@@ -15,6 +15,7 @@ export const rates = {
   powerCut: 0.5,
   /** Of writes to the journal. */
   diskFull: 0.001,
+  diskOftenFull: 0.03,
   syncFailed: 0.0005,
 } as const
 

@@ -19,9 +19,10 @@ import { frameSeams } from './frame-seams.js'
 import { inTurns, type RunningNode, serveWithin } from './one-process.js'
 import { CALL_TIMEOUT_MS, type Cluster } from './processes.js'
 import { type Life, type Services, SimProcess } from './process.js'
+import type { Random } from './random.js'
 import { SimIndex } from './sim-index.js'
 import type { Watched } from './witness.js'
-import { WriteLog } from './write-log.js'
+import { type DecidedStep, WriteLog } from './write-log.js'
 
 const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
@@ -36,16 +37,29 @@ const TUNING = {
   applyChangesMax: 100,
 }
 
+/** In one process nobody has to wait but for room: some have little. */
+const scarcity = (random: Random): Pick<typeof TUNING, 'overlayBytesMax'> => ({
+  overlayBytesMax: random.skewed(2 * 1024, TUNING.overlayBytesMax),
+})
+/** Of the disks of such machines. */
+const OFTEN_FULL = 0.2
+
 export class Machine {
   readonly process: SimProcess
   readonly nodes: readonly SimNode[]
   readonly #cluster: Cluster
   readonly #disk: SimDisk
+  readonly #tuning: typeof TUNING
 
   /** With the nodes of these positions in the cluster. */
   constructor(cluster: Cluster, name: string, positions: readonly number[]) {
     this.#cluster = cluster
-    this.#disk = new SimDisk(cluster.around, cluster.sharedJournal ? { seams: frameSeams } : {})
+    const { around, sharedJournal, oneProcess } = cluster
+    this.#tuning = oneProcess ? { ...TUNING, ...scarcity(around.random) } : TUNING
+    this.#disk = new SimDisk(around, {
+      ...(sharedJournal && { seams: frameSeams }),
+      ...(oneProcess && { oftenFull: around.random.chance(OFTEN_FULL) }),
+    })
     this.nodes = positions.map((position) => new SimNode(cluster, position, () => this.process))
     this.process = new SimProcess(cluster.around, {
       name,
@@ -67,11 +81,11 @@ export class Machine {
         indexes: this.nodes.map(({ index }) => index.layer(life)),
         files: this.#disk.layer(life, () => this.#restartSoon(life)),
         folder: 'journal',
-        tuning: TUNING,
+        tuning: this.#tuning,
         rules,
         functions: countedRules(
           around.tally,
-          oneProcess ? (steps, timestamp) => this.#noteStep(steps, timestamp) : undefined,
+          oneProcess ? (steps, done) => this.#noteStep(steps, done) : undefined,
         ),
         transactions: { waitMs: 100, stalledMs: 300 },
         lineOf: (options) => this.nodes[options.writer]!.lineOf(options),
@@ -95,7 +109,7 @@ export class Machine {
     return services
   }
 
-  /** Single writes are asked of the nodes; the coordinator beside them is to come after what they answer. */
+  /** As the router does it: single items are asked of the nodes, and the coordinator comes after what they answer. */
   async #serveWithin(life: Life, running: readonly RunningNode[]): Promise<Services> {
     const { witness, ...services } = await serveWithin(this.#cluster, life, running)
     const nodes = this.nodes.map(({ services: { node } }, at) => {
@@ -105,17 +119,22 @@ export class Machine {
         if (outcome.verdict === 'done') witness(outcome.timestamp)
         return outcome
       }
-      return [node, { get, write: witnessed }] as const
+      const transactGet: Watched['get'] = async (...args) => {
+        const record = await get(...args)
+        if (record !== undefined) witness(record.timestamp)
+        return record
+      }
+      return [node, { get, transactGet, write: witnessed }] as const
     })
     return inTurns(life, { ...services, ...Object.fromEntries(nodes) })
   }
 
   /** Transactions in one round need not leave a record: what they write says whose it is. */
-  #noteStep(steps: readonly StepAction[], timestamp: number): void {
+  #noteStep(steps: readonly StepAction[], done: Pick<DecidedStep, 'timestamp' | 'clock'>): void {
     const request = this.#cluster.witness.requestOf(steps.map(({ action }) => action))
     if (request === undefined) return
     const addresses = new Set(steps.map(({ action }) => inSpace(action.table.space, action.key.bytes)))
-    for (const { log } of this.nodes) log.deciding({ request, timestamp, addresses })
+    for (const { log } of this.nodes) log.deciding({ request, ...done, addresses })
   }
 
   /** A machine whose disk failed takes no writes before it is started again: somebody does that. */
@@ -160,7 +179,10 @@ export class SimNode {
   }
 
   lineOf(options: JournalLineOptions): Line {
-    return this.log.tap(new JournalLine(options), options, () => options.journal.refusal !== undefined)
+    return this.log.tap(new JournalLine(options), options, {
+      isUnsure: () => options.journal.refusal !== undefined,
+      onWait: () => this.#cluster.around.tally.add('wait/admission'),
+    })
   }
 
   /** Everything that its disk has kept is in its index now. */

@@ -353,6 +353,26 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...oneProcess,
     workload: 'checks',
   },
+  'refusal-of-unsettled-answered': {
+    module: part,
+    find: "outcome: 'refused', verdicts }, settled: settledAt(line, itemsOf(steps)) }",
+    replace: "outcome: 'refused', verdicts }, settled: undefined }",
+    ...oneProcess,
+    workload: 'checks',
+  },
+  'check-sees-nothing': {
+    module: beside,
+    find: 'observes(action) ? item.item() : undefined',
+    replace: 'writes(action) ? item.item() : undefined',
+    ...oneProcess,
+    workload: 'checks',
+  },
+  'run-not-checked-within': {
+    module: ledger,
+    find: 'const isLost = at.run !== undefined && at.run !== this.#line.run;',
+    replace: 'const isLost = false;',
+    ...oneProcess,
+  },
   'one-round-before-durable': {
     module: part,
     find: '? line.settled()\n                        : both(',

@@ -79,7 +79,7 @@ export function inTurns(life: Life, services: Services): Services {
   const beginAll = (): void => {
     const all = waiting
     waiting = []
-    if (life.alive) for (const begin of all) begin()
+    for (const begin of all) if (life.alive) begin()
   }
   const turned =
     (method: Method): Method =>
@@ -87,7 +87,7 @@ export function inTurns(life: Life, services: Services): Services {
       new Promise((resolve, reject) => {
         if (waiting.length === 0)
           around.scheduler.after(random.skewed(BUSY_MICROS.min, BUSY_MICROS.max), label, beginAll)
-        waiting.push(() => void method(...args).then(resolve, reject))
+        waiting.push(() => void Promise.resolve(method(...args)).then(resolve, reject))
       })
   const entriesOf = (service: object): (readonly [string, Method])[] =>
     Object.entries(service).map(([method, handler]) => [method, turned(handler as Method)] as const)
@@ -105,7 +105,8 @@ function calledWithin<T extends object>(
   methods: readonly (keyof T & string)[],
   onBroken: Cluster['onBroken'],
 ): T {
-  const { random } = life.process
+  const { random, around } = life.process
+  const { tally } = around
   const entries = methods.map((method) => {
     const [before, after] = [`before-call:${method}`, `after-call:${method}`]
     const handler = target[method] as Method
@@ -116,6 +117,7 @@ function calledWithin<T extends object>(
         for (let others = random.below(OTHERS_FIRST_MAX + 1); others > 0; others--) await Promise.resolve()
         return life.reach(after) ? answer : never()
       } catch (error) {
+        tally.add('error/', (error as Error).name)
         if (!life.reach(after)) return never()
         if (!isExpected(error as Error)) onBroken(`${method}: ${(error as Error).stack ?? String(error)}`)
         throw error

@@ -7,7 +7,8 @@
 import { evaluateCondition, openExpressions } from '../expression/expression.js'
 import type { BoundCondition } from '../expression/types.js'
 import type { LocatedPredicate } from '../coordinator/coordinator.js'
-import type { SnapshotPage, SnapshotRecords } from '../coordinator/snapshots.js'
+import type { SnapshotPage, SnapshotRecords, Snapshots } from '../coordinator/snapshots.js'
+import type { ItemRef } from '../ledger/ledger.js'
 import type { KeyBytes, Timestamp } from '../model/brand.js'
 import { itemRange, type KeyRange } from '../model/key-range.js'
 import type { Item } from '../model/value.js'
@@ -31,6 +32,15 @@ export interface SimRange {
   readonly filter?: Clause
 }
 
+export interface SimUnitOptions {
+  readonly recorder: Recorder
+  readonly nodes: number
+  readonly id: string
+  readonly isolation: SimIsolation
+  /** The first read opens the snapshot, in the same request. */
+  readonly opensByReading: boolean
+}
+
 const PAGE_ENTRIES = 3
 const PAGES_MAX = 50
 const LOCKED_MICROS = 2_000_000
@@ -39,6 +49,7 @@ export class SimUnit {
   readonly #client: SimClient
   readonly #recorder: Recorder
   readonly #nodes: number
+  readonly #opensByReading: boolean
   readonly id: string
   readonly isolation: SimIsolation
   readonly #versions = new Map<string, Timestamp | undefined>()
@@ -48,15 +59,8 @@ export class SimUnit {
   readonly #locked = new Set<string>()
   #snapshot: Timestamp | undefined
 
-  constructor(
-    client: SimClient,
-    {
-      recorder,
-      nodes,
-      id,
-      isolation,
-    }: { recorder: Recorder; nodes: number; id: string; isolation: SimIsolation },
-  ) {
+  constructor(client: SimClient, { recorder, nodes, id, isolation, opensByReading }: SimUnitOptions) {
+    this.#opensByReading = opensByReading
     this.#client = client
     this.#recorder = recorder
     this.#nodes = nodes
@@ -66,6 +70,10 @@ export class SimUnit {
 
   /** False if the unit cannot go on. */
   async open(): Promise<boolean> {
+    return this.#opensByReading || this.#open()
+  }
+
+  async #open(): Promise<boolean> {
     this.#snapshot = (await this.#client.snapshots('open')) as Timestamp | undefined
     return this.#snapshot !== undefined
   }
@@ -85,8 +93,7 @@ export class SimUnit {
   async get(names: readonly string[]): Promise<readonly Image[] | undefined> {
     const invokedAt = this.#client.nowMicros
     const items = names.map((name) => ({ space: TABLE.space, key: keyNamed(name).key }))
-    const outcome = (await this.#client.snapshots('read', { at: this.#snapshot, items })) as
-      SnapshotRecords | undefined
+    const outcome = await this.#read(items)
     this.#client.tell('unit-read', outcome?.outcome ?? 'lost')
     if (outcome?.outcome !== 'read') return undefined
     const images = outcome.records.map(imageOf)
@@ -105,7 +112,20 @@ export class SimUnit {
     return images
   }
 
+  /** The first of them opens the snapshot, if the unit has none. */
+  async #read(items: readonly ItemRef[]): Promise<SnapshotRecords | undefined> {
+    if (this.#snapshot !== undefined)
+      return (await this.#client.snapshots('read', { at: this.#snapshot, items })) as
+        SnapshotRecords | undefined
+    const above = this.#client.random.chance(0.3) && ({ above: 'decided' } as const)
+    const opened = (await this.#client.snapshots('readNew', { items, ...above })) as
+      Awaited<ReturnType<Snapshots['readNew']>> | undefined
+    this.#snapshot = opened?.at
+    return opened?.answer
+  }
+
   async range({ keys, partition, filter: clause }: SimRange): Promise<boolean> {
+    if (this.#snapshot === undefined && !(await this.#open())) return false
     const invokedAt = this.#client.nowMicros
     const range = rangeOf(partition)
     const nodes =

@@ -43,8 +43,17 @@ export interface LoggedWrite {
 export interface DecidedStep {
   readonly request: string
   readonly timestamp: number
+  /** What the clock of its node says from there on, until something else is done. */
+  readonly clock: number
   /** Of the items that it concerns, with their space. */
   readonly addresses: ReadonlySet<KeyBytes>
+}
+
+interface Tap {
+  /** After a failed sync nobody knows what is on the disk. */
+  readonly isUnsure: () => boolean
+  /** Somebody has to wait until there is room for what he writes. */
+  readonly onWait: () => void
 }
 
 /** Where the state of items after a crash or a rollback is looked up. */
@@ -95,12 +104,12 @@ export class WriteLog {
   }
 
   /** A line that writes everything down. */
-  tap(line: Line, { clock }: JournalLineOptions, isUnsure: () => boolean): Line {
+  tap(line: Line, { clock }: JournalLineOptions, { isUnsure, onWait }: Tap): Line {
     this.#line = line
     const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
       if (isItem(key)) {
         const record = value && decodeRecord(value)
-        const step = this.#stepOf(key, record)
+        const step = this.#stepOf(key, clock.timestamp)
         const timestamp = record?.timestamp ?? step?.timestamp ?? clock.timestamp
         this.#log.push({
           address: key,
@@ -125,7 +134,7 @@ export class WriteLog {
         const before = value !== undefined && isPendingKey(key) ? line.decided.get(key) : undefined
         line[put](key, value)
         note(key, value)
-        if (this.#noteDeleteOfNothing(key, before, value, clock.lsn)) this.#awaitSettled(line)
+        if (this.#noteDeleteOfNothing(key, before, value, clock)) this.#awaitSettled(line)
       }
     return {
       get run() {
@@ -150,7 +159,11 @@ export class WriteLog {
       settledAt: (key) => line.settledAt(key),
       settledAll: () => line.settledAll(),
       watches: line.watches,
-      admission: () => line.admission(),
+      admission: () => {
+        const admission = line.admission()
+        if (admission !== undefined) onWait()
+        return admission
+      },
       count: (space) => line.count(space),
       addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),
       onRollback: (callback) => line.onRollback(callback),
@@ -212,10 +225,9 @@ export class WriteLog {
     this.#step = undefined
   }
 
-  #stepOf(address: KeyBytes, record: ItemRecord | undefined): DecidedStep | undefined {
+  #stepOf(address: KeyBytes, clock: number): DecidedStep | undefined {
     const step = this.#step
-    if (step?.addresses.has(address) !== true) return undefined
-    return record === undefined || record.timestamp === step.timestamp ? step : undefined
+    return step?.clock === clock && step.addresses.has(address) ? step : undefined
   }
 
   #explains(write: LoggedWrite | undefined, address: KeyBytes, stored: Uint8Array | undefined): boolean {
@@ -242,7 +254,7 @@ export class WriteLog {
     key: KeyBytes,
     before: Uint8Array | undefined,
     value: Uint8Array | undefined,
-    lsn: number,
+    clock: JournalLineOptions['clock'],
   ): boolean {
     if (before === undefined) return false
     const address = key.slice(PENDING.length) as KeyBytes
@@ -250,7 +262,14 @@ export class WriteLog {
     if (old?.tombstone === undefined || next?.tombstone === undefined) return false
     const { timestamp } = next.tombstone
     if (old.pending.length !== next.pending.length || old.tombstone.timestamp === timestamp) return false
-    this.#log.push({ address, timestamp, lsn, ofNothing: true })
+    const step = this.#stepOf(address, clock.timestamp)
+    this.#log.push({
+      address,
+      timestamp,
+      lsn: clock.lsn,
+      ofNothing: true,
+      ...(step && { request: step.request }),
+    })
     return true
   }
 
