@@ -8,8 +8,9 @@
 //            commit or cancel --> participants --> finished --> complete --> ledger
 //
 // How long a transaction has been there is judged by this manager's own clock, from when it first saw it, and by one that
-// is not set while it runs: the clocks of two machines are never compared. To take a living coordinator for dead costs that transaction one more attempt, never
-// its atomicity. Any number of managers may run at once. May import: what the coordinator may, and its finishing.
+// is not set while it runs: the clocks of two machines are never compared. To take a living coordinator for dead costs
+// that transaction one more attempt, never its atomicity. Any number of managers may run at once. May import: what the
+// coordinator may, and its finishing.
 import type { CoordinatedNode } from '../coordinator/coordinator.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
 import { completeRecords, nodeAt, tellParticipants } from '../coordinator/finish.js'

@@ -16,12 +16,11 @@ import { inSpace } from '../storage/spaces.js'
 import { countedRules } from './counted-rules.js'
 import { never, SimDisk } from './disk.js'
 import { frameSeams } from './frame-seams.js'
-import { inTurns, type RunningNode, serveWithin } from './one-process.js'
+import { type RunningNode, serveWithin } from './one-process.js'
 import { CALL_TIMEOUT_MS, type Cluster } from './processes.js'
 import { type Life, type Services, SimProcess } from './process.js'
 import type { Random } from './random.js'
 import { SimIndex } from './sim-index.js'
-import type { Watched } from './witness.js'
 import { type DecidedStep, WriteLog } from './write-log.js'
 
 const LOOKED = 'after-look-at-unsynced'
@@ -94,7 +93,7 @@ export class Machine {
     )
     if (!life.alive) return never()
     const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
-    const services = oneProcess ? await this.#serveWithin(life, running) : this.#serve(life, running)
+    const services = oneProcess ? await serveWithin(this.#cluster, life, running) : this.#serve(life, running)
     around.scheduler.note(`started ${this.process.name}`)
     return services
   }
@@ -107,26 +106,6 @@ export class Machine {
       node.reportStalled(life)
     }
     return services
-  }
-
-  /** As the router does it: single items are asked of the nodes, and the coordinator comes after what they answer. */
-  async #serveWithin(life: Life, running: readonly RunningNode[]): Promise<Services> {
-    const { witness, ...services } = await serveWithin(this.#cluster, life, running)
-    const nodes = this.nodes.map(({ services: { node } }, at) => {
-      const { get, write } = running[at]!.watched
-      const witnessed: Watched['write'] = async (request) => {
-        const outcome = await write(request)
-        if (outcome.verdict === 'done') witness(outcome.timestamp)
-        return outcome
-      }
-      const transactGet: Watched['get'] = async (...args) => {
-        const record = await get(...args)
-        if (record !== undefined) witness(record.timestamp)
-        return record
-      }
-      return [node, { get, transactGet, write: witnessed }] as const
-    })
-    return inTurns(life, { ...services, ...Object.fromEntries(nodes) })
   }
 
   /** Transactions in one round need not leave a record: what they write says whose it is. */
@@ -198,7 +177,7 @@ export class SimNode {
       onLook,
       ...(oneProcess && { onTransact: (addresses) => addresses.forEach(onLook) }),
     })
-    return { node, watched, ledger: witness.ledger(node.ledger) }
+    return { service: this.services.node, node, watched, ledger: witness.ledger(node.ledger) }
   }
 
   /** To whoever recovers, in another process. */

@@ -27,17 +27,19 @@ import type { Watched } from './witness.js'
 
 /** A node that runs, and what the world sees of it. */
 export interface RunningNode {
+  /** What clients call it by. */
+  readonly service: string
   readonly node: LocalNode
   readonly watched: Watched
   readonly ledger: Ledger
 }
 
-/** What a machine offers beside its nodes, once it has finished what the life before left. */
+/** What such a machine offers to clients, once it has finished what the life before left. */
 export async function serveWithin(
   { rules, around, onBroken }: Pick<Cluster, 'rules' | 'around' | 'onBroken'>,
   life: Life,
   running: readonly RunningNode[],
-): Promise<Services & Pick<Coordinator, 'witness'>> {
+): Promise<Services> {
   const called = <T extends object>(target: T, methods: readonly (keyof T & string)[]): T =>
     calledWithin(life, target, methods, onBroken)
   const nodes = running.map(({ node, watched, ledger }): CoordinatedNode => ({
@@ -63,8 +65,23 @@ export async function serveWithin(
     sharedJournal: true,
     tuning: { deadlineMs: WRITE_DEADLINE_MS },
   })
-  const witness: Coordinator['witness'] = (timestamp) => coordinator.witness(timestamp)
-  return { ...coordinatorServices(coordinator, nodes), witness }
+  const items = running.map(({ service, watched }) => [service, singleItems(watched, coordinator)] as const)
+  return inTurns(life, { ...coordinatorServices(coordinator, nodes), ...Object.fromEntries(items) })
+}
+
+/** As the router does it: single items are asked of their node, and the coordinator comes after what it answers. */
+function singleItems({ get, write }: Pick<Watched, 'get' | 'write'>, coordinator: Coordinator): object {
+  const witnessedWrite: Watched['write'] = async (request) => {
+    const outcome = await write(request)
+    if (outcome.verdict === 'done') coordinator.witness(outcome.timestamp)
+    return outcome
+  }
+  const transactGet: Watched['get'] = async (...args) => {
+    const record = await get(...args)
+    if (record !== undefined) coordinator.witness(record.timestamp)
+    return record
+  }
+  return { get, transactGet, write: witnessedWrite }
 }
 
 /** So many other continuations may have their turn before that of an answer. */
@@ -72,7 +89,7 @@ const OTHERS_FIRST_MAX = 3
 const BUSY_MICROS = { min: 1, max: 10_000 }
 
 /** The same services, but what arrives while the process is busy is begun together. */
-export function inTurns(life: Life, services: Services): Services {
+function inTurns(life: Life, services: Services): Services {
   const { around, random, name } = life.process
   const label = `turn ${name}`
   let waiting: (() => void)[] = []
