@@ -93,6 +93,13 @@ test('what a peer does not know is no line; what was not measured is not met', (
   assert.deepEqual(cells?.slice(-2), ['-', 'not measured'])
 })
 
+test('beside a peer that was not there the memory of the store is not judged', () => {
+  const alone = runOf(peer('seriatim-disk', 'GetItem', 1, measured(36_000, 25))).records
+  const lines = judgedLines(alone).filter(({ area }) => area === 'resident memory')
+  assert.ok(lines.length > 0)
+  for (const each of lines) assert.equal(each.measured, undefined, each.what)
+})
+
 test('what is not met is named, with the section that shows where its time goes', () => {
   const [sentence, , ...missed] = verdictLines(records)
   assert.match(

@@ -111,12 +111,13 @@ function tailLines(records: Records): readonly JudgedLine[] {
 
 /** The most that each held while it was compared, all workloads together. */
 function memoryLines(records: Records): readonly JudgedLine[] {
-  const most = (target: string): number =>
-    Math.max(
-      ...recordsOf(records, 'peer')
-        .filter((record) => record.target === target)
-        .map(({ measured }) => measured.residentBytes ?? NaN),
-    )
+  const most = (target: string): number => {
+    const ofTarget = recordsOf(records, 'peer').filter((record) => record.target === target)
+    // Of nobody the most would be less than nothing.
+    return ofTarget.length === 0
+      ? NaN
+      : Math.max(...ofTarget.map(({ measured }) => measured.residentBytes ?? NaN))
+  }
   return RIVALS.map(([ours, theirs]) => ({
     area: 'resident memory',
     what: `${titleOf(ours)}, of ${titleOf(theirs)}`,
