@@ -62,8 +62,8 @@ export class Overlay {
 
   /** For a key of which there is no version; its value is made when it is wanted. */
   putNew(key: KeyBytes, encode: () => Uint8Array, batch: number): void {
-    this.#order.add(key)
     this.#newest.set(key, { batch, value: undefined, older: undefined, visible: false, encode })
+    this.#order.add(key)
   }
 
   /** As though it had never been put. */
@@ -80,9 +80,9 @@ export class Overlay {
     const newest = this.#newest.get(key)
     // Within one batch the last value counts; below the newest version that readers see nobody looks.
     const older = newest?.batch === batch && !newest.visible ? newest.older : newest
-    if (newest === undefined) this.#order.add(key)
     const below = visible ? undefined : this.#trimmed(older)
     this.#newest.set(key, { batch, value, older: below, visible, encode: undefined })
+    if (newest === undefined) this.#order.add(key)
   }
 
   /** Whether readers see this version. */
@@ -164,6 +164,7 @@ class SeldomAskedOrder {
     this.#keys = keys
   }
 
+  /** The map has the key already: one that it does not have is taken for one that is gone. */
   add(key: KeyBytes): void {
     this.#added.push(key)
     if (this.#added.length > 2 * this.#keys.size + ADDED_SPARE)
