@@ -16,7 +16,8 @@ import { deleteItem } from './router/operations/delete-item.js'
 import { getItem } from './router/operations/get-item.js'
 import { putItem } from './router/operations/put-item.js'
 import { updateItem } from './router/operations/update-item.js'
-import { Waits, waitForItem } from './router/operations/wait-for-item.js'
+import { ItemWaits } from './router/item-waits.js'
+import { waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
 import { type DirectUnits, openDirectUnits } from './router/units/direct.js'
@@ -172,7 +173,7 @@ class LocalStore implements Store {
   readonly #recovery: Recovery
   readonly #router: Router
   readonly #direct: DirectUnits
-  readonly #waits = new Waits()
+  readonly #waits = new ItemWaits()
   readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined

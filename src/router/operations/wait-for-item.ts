@@ -2,62 +2,16 @@
 import { conditionAttributes, evaluateCondition, refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { Item } from '../../model/value.js'
-import type { Clock } from '../../runtime/runtime.js'
 import { EXTENSION_PREFIX, type Operation } from '../context.js'
+import type { ItemWaits } from '../item-waits.js'
 import { keyOf } from '../keys.js'
-import { jsonReply, parseRecord } from '../reply.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import { openCondition } from '../write-expressions.js'
 
-/** Of one store. Whoever comes when there are so many is answered at once. */
-const WAITS_MAX = 4_000
 const TIMEOUT_MS_MAX = 20_000
 
-/** Everybody who waits, so that a store which is about to close can let them go. */
-export class Waits {
-  readonly #ends = new Set<() => void>()
-
-  get full(): boolean {
-    return this.#ends.size >= WAITS_MAX
-  }
-
-  endAll(): void {
-    for (const end of this.#ends) end()
-  }
-
-  /** Looks again at every change, until the look is satisfied, the time is over, or all are let go. */
-  until(
-    clock: Clock,
-    timeoutMs: number,
-    watch: (changed: () => void) => () => void,
-    look: () => Promise<boolean>,
-  ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (done: () => void): void => {
-        cancel()
-        unwatch()
-        this.#ends.delete(end)
-        done()
-      }
-      const end = (): void => settle(resolve)
-      const changed = (): void => {
-        look().then(
-          (met) => met && end(),
-          (error: unknown) => settle(() => reject(error)),
-        )
-      }
-      const cancel = clock.timer(timeoutMs, end)
-      const unwatch = watch(changed)
-      this.#ends.add(end)
-      // Only now: what changes from here on is seen.
-      changed()
-    })
-  }
-}
-
-export function waitForItem(waits: Waits): Operation {
+export function waitForItem(waits: ItemWaits): Operation {
   return {
     name: 'WaitForItem',
     targetPrefix: EXTENSION_PREFIX,
@@ -85,29 +39,18 @@ export function waitForItem(waits: Waits): Operation {
       refuseNestedKeys(conditionAttributes(condition), shape.key, shape.indexes)
       const node = context.nodeOf(key.hash)
 
-      let item: Item | undefined
-      let met = false
-      const look = async (): Promise<boolean> => {
-        if (met) return true
-        const record = await node.get(shape.space, key)
-        // Another look, begun later, may have been faster.
-        if (met) return true
-        item = record && parseRecord(record)
-        met = evaluateCondition(condition, item)
-        return met
-      }
       const timeoutMs = (input['TimeoutMs'] as number | null | undefined) ?? TIMEOUT_MS_MAX
-      await look()
-      if (!met && timeoutMs > 0 && !waits.full && node.watch !== undefined) {
-        const watch = node.watch.bind(node)
-        await waits.until(
-          context.runtime.clock,
-          timeoutMs,
-          (changed) => watch(shape.space, key, changed),
-          look,
-        )
-      }
-      return jsonReply(item === undefined ? { Met: met } : { Met: met, Item: item })
+      const { met, image } = await waits.until(
+        context.runtime,
+        {
+          id: `${shape.space}/${key.bytes}`,
+          read: () => node.get(shape.space, key),
+          watch: node.watch && ((changed) => node.watch!(shape.space, key, changed)),
+        },
+        (item) => evaluateCondition(condition, item),
+        timeoutMs,
+      )
+      return image.reply(met)
     },
   }
 }
