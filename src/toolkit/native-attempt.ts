@@ -106,7 +106,19 @@ export class NativeAttempt implements Attempt {
     }
   }
 
+  /** An answer may be too large for all of them: the rest is asked for again, at the same snapshot. */
   async #getOverWire(addresses: readonly ItemAddress[], lock: boolean): Promise<readonly ReadItem[]> {
+    const items: ReadItem[] = []
+    while (items.length < addresses.length) {
+      const answered = await this.#getSome(addresses.slice(items.length), lock)
+      if (answered.length === 0) throw new Error('UnitGetItems answered without an item')
+      items.push(...answered)
+    }
+    return items
+  }
+
+  /** The first of them, one at least. */
+  async #getSome(addresses: readonly ItemAddress[], lock: boolean): Promise<readonly ReadItem[]> {
     const Gets = addresses.map((address) => {
       const get = addressInput(address)
       if (lock) get['Lock'] = true

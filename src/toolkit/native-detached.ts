@@ -150,7 +150,10 @@ export class DetachedPlans {
       Unit: { Id: id, Isolation: 'read-committed' },
       Gets: parts.map((part) => ({ TableName: this.#table, Key: keyOf(id, part) })),
     })) as { Responses: readonly { readonly Item?: Item }[]; Clock: number }
-    return [Responses.map((each) => each.Item), Clock]
+    const items = Responses.map((each) => each.Item)
+    if (items.length === 0 || items.length === parts.length) return [items, Clock]
+    const [others] = await this.#get(id, parts.slice(items.length))
+    return [[...items, ...others], Clock]
   }
 
   #explained(error: unknown, id: string): unknown {

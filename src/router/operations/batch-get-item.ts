@@ -111,7 +111,10 @@ const getAll = (
 ): Promise<readonly (ItemRecord | undefined)[]> =>
   Promise.all(keys.map((key) => context.nodeOf(key.hash).get(table.shape.space, key)))
 
-/** Items in the order of their keys, until they come to 16 MB together; the rest is left to another request. */
+/**
+ * Items in the order of their keys, until they come to 16 MB together, as items or as text; the rest is left to another
+ * request.
+ */
 function answer(
   input: Input,
   batches: readonly Batch[],
@@ -121,17 +124,21 @@ function answer(
   const unprocessed: [string, object][] = []
   const capacity: object[] = []
   let bytes = 0
+  let jsonBytes = 0
   for (const [position, batch] of batches.entries()) {
     let separator = `${position === 0 ? '' : ','}${JSON.stringify(batch.name)}:[`
     const left: unknown[] = []
     let units = 0
     for (const [at, record] of (records[position] ?? []).entries()) {
       const size = record?.itemBytes ?? 0
-      if (left.length > 0 || bytes + size > limits.batchGetBytesMax) {
+      const length = record?.json.length ?? 0
+      const beyond = Math.max(bytes + size, jsonBytes + length) > limits.batchGetBytesMax
+      if (left.length > 0 || beyond) {
         left.push(batch.gets.Keys[at])
         continue
       }
       bytes += size
+      jsonBytes += length
       units += readUnits(size, batch.gets['ConsistentRead'] === true)
       if (record === undefined) continue
       pieces.push(separator, jsonOf(record, batch.projection))

@@ -1,6 +1,7 @@
 import type { ItemRef } from '../../ledger/ledger.js'
 import { DynamoError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
+import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../storage/storage-node.js'
@@ -60,8 +61,28 @@ export const unitGetItems: Operation = {
     const gets = bindGets(context, input['Gets'] as readonly Input[], scope)
     releaseOf(context, input)
     const { records, readTimestamp, clock } = await readItems(context, unit, gets)
-    return answer(records, { ReadTimestamp: readTimestamp, Clock: clock })
+    const count = fittingCount(records)
+    const left = (input['Gets'] as readonly Input[]).slice(count)
+    return answer(records.slice(0, count), {
+      UnprocessedGets: left.length > 0 ? left : undefined,
+      ReadTimestamp: readTimestamp,
+      Clock: clock,
+    })
   },
+}
+
+/** How many of them, from the first on, make an answer that is not too large; one always does. */
+export function fittingCount(
+  records: readonly (Pick<ItemRecord, 'itemBytes' | 'json'> | undefined)[],
+): number {
+  let itemBytes = 0
+  let jsonBytes = 0
+  const beyond = records.findIndex((record, at) => {
+    itemBytes += record?.itemBytes ?? 0
+    jsonBytes += record?.json.length ?? 0
+    return at > 0 && Math.max(itemBytes, jsonBytes) > limits.batchGetBytesMax
+  })
+  return beyond === -1 ? records.length : beyond
 }
 
 export interface ItemsRead {
@@ -147,7 +168,7 @@ async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[
   ])
 }
 
-/** One element for each get, in order; an item that is not there leaves an empty one. */
+/** One element for each, in order; an item that is not there leaves an empty one. */
 function answer(records: readonly (ItemRecord | undefined)[], members: object): Reply {
   const pieces: (string | Uint8Array)[] = []
   let text = '{"Responses":['
