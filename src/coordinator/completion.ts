@@ -9,17 +9,18 @@ import { type Finished, completeRecords } from './finish.js'
 
 /** Much shorter than what recovery takes for stalled. */
 const DELAY_MS = 20
-const WAITING_MAX = 100
 
 export class Completion {
   readonly #nodes: readonly CoordinatedNode[]
   readonly #calls: Calls
   readonly #clock: Clock
+  readonly #waitingMax: number
   #waiting: Finished[] = []
   #cancelTimer: (() => void) | undefined
   readonly #running = new Set<Promise<unknown>>()
 
-  constructor(nodes: readonly CoordinatedNode[], calls: Calls, clock: Clock) {
+  constructor(nodes: readonly CoordinatedNode[], calls: Calls, clock: Clock, waitingMax: number) {
+    this.#waitingMax = waitingMax
     this.#nodes = nodes
     this.#calls = calls
     this.#clock = clock
@@ -27,7 +28,7 @@ export class Completion {
 
   add(finished: Finished): void {
     this.#waiting.push(finished)
-    if (this.#waiting.length >= WAITING_MAX) this.#start()
+    if (this.#waiting.length >= this.#waitingMax) this.#start()
     else this.#cancelTimer ??= this.#clock.timer(DELAY_MS, () => this.#start())
   }
 

@@ -18,6 +18,7 @@
 // any point: recovery finishes what it left. May import: model, rules, ledger, storage (its interfaces), runtime.
 import type { Ledger } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -36,7 +37,7 @@ import { writeTransaction } from './write-transaction.js'
 /** A node as transactions see it. */
 export type CoordinatedNode = TransactionNode & UnitNode & { readonly ledger: Ledger }
 
-export interface CoordinatorTuning extends CallTuning {
+export interface CoordinatorTuning extends CallTuning, Partial<Pick<Knobs, 'completionsMax'>> {
   /** How often a write transaction is tried with a new timestamp before it counts as a conflict. */
   readonly attemptsMax?: number
   /** How often a read transaction is driven again. */
@@ -169,7 +170,12 @@ const DEADLINE_MS = 10_000
 export function openCoordinator(options: CoordinatorOptions): Coordinator {
   const { tuning = {}, runtime } = options
   const calls = openCalls(runtime.clock, tuning)
-  const completion = new Completion(options.nodes, calls, runtime.clock)
+  const completion = new Completion(
+    options.nodes,
+    calls,
+    runtime.clock,
+    tuning.completionsMax ?? knobs.completionsMax,
+  )
   const parts: Parts = {
     ...options,
     slots: new Slots(runtime, options.ledgerNodeOf),

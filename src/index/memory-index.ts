@@ -1,9 +1,8 @@
 // The index in memory: a hash map, and the order of its keys.
 import type { KeyBytes } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import { KeyOrder } from './key-order.js'
 import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
-
-const UNSORTED_KEYS_MAX = 1000
 
 /** What stands at a key: the map and the order both lead to it, so that a new value needs neither. */
 interface Cell {
@@ -17,9 +16,9 @@ interface Cell {
  * const index = memoryIndex()
  * await index.apply([[key, value]], 1)
  */
-export function memoryIndex(): OrderedIndex {
+export function memoryIndex({ unsortedKeysMax }: Pick<Knobs, 'unsortedKeysMax'> = knobs): OrderedIndex {
   const cells = new Map<KeyBytes, Cell>()
-  const order = new KeyOrder<Cell>(UNSORTED_KEYS_MAX)
+  const order = new KeyOrder<Cell>(unsortedKeysMax)
   let appliedUpTo = 0
   return {
     get: (key) => cells.get(key)?.value,

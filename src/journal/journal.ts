@@ -16,6 +16,7 @@
 // nobody writes to gets beyond the segments before it, and they can be removed.
 //
 // May import: model, index (the shape of a change), runtime (its interfaces). Knows nothing of items.
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { FileHandle, FileLayer } from '../runtime/files.js'
 import { OutOfSpace } from '../runtime/files.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -24,20 +25,13 @@ import { type Frame, type FrameContent, encodeFrame, frameBytes } from './frame.
 import { recoverJournal } from './recovery.js'
 import { type Segment, newSegment } from './segment.js'
 
-export interface JournalOptions {
+export interface JournalOptions extends Partial<
+  Pick<Knobs, 'segmentBytesMax' | 'reserveBytes' | 'reserveDistanceBytes' | 'scratchBytesMax'>
+> {
   readonly files: FileLayer
   readonly runtime: Runtime
   readonly folder: string
-  /** A segment that has reached this length is followed by a new one. */
-  readonly segmentBytesMax?: number
-  /** How much room is prepared ahead of the frames; 0 for none. */
-  readonly reserveBytes?: number
 }
-
-const SEGMENT_BYTES_MAX = 16 * 1024 * 1024
-const RESERVE_BYTES = 1024 * 1024
-const RESERVE_DISTANCE_BYTES = 256 * 1024
-const SCRATCH_BYTES_MAX = 1024 * 1024
 
 /** Somebody who has batches to write: a node. */
 export interface Writer {
@@ -86,6 +80,8 @@ export class Journal {
   readonly #options: JournalOptions
   readonly #segmentBytesMax: number
   readonly #reserveBytes: number
+  readonly #reserveDistanceBytes: number
+  readonly #scratchBytesMax: number
   #segments: readonly Segment[]
   #handle: FileHandle | undefined
   /** Offset after the last durable frame. */
@@ -111,8 +107,11 @@ export class Journal {
     from: readonly number[],
   ) {
     this.#options = options
-    this.#segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX
-    this.#reserveBytes = options.reserveBytes ?? RESERVE_BYTES
+    const tuned = { ...knobs, ...options }
+    this.#segmentBytesMax = tuned.segmentBytesMax
+    this.#reserveBytes = tuned.reserveBytes
+    this.#reserveDistanceBytes = tuned.reserveDistanceBytes
+    this.#scratchBytesMax = tuned.scratchBytesMax
     this.#segments = segments
     this.#end = end
     this.#opened = Buffer.from(options.runtime.randomBytes(8)).toString('hex')
@@ -274,7 +273,7 @@ export class Journal {
     let target = this.#scratch
     if (bytes > target.length) {
       target = Buffer.allocUnsafe(bytes)
-      if (bytes <= SCRATCH_BYTES_MAX) this.#scratch = target
+      if (bytes <= this.#scratchBytesMax) this.#scratch = target
     }
     let at = 0
     for (const [nth, content] of contents.entries()) {
@@ -319,9 +318,10 @@ export class Journal {
 
   /** Prepares room for the frames to come, at a distance, so that the next ones need not wait for it. */
   #reserveAhead(handle: FileHandle, length: number): void {
-    if (this.#reserveBytes === 0 || this.#reserving !== undefined || length < RESERVE_DISTANCE_BYTES) return
+    if (this.#reserveBytes === 0 || this.#reserving !== undefined || length < this.#reserveDistanceBytes)
+      return
     if (length + this.#reserveBytes / 2 < this.#reservedBytes || length >= this.#segmentBytesMax) return
-    const from = Math.max(length + RESERVE_DISTANCE_BYTES, this.#reservedBytes)
+    const from = Math.max(length + this.#reserveDistanceBytes, this.#reservedBytes)
     this.#reservingFrom = from
     // Room is a help, not a need: without it the file grows frame by frame.
     this.#reserving = handle

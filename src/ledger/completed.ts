@@ -4,9 +4,8 @@ import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf } fro
 import type { Line } from '../storage/line.js'
 import { type Bounds, endedBounds } from '../storage/spaces.js'
 import type { LedgerRecord } from './ledger.js'
-import { RecentSlots } from './recent-slots.js'
+import { type LedgerKnobs, RecentSlots } from './recent-slots.js'
 import {
-  EPOCH_MICROS,
   cancelledKey,
   committedKey,
   completedBefore,
@@ -30,21 +29,23 @@ export class CompletedRecords {
   readonly #line: Line
   readonly #now: () => Timestamp
   readonly #recent: RecentSlots
+  readonly #epochMicros: number
   /** Of the epochs before this one nothing is left. */
   #purgedBefore: number | undefined
 
-  constructor(line: Line, now: () => Timestamp) {
+  constructor(line: Line, now: () => Timestamp, { epochMicros, recentSlotDigits }: LedgerKnobs) {
     this.#line = line
+    this.#epochMicros = epochMicros
     this.#now = now
-    const epoch = epochOf(now())
+    const epoch = epochOf(now(), epochMicros)
     const known = [epoch, epoch - 1].some((each) => durableRecords(line, completedIn(each), 1).length > 0)
-    this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty')
+    this.#recent = new RecentSlots(epoch, known ? 'unknown' : 'empty', recentSlotDigits)
   }
 
   /** As a part of the step that is being decided. */
   add(record: CompletedRecord): Found {
     const { tx, decision, completedAt } = record
-    const epoch = epochOf(completedAt)
+    const epoch = epochOf(completedAt, this.#epochMicros)
     const key = decision === 'commit' ? committedKey(epoch, slotOf(tx)) : cancelledKey(epoch, tx)
     this.#line.put(key, encodeLedgerRecord(record))
     this.#recent.add(slotOf(tx), epoch)
@@ -53,7 +54,7 @@ export class CompletedRecords {
 
   /** The record of exactly this transaction. */
   find(tx: TxId): Found | undefined {
-    const epoch = epochOf(this.#now())
+    const epoch = epochOf(this.#now(), this.#epochMicros)
     const slot = slotOf(tx)
     if (!this.#recent.has(slot, epoch)) return undefined
     for (const each of [epoch, epoch - 1]) {
@@ -65,21 +66,21 @@ export class CompletedRecords {
     return undefined
   }
 
-  /** What was committed in this slot within ten minutes. */
+  /** What was committed in this slot within one epoch. */
   committed(slot: LedgerSlot): Found | undefined {
     const now = this.#now()
-    const epoch = epochOf(now)
+    const epoch = epochOf(now, this.#epochMicros)
     if (!this.#recent.has(slot, epoch)) return undefined
     for (const key of [committedKey(epoch, slot), committedKey(epoch - 1, slot)]) {
       const found = this.#get(key)
-      if (found !== undefined && (found.record.completedAt ?? now) > now - EPOCH_MICROS) return found
+      if (found !== undefined && (found.record.completedAt ?? now) > now - this.#epochMicros) return found
     }
     return undefined
   }
 
   /** Everything durable of one slot, the newest epoch first. */
   ofSlot(slot: LedgerSlot, recordsMax: number): readonly LedgerRecord[] {
-    const epoch = epochOf(this.#now())
+    const epoch = epochOf(this.#now(), this.#epochMicros)
     return [epoch, epoch - 1].flatMap((each) =>
       durableRecords(this.#line, completedOf(each, slot), recordsMax),
     )
@@ -87,7 +88,7 @@ export class CompletedRecords {
 
   /** The newest first. */
   recent(recordsMax: number): readonly LedgerRecord[] {
-    const epoch = epochOf(this.#now())
+    const epoch = epochOf(this.#now(), this.#epochMicros)
     return [epoch, epoch - 1]
       .flatMap((each) => durableRecords(this.#line, completedIn(each), RECENT_SCANNED_MAX))
       .toSorted((a, b) => (b.completedAt ?? b.begunAt) - (a.completedAt ?? a.begunAt))
@@ -96,7 +97,7 @@ export class CompletedRecords {
 
   /** Forgets those of epochs that are over, up to that many; true when none is left. */
   async purge(recordsMax: number): Promise<boolean> {
-    const epoch = epochOf(this.#now()) - 1
+    const epoch = epochOf(this.#now(), this.#epochMicros) - 1
     // Nothing is added to an epoch that has passed.
     if (epoch === this.#purgedBefore) return true
     const keys: KeyBytes[] = []

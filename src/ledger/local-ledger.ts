@@ -13,6 +13,7 @@ import {
   ledgerSlot,
   slotOf,
 } from '../model/brand.js'
+import { knobs as defaultKnobs } from '../model/knobs.js'
 import { RunOver } from '../storage/errors.js'
 import type { Line } from '../storage/line.js'
 import type {
@@ -27,9 +28,9 @@ import type {
   Participant,
 } from './ledger.js'
 import { CompletedRecords, durableRecords } from './completed.js'
+import type { LedgerKnobs } from './recent-slots.js'
 import { type Found, UnfinishedRecords } from './unfinished.js'
 import {
-  EPOCH_MICROS,
   cancellingKey,
   decodeLedgerRecord,
   encodeLedgerRecord,
@@ -42,6 +43,7 @@ export interface LocalLedgerOptions {
   readonly line: Line
   /** The time of the node's hybrid clock, without advancing it. */
   readonly now: () => Timestamp
+  readonly knobs?: LedgerKnobs
 }
 
 /** What a client token is to a request that comes with it. */
@@ -62,16 +64,17 @@ export interface TokenVerdict {
 export class LocalLedger implements Ledger {
   readonly #line: Line
   readonly #now: () => Timestamp
-
+  readonly #epochMicros: number
   readonly #completed: CompletedRecords
   readonly #unfinished = new UnfinishedRecords()
   /** Completed, but neither that nor the decision may be durable yet: as they were before. */
   readonly #completing = new Map<TxId, Found>()
 
-  constructor({ line, now }: LocalLedgerOptions) {
+  constructor({ line, now, knobs = defaultKnobs }: LocalLedgerOptions) {
     this.#line = line
+    this.#epochMicros = knobs.epochMicros
     this.#now = now
-    this.#completed = new CompletedRecords(line, now)
+    this.#completed = new CompletedRecords(line, now, knobs)
     this.#load()
     line.onRollback(() => this.#reload())
   }
@@ -236,7 +239,7 @@ export class LocalLedger implements Ledger {
     if (standing !== undefined) return standing
     const now = this.#now()
     // Older than a tombstone is kept: it may have been cancelled, and nobody would know.
-    if (timestamp < now - EPOCH_MICROS) return this.#bury(tx, timestamp)
+    if (timestamp < now - this.#epochMicros) return this.#bury(tx, timestamp)
     this.#put(holdingKey(slotOf(tx)), {
       tx,
       state: 'preparing',

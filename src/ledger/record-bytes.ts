@@ -12,10 +12,8 @@ import { asBuffer } from '../storage/record.js'
 import { type Bounds, ledgerKey } from '../storage/spaces.js'
 import type { CancellationReason, Decision, ItemRef, LedgerRecord, Participant } from './ledger.js'
 
-/** How long a token holds after its transaction was committed, and at least how long a tombstone is kept. */
-export const EPOCH_MICROS = 10 * 60 * 1_000_000
-
-export const epochOf = (at: Timestamp): number => Math.floor(at / EPOCH_MICROS)
+/** An epoch is how long a token holds after its transaction was committed, and at least how long a tombstone is kept. */
+export const epochOf = (at: Timestamp, epochMicros: number): number => Math.floor(at / epochMicros)
 
 export const holdingKey = (slot: LedgerSlot): KeyBytes => ledgerKey(`u${slotBytes(slot)}`)
 export const cancellingKey = (tx: TxId): KeyBytes => ledgerKey(`u${slotBytes(slotOf(tx))}${nonceOf(tx)}`)

@@ -28,15 +28,11 @@ export interface ApplierOptions {
   readonly applied: (batches: readonly DurableBatch[], keys: readonly Iterable<KeyBytes>[]) => void
   /** Called when a commit fails; it is tried again. */
   readonly failed: (error: Error) => void
-  readonly delayMs?: number
-  readonly hurryBytes?: number
-  readonly changesMax?: number
+  readonly delayMs: number
+  readonly hurryBytes: number
+  readonly changesMax: number
 }
 
-const DELAY_MS = 500
-const HURRY_BYTES = 1024 * 1024
-/** The more at once, the more of them share a page of LMDB, and the fewer pages are copied and written. */
-const CHANGES_MAX = 12_000
 const RETRY_MS = 1000
 
 /** What goes to the index in one commit: batches in their order, and what they leave of each key. */
@@ -70,9 +66,9 @@ export class Applier {
     this.#options = options
     for (const bounds of PASSING_BOUNDS)
       for (const [key] of options.index.range({ ...bounds, reverse: false })) this.#passing.add(key)
-    this.#delayMs = options.delayMs ?? DELAY_MS
-    this.#hurryBytes = options.hurryBytes ?? HURRY_BYTES
-    this.#changesMax = options.changesMax ?? CHANGES_MAX
+    this.#delayMs = options.delayMs
+    this.#hurryBytes = options.hurryBytes
+    this.#changesMax = options.changesMax
   }
 
   /** Why the index could not be brought up, while it cannot. It is tried again. */

@@ -7,12 +7,10 @@
 // A cut is an open snapshot: the images that writes after it replace are kept. So cuts are only made while somebody opens
 // snapshots, and given up as soon as the batch behind them is durable.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { Line } from './line.js'
 import { recordTimestamp } from './record.js'
 import type { Snapshots } from './snapshots.js'
-
-/** Batches in which nobody has opened a snapshot, after which no more cuts are made. */
-const IDLE_BATCHES_MAX = 8
 
 interface Cut {
   readonly timestamp: Timestamp
@@ -44,10 +42,13 @@ export class Cuts {
   #lastBatch: Promise<void> | undefined
   /** The cut at the beginning of that batch, if there is one. */
   #lastCut: Cut | undefined
-  #idleBatches = IDLE_BATCHES_MAX
+  readonly #idleBatchesMax: number
+  #idleBatches: number
 
-  constructor(line: Line, snapshots: Snapshots) {
+  constructor(line: Line, snapshots: Snapshots, { idleCutsMax }: Pick<Knobs, 'idleCutsMax'> = knobs) {
     this.#line = line
+    this.#idleBatchesMax = idleCutsMax
+    this.#idleBatches = idleCutsMax
     this.#snapshots = snapshots
     line.onRollback(() => {
       this.#cuts = []
@@ -65,7 +66,7 @@ export class Cuts {
     this.#lastCut = undefined
     // Of a write at or below an earlier one nobody knows what is before it.
     const isBehind = write.timestamp > write.highestBefore && write.leavesRecord
-    if (batch === undefined || this.#idleBatches >= IDLE_BATCHES_MAX || !isBehind) return
+    if (batch === undefined || this.#idleBatches >= this.#idleBatchesMax || !isBehind) return
     this.#idleBatches++
     const { address, timestamp, highestBefore } = write
     const first = { address, timestamp }

@@ -2,7 +2,8 @@
 // the cancel (or the commit) of its transaction finds it here and does not lock the item again. They are kept for one to
 // two epochs of the ledger, which purges them, and so by the same clock: the node's own, which never runs back.
 import { slotOf, type TxId } from '../model/brand.js'
-import { RecentSlots } from '../ledger/recent-slots.js'
+import { knobs } from '../model/knobs.js'
+import { type LedgerKnobs, RecentSlots } from '../ledger/recent-slots.js'
 import { epochOf } from '../ledger/record-bytes.js'
 import type { HybridClock } from './hybrid-clock.js'
 import type { Line } from './line.js'
@@ -14,13 +15,15 @@ export class EndedTransactions {
   readonly #line: Line
   readonly #clock: HybridClock
   readonly #recent: RecentSlots
+  readonly #epochMicros: number
 
-  constructor(line: Line, clock: HybridClock) {
+  constructor(line: Line, clock: HybridClock, { epochMicros, recentSlotDigits }: LedgerKnobs = knobs) {
     this.#line = line
+    this.#epochMicros = epochMicros
     this.#clock = clock
     const epoch = this.#epoch()
     const [known] = line.decided.range({ ...endedBounds(epoch + 1), reverse: false })
-    this.#recent = new RecentSlots(epoch, known === undefined ? 'empty' : 'unknown')
+    this.#recent = new RecentSlots(epoch, known === undefined ? 'empty' : 'unknown', recentSlotDigits)
   }
 
   add(tx: TxId): void {
@@ -40,6 +43,6 @@ export class EndedTransactions {
   }
 
   #epoch(): number {
-    return epochOf(this.#clock.now())
+    return epochOf(this.#clock.now(), this.#epochMicros)
   }
 }

@@ -7,6 +7,7 @@
 import BTreeModule from 'sorted-btree'
 import { compareKeyBytes } from '../index/ordered-index.js'
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { Item } from '../model/value.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { PastState } from '../rules/visibility.js'
@@ -52,8 +53,6 @@ export class PastImage implements PastState {
   }
 }
 
-const UNORDERED_SPARE = 1000
-
 const NONE: readonly PastImage[] = []
 
 export class History {
@@ -64,6 +63,11 @@ export class History {
   /** Keys that may not be in the order yet; some of them may be gone, or stand here twice. */
   #unordered: KeyBytes[] = []
   #bytes = 0
+  readonly #spareMax: number
+
+  constructor({ historySpareKeysMax }: Pick<Knobs, 'historySpareKeysMax'> = knobs) {
+    this.#spareMax = historySpareKeysMax
+  }
 
   get bytes(): number {
     return this.#bytes
@@ -77,7 +81,7 @@ export class History {
   /** Later than all other images of the item. */
   add(image: PastImage): void {
     this.#bytes += image.bytes
-    if (this.#unordered.length > UNORDERED_SPARE + 2 * this.#images.size) this.#forgetGone()
+    if (this.#unordered.length > this.#spareMax + 2 * this.#images.size) this.#forgetGone()
     for (const key of image.keys) {
       const others = this.#images.get(key)
       if (others === undefined) this.#unordered.push(key)

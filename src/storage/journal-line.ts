@@ -13,6 +13,7 @@ import { AppendUnsure } from '../journal/errors.js'
 import type { FrameContent } from '../journal/frame.js'
 import type { Journal, JournalShare } from '../journal/journal.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
 import { type Batch, isEmpty, newBatch } from './batch.js'
@@ -26,20 +27,17 @@ import type { SpaceCount } from './storage-node.js'
 import { type View, viewOf } from './view.js'
 import { Watches } from './watches.js'
 
-export interface JournalLineOptions {
+export interface JournalLineOptions extends Partial<
+  Pick<Knobs, 'overlayBytesMax' | 'overlaySpareKeysMax' | 'applyDelayMs' | 'applyChangesMax'>
+> {
   readonly index: OrderedIndex
   readonly journal: Journal
   /** Which of the journal's writers this is. */
   readonly writer: number
   readonly runtime: Runtime
   readonly clock: HybridClock
-  /** Writers wait while this much is decided but not in the index yet. */
-  readonly overlayBytesMax?: number
-  readonly applyDelayMs?: number
-  readonly applyChangesMax?: number
 }
 
-const OVERLAY_BYTES_MAX = 36 * 1024 * 1024
 /** What a change costs beside its bytes: tree nodes, map entries, string headers. */
 const CHANGE_OVERHEAD_BYTES = 200
 /** What nobody waits for is written after that, if nothing else is before. */
@@ -52,7 +50,7 @@ export class JournalLine implements Line {
   readonly decided: View
   readonly durable: View
   readonly #options: JournalLineOptions
-  readonly #overlay = new Overlay()
+  readonly #overlay: Overlay
   readonly #overlayBytesMax: number
   readonly #counts = new Counts()
   readonly #applier: Applier
@@ -69,7 +67,9 @@ export class JournalLine implements Line {
 
   constructor(options: JournalLineOptions) {
     this.#options = options
-    this.#overlayBytesMax = options.overlayBytesMax ?? OVERLAY_BYTES_MAX
+    const tuned = { ...knobs, ...options }
+    this.#overlay = new Overlay(tuned)
+    this.#overlayBytesMax = tuned.overlayBytesMax
     this.decided = viewOf(options.index, this.#overlay, 'decided')
     this.durable = viewOf(options.index, this.#overlay, 'durable')
     this.#counts.load(options.index)
@@ -84,8 +84,8 @@ export class JournalLine implements Line {
       applied: (batches, keys) => this.#applied(batches, keys),
       failed: (error) => this.#rejectWaiters(indexRefusal(error)),
       hurryBytes: this.#overlayBytesMax / 3,
-      ...(options.applyDelayMs === undefined ? {} : { delayMs: options.applyDelayMs }),
-      ...(options.applyChangesMax === undefined ? {} : { changesMax: options.applyChangesMax }),
+      delayMs: tuned.applyDelayMs,
+      changesMax: tuned.applyChangesMax,
     })
   }
 

@@ -5,6 +5,7 @@ import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import { Cuts } from './cuts.js'
 import { DynamoError } from '../model/errors.js'
 import { expiryPrefix } from '../model/key-bytes.js'
+import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
 import { keyAfter } from '../model/key-range.js'
 import type { ItemKey, TableShape } from '../model/table.js'
 import { LocalLedger } from '../ledger/local-ledger.js'
@@ -73,13 +74,12 @@ export interface LocalNodeParts {
   readonly functions?: RuleFunctions
   readonly transactions?: Pick<TransactionPartOptions, 'waitMs' | 'stalledMs'>
   readonly units?: UnitLimits
+  readonly knobs?: Knobs
   readonly onClose: () => Promise<void>
 }
 
 /** What units of work may take of a node's memory. */
-export interface UnitLimits extends SnapshotLimits {
-  readonly unitLocksMax?: number
-}
+export interface UnitLimits extends SnapshotLimits, Partial<Pick<Knobs, 'unitLocksMax'>> {}
 
 export class LocalNode implements StorageNode {
   readonly ledger: LocalLedger
@@ -92,13 +92,16 @@ export class LocalNode implements StorageNode {
   readonly #snapshots: Snapshots
   readonly #floors: SpaceFloors
   readonly #locks: UnitLocks
-  readonly #texts = new TextCollector()
+  readonly #texts: TextCollector
   readonly #onClose: () => Promise<void>
   #onStalled: (tx: TxId) => void = () => undefined
   #closed: Promise<void> | undefined
 
   constructor(parts: LocalNodeParts) {
-    const { line, clock, runtime, rules = allRules, functions, transactions, units, onClose } = parts
+    const { line, clock, runtime, rules = allRules, functions, transactions, onClose } = parts
+    const { knobs = defaultKnobs } = parts
+    const units = { ...knobs, ...parts.units }
+    this.#texts = new TextCollector(knobs)
     this.#line = line
     this.#clock = clock
     this.#rules = rules
@@ -107,17 +110,18 @@ export class LocalNode implements StorageNode {
     clock.witness(storedCeiling(line))
     const start = { timestamp: clock.timestamp, lsn: clock.lsn }
     const partitions = new Partitions(start)
-    const marks = new ReadMarks(start.timestamp)
+    const marks = new ReadMarks(start.timestamp, knobs)
     const snapshots = new Snapshots(runtime.clock, units)
     this.#snapshots = snapshots
-    this.#locks = new UnitLocks(runtime.clock, units?.unitLocksMax)
+    this.#locks = new UnitLocks(runtime.clock, units.unitLocksMax)
     this.#floors = new SpaceFloors()
-    const cuts = new Cuts(line, snapshots)
+    const cuts = new Cuts(line, snapshots, knobs)
     this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })
     this.#pendings = new PendingItems(line)
-    this.ledger = new LocalLedger({ line, now: () => clock.now() })
+    this.ledger = new LocalLedger({ line, now: () => clock.now(), knobs })
     this.#transactions = new TransactionPart({
       ...transactions,
+      knobs,
       line,
       clock,
       runtime,

@@ -6,6 +6,7 @@ import type { OrderedIndex } from '../index/ordered-index.js'
 import type { Frame } from '../journal/frame.js'
 import { openJournal } from '../journal/journal.js'
 import { lsn, type KeyBytes } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import type { TransactionRules } from '../rules/switches.js'
@@ -18,19 +19,14 @@ import { LocalNode, type LocalNodeParts, type UnitLimits } from './local-node.js
 import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
-export interface LocalNodeTuning {
-  readonly segmentBytesMax?: number
-  readonly reserveBytes?: number
-  readonly overlayBytesMax?: number
-  readonly applyDelayMs?: number
-  readonly applyChangesMax?: number
-}
+export type LocalNodeTuning = Partial<Knobs>
 
 export type LocalNodeOptions = {
   readonly runtime: Runtime
   /** All of section 4 unless told otherwise. */
   readonly rules?: TransactionRules
   readonly units?: UnitLimits
+  readonly tuning?: LocalNodeTuning
 } & (
   | { readonly memory: true }
   | {
@@ -38,7 +34,6 @@ export type LocalNodeOptions = {
       readonly path: string
       /** The file layer under the journal; the real one unless a test brings its own. */
       readonly files?: FileLayer
-      readonly tuning?: LocalNodeTuning
     }
 )
 
@@ -83,13 +78,15 @@ export async function openLocalNodes(
   }
 }
 
-function openMemoryNode({ runtime, rules, units }: LocalNodeOptions): StorageNode {
+function openMemoryNode({ runtime, rules, units, tuning }: LocalNodeOptions): StorageNode {
+  const tuned = { ...knobs, ...tuning }
   return new LocalNode({
     ...(rules && { rules }),
-    line: new MemoryLine(memoryIndex()),
+    line: new MemoryLine(memoryIndex(tuned)),
     clock: new HybridClock(runtime.clock),
     runtime,
     ...(units && { units }),
+    knobs: tuned,
     onClose: () => Promise.resolve(),
   })
 }
@@ -120,15 +117,16 @@ export async function openNodesOver(
     indexes,
     files,
     folder,
-    tuning = {},
+    tuning,
     lineOf = journalLine,
     ...node
   }: NodeParts & { readonly indexes: readonly OrderedIndex[] },
   onClose: () => Promise<void>,
 ): Promise<readonly LocalNode[]> {
-  const replays = indexes.map((index) => new Replay(index))
+  const tuned = { ...knobs, ...tuning }
+  const replays = indexes.map((index) => new Replay(index, tuned.replayBytesMax))
   const journal = await openJournal(
-    { ...tuning, files, runtime, folder },
+    { ...tuned, files, runtime, folder },
     indexes.map((index) => index.appliedUpTo),
     async (frame) => replays[frame.writer]?.add(frame),
   )
@@ -137,8 +135,8 @@ export async function openNodesOver(
     const clock = new HybridClock(runtime.clock)
     const seen = index.get(CLOCK_KEY)
     if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
-    const line = lineOf({ ...tuning, index, journal, writer, runtime, clock })
-    return new LocalNode({ ...node, line, clock, runtime, onClose })
+    const line = lineOf({ ...tuned, index, journal, writer, runtime, clock })
+    return new LocalNode({ ...node, line, clock, runtime, knobs: tuned, onClose })
   })
 }
 
@@ -168,19 +166,21 @@ async function syncFolders(folder: DataFolder): Promise<void> {
 /** Brings the index up, many frames a commit. */
 class Replay {
   readonly #index: OrderedIndex
+  readonly #bytesMax: number
   #changes = new Map<KeyBytes, Uint8Array | undefined>()
   #bytes = 0
   #last: Frame | undefined
 
-  constructor(index: OrderedIndex) {
+  constructor(index: OrderedIndex, bytesMax: number) {
     this.#index = index
+    this.#bytesMax = bytesMax
   }
 
   async add(frame: Frame): Promise<void> {
     for (const [key, value] of frame.changes) this.#changes.set(key, value)
     this.#bytes += frame.end - frame.position
     this.#last = frame
-    if (this.#bytes >= REPLAY_BYTES_MAX) await this.finish()
+    if (this.#bytes >= this.#bytesMax) await this.finish()
   }
 
   async finish(): Promise<void> {
@@ -193,5 +193,3 @@ class Replay {
     this.#last = undefined
   }
 }
-
-const REPLAY_BYTES_MAX = 4 * 1024 * 1024

@@ -5,6 +5,7 @@
 // Deciding sees the newest version of a key; readers see the newest durable one, then the index.
 import { KeyOrder } from '../index/key-order.js'
 import type { KeyBytes } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 
 /** One value of a key, as of one batch; `value` undefined: removed. */
 export interface Version {
@@ -19,8 +20,12 @@ export interface Version {
 
 export class Overlay {
   readonly #newest = new Map<KeyBytes, Version>()
-  readonly #order = new SeldomAskedOrder(this.#newest)
+  readonly #order: SeldomAskedOrder
   #durableBatch = 0
+
+  constructor({ overlaySpareKeysMax }: Pick<Knobs, 'overlaySpareKeysMax'> = knobs) {
+    this.#order = new SeldomAskedOrder(this.#newest, overlaySpareKeysMax)
+  }
 
   /** Batches up to this one are durable. */
   get durableBatch(): number {
@@ -149,25 +154,25 @@ export class Overlay {
   }
 }
 
-/** By so many the keys that are noted may exceed twice those that are there. */
-const ADDED_SPARE = 4096
-
 /** The order of the keys of a map. Under a load of writes most leave it before anybody asks, and cost no more than a push. */
 class SeldomAskedOrder {
   readonly #keys: ReadonlyMap<KeyBytes, unknown>
+  readonly #spareMax: number
   readonly #order = new KeyOrder(Infinity)
   /** Not in the order yet; some of them are gone again, or stand there twice. */
   #added: KeyBytes[] = []
   #isAsked = false
 
-  constructor(keys: ReadonlyMap<KeyBytes, unknown>) {
+  /** By so many the keys that are noted may exceed twice those that are there. */
+  constructor(keys: ReadonlyMap<KeyBytes, unknown>, spareMax: number) {
     this.#keys = keys
+    this.#spareMax = spareMax
   }
 
   /** The map has the key already: one that it does not have is taken for one that is gone. */
   add(key: KeyBytes): void {
     this.#added.push(key)
-    if (this.#added.length > 2 * this.#keys.size + ADDED_SPARE)
+    if (this.#added.length > 2 * this.#keys.size + this.#spareMax)
       this.#added = [...new Set(this.#added)].filter((each) => this.#keys.has(each))
   }
 

@@ -6,6 +6,7 @@
 //        --answer, waitFor--> a change of one of these items --> the step again
 //                         \-> none for that long            --> the answer of the last try
 import type { KeyBytes, TxId } from '../model/brand.js'
+import type { Knobs } from '../model/knobs.js'
 import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 import { Doubts } from './doubts.js'
 import type { HybridClock } from './hybrid-clock.js'
@@ -24,6 +25,7 @@ export interface PatienceOptions {
   /** Told of a transaction that a request met and that is older than `stalledMs` (§3.5). */
   readonly onStalled?: (tx: TxId) => void
   readonly stalledMs?: number
+  readonly knobs?: Knobs
 }
 
 /** What a step answers, and when: once `settled`, or after another try when one of `waitFor` has changed. */
@@ -44,7 +46,7 @@ export class Patience {
 
   constructor(options: PatienceOptions) {
     this.#options = options
-    this.#waits = new PendingWaits(options.runtime.clock)
+    this.#waits = new PendingWaits(options.runtime.clock, options.knobs)
     this.#doubts = new Doubts(options.pendings)
     options.line.onRollback(() => this.#waits.changedAll())
   }

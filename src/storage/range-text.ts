@@ -5,6 +5,7 @@
 // Nothing is made for an item on the way: its bytes are lent by the index, and copied behind those of the item before
 // it. Short texts stand one behind another in a slab, each in its place from the start. Longer ones are collected in a
 // buffer that is kept for that, and copied once their length is known.
+import { type Knobs, knobs } from '../model/knobs.js'
 import { HEADER_BYTES, lentItemBytes } from './record.js'
 import type { RangeRequest } from './storage-node.js'
 
@@ -29,13 +30,9 @@ export interface RangeText {
   readonly itemBytes: number
 }
 
+type TextKnobs = Pick<Knobs, 'textSlabBytes' | 'textSlabBytesMin' | 'textKeptBytesMax'>
+
 const COMMA = 0x2c
-/** Small enough for the C library to have it at hand, large enough for several answers. */
-const SLAB_BYTES = 64 * 1024
-/** With less than this left, the next text begins a new slab. */
-const SLAB_BYTES_MIN = 12 * 1024
-/** Texts can be several times as long as their items count; what is larger than this is not kept. */
-const LONG_BYTES_KEPT_MAX = 2 * 1024 * 1024
 
 /** Collects one text at a time, without a turn of the event loop in between. */
 export class TextCollector {
@@ -53,12 +50,23 @@ export class TextCollector {
   #request: RangeTextRequest | undefined
   /** The text must end before this. */
   #limit = 0
+  /** Small enough for the C library to have it at hand, large enough for several answers. */
+  readonly #slabBytes: number
+  readonly #slabBytesMin: number
+  /** Texts can be several times as long as their items count; what is larger than this is not kept. */
+  readonly #keptBytesMax: number
+
+  constructor({ textSlabBytes, textSlabBytesMin, textKeptBytesMax }: TextKnobs = knobs) {
+    this.#slabBytes = textSlabBytes
+    this.#slabBytesMin = textSlabBytesMin
+    this.#keptBytesMax = textKeptBytesMax
+  }
 
   begin(request: RangeTextRequest): void {
     this.#request = request
     this.#entries = 0
     this.#itemBytes = 0
-    if (this.#slab.length - this.#slabTaken < SLAB_BYTES_MIN) this.#newSlab()
+    if (this.#slab.length - this.#slabTaken < this.#slabBytesMin) this.#newSlab()
     this.#place(this.#slab, this.#slabTaken)
     this.#end = this.#start
     this.#lastStart = this.#start
@@ -92,7 +100,7 @@ export class TextCollector {
   }
 
   #newSlab(): void {
-    this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    this.#slab = Buffer.allocUnsafeSlow(this.#slabBytes)
     this.#slabTaken = 0
   }
 
@@ -108,7 +116,7 @@ export class TextCollector {
   #makeRoom(moreBytes: number): void {
     const { roomBefore, roomAfter } = this.#request!
     const neededBytes = roomBefore + (this.#end - this.#start) + moreBytes + roomAfter
-    if (neededBytes <= SLAB_BYTES) {
+    if (neededBytes <= this.#slabBytes) {
       this.#newSlab()
       this.#moveTo(this.#slab)
     } else {
@@ -128,7 +136,7 @@ export class TextCollector {
 
   #settleLong(): void {
     this.#moveTo(Buffer.allocUnsafeSlow(this.#end + this.#request!.roomAfter))
-    if (this.#long.length > LONG_BYTES_KEPT_MAX) this.#long = NOTHING
+    if (this.#long.length > this.#keptBytesMax) this.#long = NOTHING
   }
 }
 

@@ -3,8 +3,7 @@
 // Marks are not durable one by one. A durable ceiling stands above all of them, and after a restart it is the low-water
 // mark: whatever was observed before was observed below it.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
-
-const GENERATION_MAX = 50_000
+import { type Knobs, knobs } from '../model/knobs.js'
 
 export class ReadMarks {
   /** In two generations: a mark that is raised is in the younger one, and nothing has to be kept in order. */
@@ -13,8 +12,10 @@ export class ReadMarks {
   #highest: number = 0
   #highestOlder: number = 0
   #lowWater: Timestamp
+  readonly #generationMax: number
 
-  constructor(lowWater: Timestamp) {
+  constructor(lowWater: Timestamp, { readMarksMax }: Pick<Knobs, 'readMarksMax'> = knobs) {
+    this.#generationMax = readMarksMax
     this.#lowWater = lowWater
   }
 
@@ -28,7 +29,7 @@ export class ReadMarks {
     if (timestamp <= this.#highestOfAll() && timestamp <= this.of(item)) return
     this.#marks.set(item, timestamp)
     if (timestamp > this.#highest) this.#highest = timestamp
-    if (this.#marks.size >= GENERATION_MAX) this.#age()
+    if (this.#marks.size >= this.#generationMax) this.#age()
   }
 
   #highestOfAll(): number {

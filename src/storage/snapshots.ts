@@ -8,21 +8,19 @@
 // So no image outlives the last snapshot that needs it, and closing one looks only at the images it owns. What has not
 // been closed is dropped when it is too old, when the images take too much memory, and when steps were taken back.
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { Clock } from '../runtime/runtime.js'
 import { History, PastImage } from './history.js'
 
-export interface SnapshotLimits {
+export interface SnapshotLimits extends Partial<
+  Pick<Knobs, 'historyBytesMax' | 'historySpareKeysMax' | 'snapshotsMax'>
+> {
   /** A snapshot that is older than this may be read no more. */
   readonly snapshotAgeMs?: number
-  /** For images that snapshots may need; beyond it the oldest snapshots are dropped. */
-  readonly historyBytesMax?: number
-  readonly snapshotsMax?: number
 }
 
 const SNAPSHOT_AGE_MS = 30_000
-const HISTORY_BYTES_MAX = 64 * 1024 * 1024
-const SNAPSHOTS_MAX = 100_000
 const STEP_BACK_MICROS_MAX = 10_000
 
 interface Snapshot {
@@ -50,7 +48,7 @@ export interface Overwriting {
 }
 
 export class Snapshots {
-  readonly history = new History()
+  readonly history: History
   readonly #clock: Clock
   readonly #ageMs: number
   readonly #bytesMax: number
@@ -66,8 +64,9 @@ export class Snapshots {
   constructor(clock: Clock, limits: SnapshotLimits = {}) {
     this.#clock = clock
     this.#ageMs = limits.snapshotAgeMs ?? SNAPSHOT_AGE_MS
-    this.#bytesMax = limits.historyBytesMax ?? HISTORY_BYTES_MAX
-    this.#snapshotsMax = limits.snapshotsMax ?? SNAPSHOTS_MAX
+    this.#bytesMax = limits.historyBytesMax ?? knobs.historyBytesMax
+    this.#snapshotsMax = limits.snapshotsMax ?? knobs.snapshotsMax
+    this.history = new History({ ...knobs, ...limits })
   }
 
   get size(): number {

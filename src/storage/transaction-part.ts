@@ -86,7 +86,7 @@ export class TransactionPart implements TransactionNode {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
     this.#patience = new Patience(options)
-    this.#ended = new EndedTransactions(options.line, options.clock)
+    this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
     this.#ceiling = new Ceiling(options.line)
     const shared = { ...options, functions: this.#functions, patience: this.#patience }
     this.#finish = new TransactionFinish({ ...shared, ended: this.#ended })

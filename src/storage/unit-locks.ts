@@ -5,10 +5,9 @@
 //
 // Who waits is always younger than whom it waits for, so nobody waits in a circle.
 import type { KeyBytes, Timestamp } from '../model/brand.js'
+import { knobs } from '../model/knobs.js'
 import { type Clock, steadyMicros } from '../runtime/runtime.js'
 import type { UnitIdentity } from './units.js'
-
-const LOCKS_MAX = 100_000
 
 interface Lock {
   readonly unit: UnitIdentity
@@ -22,7 +21,7 @@ export class UnitLocks {
   readonly #locksMax: number
 
   /** A deadline is a time, not a place in the serial order, which may be ahead of it. */
-  constructor(clock: Clock, locksMax: number = LOCKS_MAX) {
+  constructor(clock: Clock, locksMax: number = knobs.unitLocksMax) {
     this.#clock = clock
     this.#locksMax = locksMax
   }

@@ -1,16 +1,17 @@
 // Who waits for a pending transaction on an item to be decided. Bounded in number and in time.
 import type { KeyBytes } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { Clock } from '../runtime/runtime.js'
-
-const WAITERS_MAX = 10_000
 
 export class PendingWaits {
   readonly #clock: Clock
+  readonly #waitersMax: number
   readonly #waiters = new Map<KeyBytes, Set<() => void>>()
   #count = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { waitersMax }: Pick<Knobs, 'waitersMax'> = knobs) {
     this.#clock = clock
+    this.#waitersMax = waitersMax
   }
 
   /** Something changed about what is pending on this item. */
@@ -25,7 +26,7 @@ export class PendingWaits {
 
   /** True after a change of one of these items; false if there was none for that long, or too many wait already. */
   until(items: readonly KeyBytes[], waitMs: number): Promise<boolean> {
-    if (this.#count >= WAITERS_MAX || waitMs <= 0) return Promise.resolve(false)
+    if (this.#count >= this.#waitersMax || waitMs <= 0) return Promise.resolve(false)
     return new Promise((resolve) => {
       this.#count++
       const end = (changed: boolean): void => {

@@ -1,0 +1,78 @@
+// Every number at which a structure of a node changes its shape: a list is compacted, keys are put in order, a load is
+// closed, a segment follows another, a cache forgets. In one place, and passed on to who goes by them, because below such
+// a number nothing happens that could go wrong: the simulator and the property tests draw small ones from their seed
+// (docs/adr/0023-knobs.md), so that a world of some hundred items goes through what otherwise takes a million.
+//
+// Not here: the bounds of the data model and the wire (limits.ts), which clients see, and times.
+
+export interface Knobs {
+  /** Keys of an index in memory that are put in order together. */
+  readonly unsortedKeysMax: number
+  /** By so many the keys noted for the overlay's order may exceed twice those that are in it. */
+  readonly overlaySpareKeysMax: number
+  /** Writers wait while this much is decided but not in the index yet. A third of it is brought there without delay. */
+  readonly overlayBytesMax: number
+  /** A load for the index waits this long for more. */
+  readonly applyDelayMs: number
+  /** Changes in one load. The more at once, the more of them share a page of LMDB, and the fewer pages are written. */
+  readonly applyChangesMax: number
+  /** What is brought into the index at once when a node starts. */
+  readonly replayBytesMax: number
+  /** A segment of the journal that has reached this length is followed by a new one. */
+  readonly segmentBytesMax: number
+  /** How much room is prepared ahead of the journal's frames, 0 for none; and how far ahead. */
+  readonly reserveBytes: number
+  readonly reserveDistanceBytes: number
+  /** A larger buffer for frames is not kept. */
+  readonly scratchBytesMax: number
+  /** Marks of one generation of reads; of two are kept, and the older ones are the low-water mark. */
+  readonly readMarksMax: number
+  /** As `overlaySpareKeysMax`, for the order of what snapshots have seen. */
+  readonly historySpareKeysMax: number
+  /** For images that snapshots may need; beyond it the oldest snapshots are dropped. */
+  readonly historyBytesMax: number
+  readonly snapshotsMax: number
+  /** Batches in which nobody has opened a snapshot, after which no more cuts are made. */
+  readonly idleCutsMax: number
+  readonly unitLocksMax: number
+  /** Requests that wait for a pending transaction. */
+  readonly waitersMax: number
+  /** Texts of ranges stand in slabs of this size. */
+  readonly textSlabBytes: number
+  /** With less than this left, the next text begins a new slab. At least the room that is asked for around a text. */
+  readonly textSlabBytesMin: number
+  /** A buffer for long texts that is larger is not kept. */
+  readonly textKeptBytesMax: number
+  /** Completed transactions, tokens and fences are kept for one to two epochs. */
+  readonly epochMicros: number
+  /** Completed transactions are looked for if their slot has these last hexadecimal digits of a recent one. */
+  readonly recentSlotDigits: number
+  /** Finished transactions that a coordinator takes off the list of the unfinished together. */
+  readonly completionsMax: number
+}
+
+export const knobs: Knobs = {
+  unsortedKeysMax: 1000,
+  overlaySpareKeysMax: 4096,
+  overlayBytesMax: 36 * 1024 * 1024,
+  applyDelayMs: 500,
+  applyChangesMax: 12_000,
+  replayBytesMax: 4 * 1024 * 1024,
+  segmentBytesMax: 16 * 1024 * 1024,
+  reserveBytes: 1024 * 1024,
+  reserveDistanceBytes: 256 * 1024,
+  scratchBytesMax: 1024 * 1024,
+  readMarksMax: 50_000,
+  historySpareKeysMax: 1000,
+  historyBytesMax: 64 * 1024 * 1024,
+  snapshotsMax: 100_000,
+  idleCutsMax: 8,
+  unitLocksMax: 100_000,
+  waitersMax: 10_000,
+  textSlabBytes: 64 * 1024,
+  textSlabBytesMin: 12 * 1024,
+  textKeptBytesMax: 2 * 1024 * 1024,
+  epochMicros: 10 * 60 * 1_000_000,
+  recentSlotDigits: 5,
+  completionsMax: 100,
+}
