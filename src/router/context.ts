@@ -4,7 +4,8 @@ import type { IndexShape, TableShape } from '../model/table.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/storage-node.js'
-import type { Access, Principal, Reply } from './router.js'
+import type { AccessPart, OperationName } from './access.js'
+import type { Principal, Reply } from './router.js'
 import type { StructShape } from './shape.js'
 
 /** A table as requests for its items see it. */
@@ -34,8 +35,10 @@ export interface RouterContext {
 /** Who asks, and a check to call for each table before anything of it is told. */
 export interface RequestScope {
   readonly principal: Principal
-  /** Throws AccessDeniedException unless the principal may do this operation on that table. */
-  authorise(tableName: string): void
+  /** Throws AccessDeniedException unless the principal may do this part of the operation on that table: access.ts. */
+  authorise(tableName: string, part?: AccessPart): void
+  /** Whether it would not throw. */
+  allows(tableName: string, part?: AccessPart): boolean
 }
 
 /** Members of a request whose shape has been checked; what is deeper is checked where it is used. */
@@ -45,10 +48,9 @@ export type Input = Readonly<Record<string, unknown>>
 export const EXTENSION_PREFIX = 'Seriatim_20261101.'
 
 export interface Operation {
-  readonly name: string
+  readonly name: OperationName
   /** What stands before the name in the target of a request; absent: as DynamoDB has it. */
   readonly targetPrefix?: string
-  readonly access: Access
   readonly shape: StructShape
   /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */
   run(context: RouterContext, input: Input, scope: RequestScope): Promise<Reply>

@@ -1,5 +1,6 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
+import { type AccessPart, accessDenied, allows, type OperationName } from './access.js'
 import type { Input, RequestScope, Operation, RouterContext } from './context.js'
 import { internalError } from './reply.js'
 import type { Principal, Router, RouterReply, RouterRequest } from './router.js'
@@ -16,7 +17,7 @@ export interface RouterOptions {
 }
 
 export function openRouter({ context, operations, endWaits, onInternalError }: RouterOptions): Router {
-  const byName = new Map(operations.map((operation) => [operation.name, operation]))
+  const byName = new Map<string, Operation>(operations.map((operation) => [operation.name, operation]))
   return {
     operations: [...byName.keys()],
     ...(endWaits && { endWaits }),
@@ -31,7 +32,7 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
       if (operation === undefined) return { ok: false, error: unknownOperation(name) }
       try {
         if (!fitsShape(operation.shape, input)) checkShape(operation.shape, input)
-        const scope = scopeOf(principal, operation)
+        const scope = new Scope(principal, operation.name)
         const reply = await operation.run(context, input as Input, scope)
         return reply instanceof Uint8Array
           ? { ok: true, body: reply, headroomBytes: 0 }
@@ -48,15 +49,20 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
 const unknownOperation = (name: string): DynamoError =>
   new DynamoError('UnknownOperationException', `The operation ${name} is not supported by this store.`)
 
-function scopeOf(principal: Principal, operation: Operation): RequestScope {
-  return {
-    principal,
-    authorise(tableName) {
-      if (principal.allows(operation.access, tableName)) return
-      throw new DynamoError(
-        'AccessDeniedException',
-        `User: ${principal.name} is not authorized to perform: dynamodb:${operation.name} on resource: ${tableName} because the access file grants no ${operation.access} access to it`,
-      )
-    },
+class Scope implements RequestScope {
+  readonly principal: Principal
+  readonly #name: OperationName
+
+  constructor(principal: Principal, name: OperationName) {
+    this.principal = principal
+    this.#name = name
+  }
+
+  authorise(tableName: string, part: AccessPart = 'table'): void {
+    if (!this.allows(tableName, part)) throw accessDenied(this.principal, this.#name, part, tableName)
+  }
+
+  allows(tableName: string, part: AccessPart = 'table'): boolean {
+    return allows(this.principal, this.#name, part, tableName)
   }
 }

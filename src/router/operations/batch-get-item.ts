@@ -15,7 +15,6 @@ import { batchTableName } from './batch-names.js'
 
 export const batchGetItem: Operation = {
   name: 'BatchGetItem',
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {

@@ -21,7 +21,6 @@ const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true
 
 export const batchWriteItem: Operation = {
   name: 'BatchWriteItem',
-  access: 'write',
   shape: {
     kind: 'struct',
     members: {

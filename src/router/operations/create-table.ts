@@ -32,7 +32,6 @@ import { tableOperation } from './table-operation.js'
 
 export const createTable = tableOperation<CreateTableInput>({
   name: 'CreateTable',
-  access: 'admin',
   shape: {
     kind: 'struct',
     members: {

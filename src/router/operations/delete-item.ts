@@ -8,7 +8,6 @@ import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write
 
 export const deleteItem: Operation = {
   name: 'DeleteItem',
-  access: 'write',
   shape: {
     kind: 'struct',
     members: { ...writeMembers, Key: { kind: 'map', member: { kind: 'any' }, required: true } },

@@ -7,7 +7,6 @@ import { tableOperation } from './table-operation.js'
 
 export const deleteTable = tableOperation<{ readonly TableName: string }>({
   name: 'DeleteTable',
-  access: 'admin',
   shape: { kind: 'struct', members: { TableName: administeredTableNameShape } },
 
   async run(catalog, input, scope) {

@@ -4,7 +4,6 @@ import { tableOperation } from './table-operation.js'
 /** SDKs do not ask when they were given an endpoint. Should one ask, it is not to be sent to Amazon. */
 export const describeEndpoints = tableOperation<object>({
   name: 'DescribeEndpoints',
-  access: 'read',
   shape: { kind: 'struct', members: {} },
 
   run: () => jsonReply({ Endpoints: [{ Address: 'localhost:8000', CachePeriodInMinutes: 1440 }] }),

@@ -4,7 +4,6 @@ import { tableOperation } from './table-operation.js'
 /** DynamoDB's default quotas; this store throttles nothing. */
 export const describeLimits = tableOperation<object>({
   name: 'DescribeLimits',
-  access: 'read',
   shape: { kind: 'struct', members: {} },
 
   run: () =>

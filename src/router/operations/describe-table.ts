@@ -6,7 +6,6 @@ import { tableOperation } from './table-operation.js'
 
 export const describeTable = tableOperation<{ readonly TableName: string }>({
   name: 'DescribeTable',
-  access: 'read',
   shape: { kind: 'struct', members: { TableName: administeredTableNameShape } },
 
   run(catalog, input, scope) {

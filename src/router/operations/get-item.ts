@@ -10,7 +10,6 @@ import { tableNameOf } from '../table-name.js'
 
 export const getItem: Operation = {
   name: 'GetItem',
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {

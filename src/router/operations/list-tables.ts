@@ -10,7 +10,6 @@ interface ListTablesInput {
 
 export const listTables = tableOperation<ListTablesInput>({
   name: 'ListTables',
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {
@@ -24,13 +23,13 @@ export const listTables = tableOperation<ListTablesInput>({
     },
   },
 
-  run(catalog, input, { principal }) {
+  run(catalog, input, scope) {
     const namesMax = Math.trunc(input.Limit ?? PAGE_NAMES_MAX)
     const names = catalog.names()
     const page: string[] = []
     for (let at = firstAfter(names, input.ExclusiveStartTableName); at < names.length; at++) {
       const name = names[at] as string
-      if (!principal.allows('read', name)) continue
+      if (!scope.allows(name, 'listed')) continue
       if (page.length === namesMax) {
         return jsonReply({ TableNames: page, LastEvaluatedTableName: page.at(-1) })
       }

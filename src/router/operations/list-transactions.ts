@@ -1,3 +1,4 @@
+import { EVERY_TABLE } from '../access.js'
 import { EXTENSION_PREFIX, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { listTransactions as list } from '../transaction-list.js'
@@ -8,15 +9,13 @@ const LIMIT_MAX = 1000
 export const listTransactions: Operation = {
   name: 'ListTransactions',
   targetPrefix: EXTENSION_PREFIX,
-  access: 'admin',
   shape: {
     kind: 'struct',
     members: { Limit: { kind: 'integer', valueMin: 1, valueMax: LIMIT_MAX } },
   },
 
   async run(context, input, scope) {
-    // It concerns no table in particular, so it needs admin access to all of them.
-    scope.authorise('*')
+    scope.authorise(EVERY_TABLE, 'everyTable')
     const limit = (input['Limit'] as number | null | undefined) ?? LIMIT_DEFAULT
     return jsonReply(await list(context.nodes, context.runtime.clock.nowMicros(), limit))
   },

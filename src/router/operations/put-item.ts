@@ -11,7 +11,6 @@ import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write
 
 export const putItem: Operation = {
   name: 'PutItem',
-  access: 'write',
   shape: {
     kind: 'struct',
     members: { ...writeMembers, Item: { kind: 'map', member: { kind: 'any' }, required: true } },

@@ -29,7 +29,6 @@ import { tableNameOf } from '../table-name.js'
 
 export const query: Operation = {
   name: 'Query',
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {

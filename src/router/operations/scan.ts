@@ -23,7 +23,6 @@ import { plainReads, type RangeReader } from './query.js'
 
 export const scan: Operation = {
   name: 'Scan',
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {

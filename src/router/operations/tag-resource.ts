@@ -17,7 +17,6 @@ const arnShape: Shape = { kind: 'string' }
 
 export const tagResource = tableOperation<ResourceInput & { readonly Tags: readonly Partial<Tag>[] }>({
   name: 'TagResource',
-  access: 'admin',
   shape: { kind: 'struct', members: { ResourceArn: arnShape, Tags: { ...tagsShape, required: true } } },
 
   async run(catalog, input, scope) {
@@ -35,7 +34,6 @@ export const tagResource = tableOperation<ResourceInput & { readonly Tags: reado
 
 export const untagResource = tableOperation<ResourceInput & { readonly TagKeys: readonly string[] }>({
   name: 'UntagResource',
-  access: 'admin',
   shape: {
     kind: 'struct',
     members: { ResourceArn: arnShape, TagKeys: { kind: 'list', required: true, member: { kind: 'string' } } },
@@ -59,7 +57,6 @@ export const untagResource = tableOperation<ResourceInput & { readonly TagKeys: 
 
 export const listTagsOfResource = tableOperation<ResourceInput & { readonly NextToken?: string }>({
   name: 'ListTagsOfResource',
-  access: 'read',
   shape: { kind: 'struct', members: { ResourceArn: arnShape, NextToken: { kind: 'string' } } },
 
   run(catalog, input, scope) {

@@ -13,7 +13,6 @@ interface UpdateTimeToLiveInput {
 
 export const updateTimeToLive = tableOperation<UpdateTimeToLiveInput>({
   name: 'UpdateTimeToLive',
-  access: 'admin',
   shape: {
     kind: 'struct',
     members: {
@@ -63,7 +62,6 @@ function checkChange({ timeToLive }: TableRecord, attribute: string, enabled: bo
 
 export const describeTimeToLive = tableOperation<{ readonly TableName: string }>({
   name: 'DescribeTimeToLive',
-  access: 'read',
   shape: { kind: 'struct', members: { TableName: administeredTableNameShape } },
 
   run(catalog, input, scope) {

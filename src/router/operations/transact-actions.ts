@@ -98,7 +98,7 @@ export function parseActions(
   const parsed = elements.map((element) => {
     const [kind, input] = theOne(element)
     const tableName = tableNameOf(input['TableName'])
-    scope.authorise(tableName)
+    scope.authorise(tableName, kind)
     const { attributes: given, mutation, condition } = parse(kind, input)
     return { tableName, input, attributes: given, mutation, condition }
   })

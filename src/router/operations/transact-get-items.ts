@@ -17,7 +17,6 @@ import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-ref
 
 export const transactGetItems: Operation = {
   name: 'TransactGetItems',
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {

@@ -12,7 +12,6 @@ import { cancelledBy } from './transact-refusals.js'
 
 export const transactWriteItems: Operation = {
   name: 'TransactWriteItems',
-  access: 'write',
   shape: {
     kind: 'struct',
     members: {

@@ -19,7 +19,6 @@ import { runWrite, writeMembers } from './single-write.js'
 
 export const updateItem: Operation = {
   name: 'UpdateItem',
-  access: 'write',
   shape: {
     kind: 'struct',
     members: {

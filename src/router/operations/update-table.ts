@@ -32,7 +32,6 @@ const indexUpdateShape: StructShape = {
 
 export const updateTable = tableOperation<UpdateTableInput>({
   name: 'UpdateTable',
-  access: 'admin',
   shape: {
     kind: 'struct',
     members: {

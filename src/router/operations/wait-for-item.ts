@@ -15,7 +15,6 @@ export function waitForItem(waits: ItemWaits): Operation {
   return {
     name: 'WaitForItem',
     targetPrefix: EXTENSION_PREFIX,
-    access: 'read',
     shape: {
       kind: 'struct',
       members: {

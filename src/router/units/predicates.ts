@@ -10,7 +10,6 @@ import { readTarget, type ReadTarget } from '../read-target.js'
 import type { Shape } from '../shape.js'
 import { checkStartNames, parseStartKey, startPosition } from '../start-key.js'
 import { tableNameOf } from '../table-name.js'
-import { authoriseReading } from './reads.js'
 import type { Unit } from './unit.js'
 
 const { TableName, IndexName, FilterExpression, ExpressionAttributeNames, ExpressionAttributeValues } =
@@ -37,10 +36,10 @@ export function bindPredicates(
   { readTimestamp: since }: Unit,
 ): readonly LocatedPredicate[] {
   if (elements.length === 0) return []
+  for (const element of elements) scope.authorise(tableNameOf(element['TableName']), 'Predicates')
   if (since === undefined) throw validationError('Predicates need the ReadTimestamp that they were read at')
   return elements.map((element): LocatedPredicate => {
     const tableName = tableNameOf(element['TableName'])
-    authoriseReading(scope, tableName)
     const target = readTarget(context, tableName, element)
     const { index } = target
     const { whole, filter, nodes } = partsOf(context, element, target)

@@ -1,5 +1,4 @@
 // Items that a unit of work has read: each must have, at the commit timestamp, the last write that it had then.
-import { DynamoError } from '../../model/errors.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Action } from '../../storage/transactions.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
@@ -22,10 +21,11 @@ export function bindReads(
   context: RouterContext,
   elements: readonly Input[],
   scope: RequestScope,
+  part: 'Reads' | 'Locks',
 ): readonly Action[] {
   return elements.map((read) => {
     const tableName = tableNameOf(read['TableName'])
-    authoriseReading(scope, tableName)
+    scope.authorise(tableName, part)
     const { shape } = context.catalog.table(tableName)
     const keyAttributes = parseItem(read['Key'])
     return {
@@ -36,13 +36,4 @@ export function bindReads(
       expected: { kind: 'version', written: timestampOf(read['Version']) },
     }
   })
-}
-
-/** A commit tells whether something was changed: that is for those who may read it. */
-export function authoriseReading({ principal }: RequestScope, tableName: string): void {
-  if (principal.allows('read', tableName)) return
-  throw new DynamoError(
-    'AccessDeniedException',
-    `User: ${principal.name} is not authorized to perform: dynamodb:UnitCommit on resource: ${tableName} because the access file grants no read access to it`,
-  )
 }

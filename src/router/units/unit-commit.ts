@@ -24,7 +24,6 @@ import { releaseOf, type Unit, unitLimits, unitMembers, unitOf } from './unit.js
 export const unitCommit: Operation = {
   name: 'UnitCommit',
   targetPrefix: EXTENSION_PREFIX,
-  access: 'write',
   shape: {
     kind: 'struct',
     members: {
@@ -65,8 +64,8 @@ export const unitCommit: Operation = {
     const validates = unit.isolation === 'serializable'
     // Reads the catalogue, so what it gives is sent to the nodes in the same turn.
     const writes = bindActions(context, parsed)
-    const reads = bindReads(context, listOf(input, 'Reads'), scope)
-    const locks = bindReads(context, listOf(input, 'Locks'), scope)
+    const reads = bindReads(context, listOf(input, 'Reads'), scope, 'Reads')
+    const locks = bindReads(context, listOf(input, 'Locks'), scope, 'Locks')
     const predicates = validates ? bindPredicates(context, listOf(input, 'Predicates'), scope, unit) : []
     const timestamp = await commitUnit(context, unit, {
       actions: combine(unit, writes, reads, locks),

@@ -7,7 +7,6 @@ import { releaseOf, unitLimits, unitMembers, unitOf } from './unit.js'
 export const unitEnd: Operation = {
   name: 'UnitEnd',
   targetPrefix: EXTENSION_PREFIX,
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {
@@ -19,7 +18,12 @@ export const unitEnd: Operation = {
   async run(context, input, scope) {
     const unit = unitOf(context, input)
     releaseOf(context, input)
-    const locks = bindReads(context, (input['Locks'] as readonly Input[] | null | undefined) ?? [], scope)
+    const locks = bindReads(
+      context,
+      (input['Locks'] as readonly Input[] | null | undefined) ?? [],
+      scope,
+      'Locks',
+    )
     await context.coordinator.snapshots.unlock(
       unit.id,
       locks.map(({ table, key }) => ({ space: table.space, key })),

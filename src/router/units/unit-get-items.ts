@@ -34,7 +34,6 @@ import {
 export const unitGetItems: Operation = {
   name: 'UnitGetItems',
   targetPrefix: EXTENSION_PREFIX,
-  access: 'read',
   shape: {
     kind: 'struct',
     members: {
@@ -137,6 +136,7 @@ function bindGets(
   return elements.map((get) => {
     const tableName = tableNameOf(get['TableName'])
     scope.authorise(tableName)
+    if (get['Lock'] === true) scope.authorise(tableName, 'Lock')
     const keyAttributes = parseItem(get['Key'])
     const { shape } = context.catalog.table(tableName)
     const ref = { space: shape.space, key: keyOf(shape, keyAttributes) }

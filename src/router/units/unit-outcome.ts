@@ -5,7 +5,6 @@ import { jsonReply } from '../reply.js'
 export const unitOutcome: Operation = {
   name: 'UnitOutcome',
   targetPrefix: EXTENSION_PREFIX,
-  access: 'read',
   shape: {
     kind: 'struct',
     members: { ClientRequestToken: { kind: 'string', required: true, lengthMin: 1, lengthMax: 36 } },

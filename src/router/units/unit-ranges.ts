@@ -9,6 +9,7 @@ import {
 import type { Reply } from '../router.js'
 import { query, type RangeReader, runQuery } from '../operations/query.js'
 import { runScan, scan } from '../operations/scan.js'
+import { tableNameOf } from '../table-name.js'
 import { type ReadPlace, readPlace, refusedSnapshot, releaseOf, unitMembers, unitOf } from './unit.js'
 
 export const unitQuery = atSnapshot('UnitQuery', query, runQuery)
@@ -16,13 +17,14 @@ export const unitScan = atSnapshot('UnitScan', scan, runScan)
 
 type Run = (context: RouterContext, input: Input, scope: RequestScope, reader: RangeReader) => Promise<Reply>
 
-function atSnapshot(name: string, plain: Operation, run: Run): Operation {
+function atSnapshot(name: 'UnitQuery' | 'UnitScan', plain: Operation, run: Run): Operation {
   return {
     name,
     targetPrefix: EXTENSION_PREFIX,
-    access: plain.access,
     shape: { ...plain.shape, members: { ...plain.shape.members, ...unitMembers } },
     async run(context, input, scope) {
+      // Before a snapshot is opened: one that nobody is told of would stay until it is too old.
+      scope.authorise(tableNameOf(input['TableName']))
       releaseOf(context, input)
       const place = await readPlace(context, unitOf(context, input))
       try {
