@@ -47,6 +47,11 @@ interface Load {
   attempted: boolean
 }
 
+interface Waiter {
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
 export class Applier {
   readonly #options: ApplierOptions
   readonly #delayMs: number
@@ -56,6 +61,9 @@ export class Applier {
   readonly #loads: Load[] = []
   #pendingBytes = 0
   #pendingChanges = 0
+  /** In the order of their batches, which is that in which they came. */
+  readonly #drains: (Waiter & { readonly upTo: number })[] = []
+  readonly #directs: (Waiter & { readonly changes: readonly IndexChange[] })[] = []
   #running: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
   #failure: Error | undefined
@@ -85,23 +93,24 @@ export class Applier {
     else this.#startIn(this.#delayMs)
   }
 
-  /** Resolves once everything added so far is in the index; rejects if that fails. */
+  /**
+   * Resolves once everything added so far is in the index; rejects if an attempt at that fails. It takes as many commits as
+   * there are loads now, however many are added meanwhile.
+   */
   async drain(): Promise<void> {
-    while (this.#loads.length > 0 || this.#running !== undefined) {
-      if (this.#running === undefined) this.#start()
-      await this.#running
-      if (this.#failure !== undefined) throw this.#failure
-    }
+    const last = this.#loads.at(-1)?.batches.at(-1)
+    if (last !== undefined) await this.#wanted((waiter) => this.#drains.push({ ...waiter, upTo: last.number }))
   }
 
-  /** Changes that are not in the journal, when nothing else is under way. */
+  /** Changes that are not in the journal: after the commit that is under way, and no later load before them. */
   async direct(changes: readonly IndexChange[]): Promise<void> {
-    do await this.drain()
-    while (this.#running !== undefined)
-    const { index } = this.#options
-    const applying = index.apply(changes, index.appliedUpTo)
-    this.#runUntil(applying.catch(() => undefined))
-    await applying
+    await this.#wanted((waiter) => this.#directs.push({ ...waiter, changes }))
+  }
+
+  #wanted(add: (waiter: Waiter) => void): Promise<void> {
+    const done = new Promise<void>((resolve, reject) => add({ resolve, reject }))
+    if (this.#running === undefined) this.#start()
+    return done
   }
 
   stop(): void {
@@ -118,38 +127,56 @@ export class Applier {
 
   #start(): void {
     this.stop()
-    this.#runUntil(this.#run())
-  }
-
-  #runUntil(done: Promise<void>): void {
-    this.#running = done.then(() => {
+    this.#running = this.#run().then(() => {
       this.#running = undefined
-      if (this.#loads.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
+      // They came after its last look.
+      if (this.#isAsked()) this.#start()
+      else if (this.#loads.length > 0) this.#startIn(this.#failure === undefined ? this.#delayMs : RETRY_MS)
     })
   }
 
+  /** One commit at a time: of direct changes and of loads in turn, as long as one is asked for or due. */
   async #run(): Promise<void> {
     this.#failure = undefined
     do {
-      const [load] = this.#loads
-      const last = load?.batches.at(-1)
-      if (load === undefined || last === undefined) return
-      const { batches, changes, needless } = load
-      if (!load.attempted) this.#prepare(load, last)
-      try {
-        await this.#options.index.apply(changes, last.end)
-      } catch (error) {
-        this.#failure = error instanceof Error ? error : new Error(String(error))
-        this.#options.failed(this.#failure)
-        return
-      }
-      for (const key of this.#passing)
-        if (changes.has(key) && changes.get(key) === undefined) this.#passing.delete(key)
-      this.#loads.shift()
-      for (const batch of batches) this.#pendingBytes -= batch.bytes
-      this.#pendingChanges -= load.size
-      this.#options.applied(batches, [changes.keys(), needless])
-    } while (this.#isDue())
+      await this.#applyDirect()
+      await this.#applyLoad()
+      if (this.#failure !== undefined) return
+    } while (this.#isAsked() || this.#isDue())
+  }
+
+  async #applyDirect(): Promise<void> {
+    const direct = this.#directs.shift()
+    if (direct === undefined) return
+    const { index } = this.#options
+    await index.apply(direct.changes, index.appliedUpTo).then(direct.resolve, direct.reject)
+  }
+
+  async #applyLoad(): Promise<void> {
+    const [load] = this.#loads
+    const last = load?.batches.at(-1)
+    if (load === undefined || last === undefined) return
+    const { batches, changes, needless } = load
+    if (!load.attempted) this.#prepare(load, last)
+    try {
+      await this.#options.index.apply(changes, last.end)
+    } catch (error) {
+      this.#failed(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    for (const key of this.#passing)
+      if (changes.has(key) && changes.get(key) === undefined) this.#passing.delete(key)
+    this.#loads.shift()
+    for (const batch of batches) this.#pendingBytes -= batch.bytes
+    this.#pendingChanges -= load.size
+    this.#options.applied(batches, [changes.keys(), needless])
+    while ((this.#drains[0]?.upTo ?? Infinity) <= last.number) this.#drains.shift()?.resolve()
+  }
+
+  #failed(failure: Error): void {
+    this.#failure = failure
+    this.#options.failed(failure)
+    for (const waiter of [...this.#drains.splice(0), ...this.#directs.splice(0)]) waiter.reject(failure)
   }
 
   /** Puts a batch to the load that is being put together, as long as there is room in it. */
@@ -180,6 +207,10 @@ export class Applier {
       else if (!this.#passing.has(key)) needless.push(key)
     })
     for (const key of needless) changes.delete(key)
+  }
+
+  #isAsked(): boolean {
+    return this.#directs.length > 0 || this.#drains.length > 0
   }
 
   #isDue(): boolean {

@@ -22,7 +22,7 @@ import { OutcomeUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { type Line, type Put, added, keysOf, removals } from './line.js'
 import { Overlay } from './overlay.js'
-import { countKey, encodeCount } from './spaces.js'
+import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import { type View, viewOf } from './view.js'
 import { Watches } from './watches.js'
@@ -61,6 +61,8 @@ export class JournalLine implements Line {
   /** Decided and not applied, in bytes. */
   #bytes = 0
   #waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
+  /** Spaces that are being swept, and of which the index holds all that was ever put. */
+  readonly #sweeping = new Set<SpaceId>()
   #closing = false
   #cancelTimer: (() => void) | undefined
   readonly #rollbackCallbacks: (() => void)[] = []
@@ -187,12 +189,17 @@ export class JournalLine implements Line {
 
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
     // Nothing writes to the space any more; what was written before must not come after.
-    await this.#settle()
-    await this.#applier.drain()
+    const { from, to } = boundsOf(space)
+    if (!this.#sweeping.has(space) || this.#overlay.hasAny(from, to)) {
+      await this.#settle()
+      await this.#applier.drain()
+      this.#sweeping.add(space)
+    }
     const keys = keysOf(this.#options.index, space, entriesMax)
     const done = keys.length < entriesMax
     if (done) this.#counts.forget(space)
     await this.#applier.direct(removals(keys, space, done))
+    if (done) this.#sweeping.delete(space)
     return done
   }
 
@@ -203,7 +210,8 @@ export class JournalLine implements Line {
     this.#cancelTimer?.()
     // A writer that was let in just before may still be on its way.
     await new Promise<void>((resolve) => runtime.defer(resolve))
-    await this.#settle()
+    do await this.#settle()
+    while (this.#flying !== undefined || this.#open.hurried)
     try {
       await this.#applier.drain()
     } catch {
@@ -340,11 +348,11 @@ export class JournalLine implements Line {
     this.#bytes += bytes
   }
 
-  /** Everything decided so far is durable, or has failed. */
+  /** Everything decided so far is durable, or has failed. What is decided meanwhile is not waited for. */
   async #settle(): Promise<void> {
-    if (!isEmpty(this.#open)) this.#hurry()
-    while (this.#flying !== undefined || this.#open.hurried)
-      await (this.#flying ?? this.#open).durable.catch(() => undefined)
+    const last = isEmpty(this.#open) ? this.#flying : this.#open
+    if (last === this.#open) this.#hurry()
+    await last?.durable.catch(() => undefined)
   }
 }
 
