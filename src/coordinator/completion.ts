@@ -38,10 +38,10 @@ export class Completion {
     this.#running.add(running)
   }
 
-  /** Resolves once nothing is left to complete, or could not be. */
+  /** Resolves once what there is now has been completed, or could not be. */
   async idle(): Promise<void> {
     if (this.#waiting.length > 0) this.#start()
-    while (this.#running.size > 0) await Promise.all(this.#running)
+    await Promise.all(this.#running)
   }
 
   #start(): void {

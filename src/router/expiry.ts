@@ -3,7 +3,9 @@
 // Until it is deleted an expired item is there for every request, as in DynamoDB. It is deleted on the condition that
 // its expiry is still the one that was seen, so an item that was given more time meanwhile stays.
 import type { BoundCondition } from '../expression/types.js'
+import type { KeyBytes } from '../model/brand.js'
 import { expiryPrefix, itemKey } from '../model/key-bytes.js'
+import { keyAfter } from '../model/key-range.js'
 import type { TableShape } from '../model/table.js'
 import { attribute, type AttributeValue, type Item } from '../model/value.js'
 import type { StorageNode } from '../storage/storage-node.js'
@@ -17,6 +19,16 @@ const ROUND_ITEMS_MAX = 500
 const ROUND_BYTES_MAX = 1024 * 1024
 /** Expiries further in the past are taken for mistakes, and such items are kept, as DynamoDB does. */
 const AGE_SECONDS_MAX = 5 * 365 * 24 * 60 * 60
+
+interface Swept {
+  /** Where to go on; undefined: that was the end. */
+  readonly more: KeyBytes | undefined
+  readonly looked: number
+  /** At least one. */
+  readonly deleted: boolean
+}
+
+const NOTHING: Swept = { more: undefined, looked: 0, deleted: false }
 
 export class ExpirySweeper {
   readonly #options: BackgroundOptions
@@ -40,15 +52,11 @@ export class ExpirySweeper {
 
   /**
    * Deletes what has expired by now, without the pause between rounds: whoever has moved the clock need not know how
-   * often it is looked at.
+   * often it is looked at. What is written or expires meanwhile is left to the rounds.
    */
   async idle(): Promise<void> {
-    await this.#running
-    do {
-      if (this.#closed || this.#tables().length === 0) return
-      if (this.#running === undefined) this.#start()
-      await this.#running
-    } while (this.#more)
+    const nowSeconds = this.#nowSeconds()
+    await this.#eachTable((name, node) => this.#sweepAll(name, node, nowSeconds))
   }
 
   #start(): void {
@@ -76,27 +84,45 @@ export class ExpirySweeper {
 
   async #round(): Promise<void> {
     this.#more = false
+    await this.#eachTable(async (name, node) => {
+      const { more, deleted } = await this.#sweep(name, node, this.#nowSeconds())
+      if (more !== undefined && deleted) this.#more = true
+    })
+  }
+
+  async #eachTable(sweep: (name: string, node: StorageNode) => Promise<void>): Promise<void> {
     for (const name of this.#tables()) {
       for (const node of this.#options.nodes) {
         if (this.#closed) return
         try {
-          await this.#sweep(name, node)
+          await sweep(name, node)
         } catch (error) {
           // The next round tries again.
-          this.#options.onBackgroundError?.(error)
+          if (!this.#closed) this.#options.onBackgroundError?.(error)
         }
       }
     }
   }
 
-  async #sweep(name: string, node: StorageNode): Promise<void> {
-    const nowSeconds = Math.floor(this.#options.runtime.clock.nowMicros() / 1e6)
+  /** Once through all, and no further than as many as there are now: more may be written without end. */
+  async #sweepAll(name: string, node: StorageNode, nowSeconds: number): Promise<void> {
+    const space = this.#current(name)?.expiry?.space
+    let left = space === undefined ? 0 : node.count(space).items
+    for (let from: KeyBytes | undefined; left > 0 && !this.#closed;) {
+      const page = await this.#sweep(name, node, nowSeconds, from)
+      from = page.more
+      left = from === undefined ? 0 : left - page.looked
+    }
+  }
+
+  /** Deletes the expired among the next entries from there on. */
+  async #sweep(name: string, node: StorageNode, nowSeconds: number, from?: KeyBytes): Promise<Swept> {
     const table = this.#current(name)
-    if (table?.expiry === undefined) return
+    if (table?.expiry === undefined) return NOTHING
     const { entries, more } = await node.range({
       space: table.expiry.space,
       itemSpace: table.space,
-      from: expiryPrefix(Math.max(0, nowSeconds - AGE_SECONDS_MAX)),
+      from: from ?? expiryPrefix(Math.max(0, nowSeconds - AGE_SECONDS_MAX)),
       to: expiryPrefix(nowSeconds + 1),
       reverse: false,
       entriesMax: ROUND_ITEMS_MAX,
@@ -111,7 +137,16 @@ export class ExpirySweeper {
         return deleteExpired(node, current, current.expiry.attribute, parseRecord(record))
       }),
     )
-    if (more && deleted.includes(true)) this.#more = true
+    const last = entries.at(-1)
+    return {
+      more: more && last !== undefined ? keyAfter(last.key) : undefined,
+      looked: entries.length,
+      deleted: deleted.includes(true),
+    }
+  }
+
+  #nowSeconds(): number {
+    return Math.floor(this.#options.runtime.clock.nowMicros() / 1e6)
   }
 
   #current(name: string): TableShape | undefined {

@@ -99,7 +99,8 @@ export class Applier {
    */
   async drain(): Promise<void> {
     const last = this.#loads.at(-1)?.batches.at(-1)
-    if (last !== undefined) await this.#wanted((waiter) => this.#drains.push({ ...waiter, upTo: last.number }))
+    if (last !== undefined)
+      await this.#wanted((waiter) => this.#drains.push({ ...waiter, upTo: last.number }))
   }
 
   /** Changes that are not in the journal: after the commit that is under way, and no later load before them. */
