@@ -34,6 +34,8 @@ test('background: an index becomes active and idle() resolves while 300 writers 
         TableName: 'Load',
         Item: { id: { S: `${writer}-${i % 20}` }, group: { S: 'load' }, text: { S: TEXT } },
       })
+      // Out of step with each other, so that a batch is always under way.
+      for (let turn = 0; turn < writer % 7; turn++) await new Promise((resolve) => setImmediate(resolve))
     }
   })
   await store.call('DeleteTable', { TableName: 'Dropped' })
