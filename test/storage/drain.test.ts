@@ -62,6 +62,8 @@ function loaded(): { applier: Applier; index: ReturnType<typeof told>; applied: 
     runtime: testRuntime(1),
     applied: (batches) => (applied = batches.at(-1)?.number ?? 0),
     failed: (error) => assert.fail(error),
+    delayMs: 500,
+    hurryBytes: 1_000_000,
     changesMax: 1,
   })
   while (added < 3) applier.add(batchOf(++added))
@@ -100,6 +102,9 @@ test('applying: a failed commit is told to every drain and direct change that wa
     runtime: testRuntime(1),
     applied: () => assert.fail('nothing is applied'),
     failed: () => undefined,
+    delayMs: 500,
+    hurryBytes: 1_000_000,
+    changesMax: 12_000,
   })
   applier.add(batchOf(1))
   const waits = [applier.drain(), applier.drain(), applier.direct([])]
