@@ -26,9 +26,9 @@ test('background: an index becomes active and idle() resolves while 300 writers 
   await fill('Dropped', 4000)
   await fill('Load', 2000)
   let writes = 0
-  let over = false
+  const load = { isOver: false }
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
-    for (let i = 0; writes < WRITES_MAX && !over; i++) {
+    for (let i = 0; writes < WRITES_MAX && !load.isOver; i++) {
       writes++
       await store.call('PutItem', {
         TableName: 'Load',
@@ -46,7 +46,7 @@ test('background: an index becomes active and idle() resolves while 300 writers 
   } as never)
   await store.idle()
   assert.ok(writes < WRITES_MAX, `nothing was done before the load ended, after ${writes} writes`)
-  over = true
+  load.isOver = true
   const { Table } = await store.call('DescribeTable', { TableName: 'Load' })
   assert.equal(Table?.GlobalSecondaryIndexes?.[0]?.IndexStatus, 'ACTIVE')
   await Promise.all(writers)

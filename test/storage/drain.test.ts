@@ -123,17 +123,17 @@ test('applying: a sweep ends although another batch is always being written', as
   for (let i = 0; i < 25; i++) await put(node, plain, plainItem(`i${i}`))
   const other = { ...plain, space: spaceId(2) }
   let batches = 0
-  let over = false
+  const load = { isOver: false }
   // Three writers in turn: when the batch of one is written the next has begun.
   const writers = Array.from({ length: 3 }, async (_, writer) => {
-    for (let i = 0; i < LOADS_MAX && !over; i++) {
+    for (let i = 0; i < LOADS_MAX && !load.isOver; i++) {
       await put(node, other, plainItem(`j${writer}-${i}`))
       batches++
     }
   })
   let steps = 1
   while (!(await node.sweep(plain.space, 10))) steps++
-  over = true
+  load.isOver = true
   assert.equal(steps, 3)
   assert.ok(batches < LOADS_MAX, `${batches} writes before three steps were through`)
   await Promise.all(writers)
