@@ -1,6 +1,7 @@
 export { open } from './store.js'
 export type { OpenOptions, Store, StorePlace } from './store.js'
 export type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
+export { FolderRefused } from './storage/errors.js'
 export { DynamoError } from './model/errors.js'
 export type { DynamoErrorName } from './model/errors.js'
 export { manualClock } from './runtime/manual-clock.js'

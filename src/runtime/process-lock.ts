@@ -1,51 +1,122 @@
-// A lock file: one process at a time. The lock of a process that is gone is taken over.
-import { open, unlink } from 'node:fs/promises'
-import { readIfThere } from './small-files.js'
+// A lock file: one owner at a time, by a lock of the kernel on it.
+//
+//   open --> lock --held--> who holds it, as far as the file tells
+//              \--taken--> is the name still that of this file? --no--> again
+//                              \--yes--> owned until the descriptor is closed, or the process ends
+//
+// The file is never removed: whoever opens it before and locks it after would own a file without a name, beside the owner
+// of the next one. What is written in it is for the message alone and decides nothing.
+import { close, constants, fstat, ftruncate, open, read, write, type Stats } from 'node:fs'
+import { readlink, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { promisify } from 'node:util'
+import { answerOf, type TryLock } from './kernel-lock.js'
 
-export type LockResult = { readonly release: () => Promise<void> } | { readonly heldBy: number | undefined }
+const openFile = promisify(open)
+const closeFile = promisify(close)
+const truncateFile = promisify(ftruncate)
+const fileStat = promisify(fstat) as (descriptor: number) => Promise<Stats>
+const writeFile = promisify(write) as (descriptor: number, text: string, at: number) => Promise<unknown>
+const readFile = promisify(read)
 
-const TAKEOVERS_MAX = 3
-
-/** Takes the lock, or tells which process has it (undefined: several are after it at once). */
-export async function takeLock(file: string): Promise<LockResult> {
-  const owner = await identityOf(process.pid)
-  for (let attempt = 0; attempt < TAKEOVERS_MAX; attempt++) {
-    if (await createWith(file, owner)) return { release: () => unlink(file) }
-    const holder = (await readIfThere(file)) ?? ''
-    const pid = Number.parseInt(holder, 10)
-    if (Number.isInteger(pid) && isAlive(pid) && (await identityOf(pid)) === holder) return { heldBy: pid }
-    // Its owner is gone without having released it.
-    await unlink(file).catch(() => undefined)
-  }
-  return { heldBy: undefined }
+/** Who holds a lock; whatever the file does not tell is absent. */
+export interface Holder {
+  readonly pid?: number
+  /** If it is not this one. */
+  readonly host?: string
+  /** Its process numbers are those of another container. */
+  readonly isElsewhere?: boolean
 }
 
-async function createWith(file: string, text: string): Promise<boolean> {
+export type LockResult = { readonly release: () => Promise<void> } | { readonly heldBy: Holder }
+
+/** Each of them needs a file that was removed or replaced between two system calls. */
+const ATTEMPTS_MAX = 10
+const HOLDER_BYTES_MAX = 1024
+
+export async function takeLock(file: string, tryLock: TryLock): Promise<LockResult> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const result = await attemptLock(file, tryLock)
+    if (result !== undefined) return result
+  }
+  return { heldBy: {} }
+}
+
+/** Undefined: the name has become that of another file. */
+async function attemptLock(file: string, tryLock: TryLock): Promise<LockResult | undefined> {
+  // Node opens with O_CLOEXEC: a process that this one starts has no part in the lock.
+  const descriptor = await openFile(file, constants.O_RDWR | constants.O_CREAT, 0o644)
+  let isOwned = false
   try {
-    const handle = await open(file, 'wx')
-    await handle.writeFile(text)
-    await handle.close()
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
+    if (answerOf(tryLock, descriptor) === 'held') return { heldBy: await readHolder(descriptor) }
+    if (!(await isNamed(file, descriptor))) return undefined
+    await writeHolder(descriptor)
+    isOwned = true
+    return { release: once(() => release(descriptor)) }
+  } finally {
+    if (!isOwned) await closeFile(descriptor)
   }
 }
 
-/** A process id alone comes back after a restart of the machine or the container; with its start time it does not. */
-async function identityOf(pid: number): Promise<string> {
-  const stat = await readIfThere(`/proc/${pid}/stat`)
-  const boot = await readIfThere('/proc/sys/kernel/random/boot_id')
-  // The name of the program, in brackets, may hold blanks; the start time is the 20th field behind it.
-  const started = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  return `${pid} ${boot?.trim() ?? ''} ${started ?? ''}`.trim()
-}
-
-function isAlive(pid: number): boolean {
+/** Whether another process has a lock on the file. A file that is not there has none. */
+export async function isLocked(file: string, tryLock: TryLock): Promise<boolean> {
+  let descriptor: number
   try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    descriptor = await openFile(file, constants.O_RDWR)
+  } catch {
+    return false
   }
+  try {
+    return answerOf(tryLock, descriptor) === 'held'
+  } finally {
+    await closeFile(descriptor)
+  }
+}
+
+async function isNamed(file: string, descriptor: number): Promise<boolean> {
+  const locked = await fileStat(descriptor)
+  const named = await stat(file).catch(() => undefined)
+  return named !== undefined && named.ino === locked.ino && named.dev === locked.dev
+}
+
+async function writeHolder(descriptor: number): Promise<void> {
+  const namespace = await pidNamespace()
+  const holder = { pid: process.pid, host: hostname(), ...(namespace !== undefined && { namespace }) }
+  await truncateFile(descriptor, 0)
+  await writeFile(descriptor, `${JSON.stringify(holder)}\n`, 0)
+}
+
+async function readHolder(descriptor: number): Promise<Holder> {
+  const { bytesRead, buffer } = await readFile(
+    descriptor,
+    Buffer.alloc(HOLDER_BYTES_MAX),
+    0,
+    HOLDER_BYTES_MAX,
+    0,
+  )
+  try {
+    const found = JSON.parse(buffer.toString('utf8', 0, bytesRead)) as Record<string, unknown>
+    const { pid, host, namespace } = found
+    return {
+      ...(Number.isInteger(pid) && { pid: pid as number }),
+      ...(typeof host === 'string' && host !== hostname() && { host }),
+      ...(typeof namespace === 'string' && { isElsewhere: namespace !== (await pidNamespace()) }),
+    }
+  } catch {
+    // It has not said yet who it is.
+    return {}
+  }
+}
+
+const pidNamespace = (): Promise<string | undefined> => readlink('/proc/self/ns/pid').catch(() => undefined)
+
+async function release(descriptor: number): Promise<void> {
+  // The name of an owner that has gone would only mislead.
+  await truncateFile(descriptor, 0).catch(() => undefined)
+  await closeFile(descriptor)
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => (done ??= action())
 }

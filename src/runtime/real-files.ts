@@ -1,6 +1,7 @@
 // The real file layer, over node:fs.
 import { close, constants, fdatasync, fstat, ftruncate, open, read, write } from 'node:fs'
-import { mkdir, readdir, unlink } from 'node:fs/promises'
+import { mkdir, readdir, stat, unlink } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { platform } from 'node:process'
 import { promisify } from 'node:util'
 import { type FileHandle, type FileLayer, OutOfSpace } from './files.js'
@@ -34,9 +35,7 @@ export function realFiles(): FileLayer {
       }
     },
     remove: unlink,
-    makeFolder: async (path) => {
-      await mkdir(path, { recursive: true })
-    },
+    makeFolder: (path) => makeFolder(resolve(path)),
     syncFolder: async (path) => {
       // Windows has no handle on a folder, and needs none: its file systems journal names themselves.
       if (platform === 'win32') return
@@ -49,6 +48,28 @@ export function realFiles(): FileLayer {
     },
   }
 }
+
+/** Node's own way of doing it says ENOENT where the file system is read-only. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if (await isFolder(path)) return
+    const above = dirname(path)
+    if (codeOf(error) !== 'ENOENT' || above === path) throw error
+    await makeFolder(above)
+    // Another process may do the same.
+    await mkdir(path).catch(async (again: unknown) => {
+      if (!(await isFolder(path))) throw again
+    })
+  }
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 
 class RealFile implements FileHandle {
   readonly #path: string

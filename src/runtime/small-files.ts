@@ -1,5 +1,5 @@
 // Small files read and written as a whole.
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, readFile, rename, stat } from 'node:fs/promises'
 
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
@@ -21,4 +21,10 @@ export async function writeWhole(file: string, text: string): Promise<void> {
     await handle.close()
   }
   await rename(draft, file)
+}
+
+/** There is something, and it is not a folder. */
+export async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found !== undefined && !found.isDirectory()
 }

@@ -19,7 +19,16 @@ export class RunOver extends Error {
   }
 }
 
-/** The data folder cannot be used as it is; the message says what to do. */
+/**
+ * The data folder cannot be used as it is: another process has it, a part is missing, it is not a data folder. The message
+ * says what to do, and nothing was changed.
+ *
+ * @example
+ *   const store = await open({ path }).catch((error) => {
+ *     if (error instanceof FolderRefused) console.error(error.message)
+ *     throw error
+ *   })
+ */
 export class FolderRefused extends Error {
   override readonly name = 'FolderRefused'
 }

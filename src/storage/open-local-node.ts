@@ -58,7 +58,7 @@ export async function openLocalNodes(
   if ('memory' in options) {
     return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
   }
-  const folder = await takeFolder(options.path, options.nodes)
+  const folder = await takeFolder(options.path, options.nodes === undefined ? {} : { nodes: options.nodes })
   const indexes: OrderedIndex[] = []
   try {
     await folder.upgrade()

@@ -13,7 +13,7 @@ import type { Item } from '../model/value.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import { entryKey, expiryKey } from './entries.js'
-import { takeFolder } from './folder.js'
+import { takeExistingFolder } from './folder.js'
 import { asBuffer, decodeRecord, parseRecord } from './record.js'
 import { boundsOf, countKey, decodeCount, inSpace, metaBounds, metaName, withoutSpace } from './spaces.js'
 import type { MetaEntry } from './storage-node.js'
@@ -43,7 +43,7 @@ const FINDINGS_MAX = 100
  * const { findings } = await verifyFolder('./data', { tables })
  */
 export async function verifyFolder(path: string, options: VerifyOptions): Promise<VerifyReport> {
-  const folder = await takeFolder(path)
+  const folder = await takeExistingFolder(path)
   const report = new Report(options.findingsMax ?? FINDINGS_MAX)
   try {
     const appliedUpTo: number[] = []

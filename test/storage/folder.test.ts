@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
@@ -27,7 +27,6 @@ test('folder: one process owns it, and says so to the next', async () => {
     return true
   })
   await node.close()
-  assert.ok(!existsSync(join(path, 'lock')))
   await (await open(path)).close()
 })
 
@@ -43,7 +42,7 @@ test('folder: another format, or another number of nodes, is refused with a sent
   const path = testFolder()
   await (await open(path)).close()
   assert.deepEqual(JSON.parse(readFileSync(join(path, 'seriatim.json'), 'utf8')), { format: 1, nodes: 1 })
-  assert.deepEqual(readdirSync(path).toSorted(), ['node-0', 'seriatim.json'])
+  assert.deepEqual(readdirSync(path).toSorted(), ['node-0', 'owner.lock', 'seriatim.json'])
   await assert.rejects(
     openLocalNodes({ runtime, path, nodes: 4 }),
     /was made for 1 node, not 4\. Start with --nodes 1/,
@@ -52,7 +51,8 @@ test('folder: another format, or another number of nodes, is refused with a sent
   await assert.rejects(open(path), /has format 2, and this version reads format 1\. Open it with the version/)
   writeFileSync(join(path, 'seriatim.json'), '{"form')
   await assert.rejects(open(path), /seriatim\.json is not readable\. Restore it/)
-  assert.ok(!existsSync(join(path, 'lock')), 'a refused folder is free')
+  writeFileSync(join(path, 'seriatim.json'), '{"format":1,"nodes":1}')
+  await (await open(path)).close() // A refused folder is free.
 })
 
 test('folder: several nodes each have their own data, and the folder knows how many', async () => {
@@ -64,10 +64,10 @@ test('folder: several nodes each have their own data, and the folder knows how m
   assert.equal(again.length, 3)
   assert.deepEqual(readdirSync(path).toSorted(), [
     'journal',
-    'lock',
     'node-0',
     'node-1',
     'node-2',
+    'owner.lock',
     'seriatim.json',
   ])
   for (const [i, node] of again.entries()) {
