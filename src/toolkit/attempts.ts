@@ -2,7 +2,7 @@
 //
 //   attempt --> lambda --> commit --> committed: callbacks, result
 //      ^          |           |
-//      |          |           '--> Conflict, SnapshotTooOld, Overloaded: may succeed another time
+//      |          |           '--> Conflict, SnapshotTooOld, Overloaded, AnswerLost: may succeed another time
 //      |          '--> threw, aborted: the caller's business, unless its reads were not consistent
 //      '-- wait: full jitter, and longer while the endpoint is overloaded
 //
@@ -11,8 +11,9 @@
 import type { Runtime } from '../runtime/runtime.js'
 import { Deadline } from './deadline.js'
 import { Conflict, OutcomeUnknown, UnitExpired } from './errors.js'
-import { EarlierCommitted, isRetriable, Overloaded } from './protocol.js'
+import { EarlierCommitted } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, Protocol } from './protocol.js'
+import { isRetriableAttempt, Overloaded, surfaced } from './refusals.js'
 import type { CommitProtocol, TransactOptions } from './transactor.js'
 import { Unit } from './unit.js'
 import { backoffOf, fraction, type Pace, sleep } from './waiting.js'
@@ -69,7 +70,7 @@ export async function commitEventually<Result>(
     if (error instanceof EarlierCommitted)
       return { ...theOne(doubtful, id, error), protocol: 'seriatim', ...counts }
     if (error instanceof Overloaded) pace.overloaded()
-    if (!isRetriable(error)) throw error
+    if (!isRetriableAttempt(error)) throw error
     if (attempt > settings.limit) throw lastWord(error, attempt)
     if (end.type === 'refused' && running.port.isDoubtful === true) doubtful.push(end)
     carried = running.port.carry?.() ?? carried
@@ -193,5 +194,5 @@ function lastWord(error: unknown, attempts: number): unknown {
     const times = attempts === 1 ? 'one attempt' : `${attempts} attempts`
     return new Conflict(`${error.message} Gave up after ${times}.`, error.detail, attempts, { cause: error })
   }
-  return error instanceof Overloaded && error.cause !== undefined ? error.cause : error
+  return surfaced(error)
 }

@@ -6,12 +6,17 @@
 // Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { DirectUnits } from './direct.js'
-import { callExtension } from './extension.js'
+import { callExtension, type SdkCommand, tellSends } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 import { loadSdk, type Sdk } from './sdk.js'
 
 export interface CallOptions {
   readonly signal?: AbortSignal
+  /**
+   * Told of each send that failed, the last one included, by an endpoint that sends again by itself as the SDK does: a
+   * request that was refused in the end may have been carried out before, if an answer was lost.
+   */
+  readonly sendFailed?: (error: unknown) => void
 }
 
 export interface Endpoint {
@@ -21,8 +26,8 @@ export interface Endpoint {
     options?: CallOptions,
   ): Promise<EndpointOutput<Name>>
   /**
-   * An operation of Seriatim's own (docs/wire.md), in the JSON of the wire: binaries are base64 here. An endpoint that is
-   * not Seriatim refuses it with an error named UnknownOperationException, or does not have this.
+   * An operation of Seriatim's own (docs/wire.md), in the JSON of the wire: binaries are base64 here. What an endpoint
+   * answers that is not Seriatim differs from one to the next (probe.ts); it may also not have this.
    */
   extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
   /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
@@ -39,7 +44,8 @@ export function clientEndpoint(client: DynamoDBClient): ExtendedEndpoint {
   return {
     async call(operation, input, options = {}) {
       const command = commandOf(await loadSdk(), operation, input)
-      const { signal } = options
+      const { signal, sendFailed } = options
+      if (sendFailed !== undefined) tellSends(command, sendFailed)
       const send = client.send.bind(client) as (
         command: unknown,
         options: { abortSignal?: AbortSignal },
@@ -50,7 +56,7 @@ export function clientEndpoint(client: DynamoDBClient): ExtendedEndpoint {
   }
 }
 
-function commandOf(sdk: Sdk, operation: EndpointOperation, input: unknown): unknown {
-  const Command = sdk[`${operation}Command`] as new (input: never) => unknown
+function commandOf(sdk: Sdk, operation: EndpointOperation, input: unknown): SdkCommand {
+  const Command = sdk[`${operation}Command`] as new (input: never) => SdkCommand
   return new Command(input as never)
 }

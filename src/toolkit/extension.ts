@@ -3,6 +3,7 @@
 //   a command of the SDK --serialize--> target and body replaced --build, sign--> endpoint
 //   its answer <--deserialize-- an empty success <-- the body, taken here          (an error is left as it is)
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { CallOptions } from './endpoint.js'
 import { loadSdk } from './sdk.js'
 
 /** Before the names of Seriatim's own operations. */
@@ -27,9 +28,37 @@ interface MiddlewareStack {
   add(middleware: (next: Handler) => Handler, options: Readonly<Record<string, string>>): void
 }
 
+/** A command of the SDK, as far as its sends are watched. */
+export interface SdkCommand {
+  readonly middlewareStack: unknown
+}
+
+/** Tells of every send of this command that fails, also of those after which the SDK sends again. */
+export function tellSends(command: SdkCommand, sendFailed: (error: unknown) => void): void {
+  const stack = command.middlewareStack as MiddlewareStack
+  // The SDK's retries are at the beginning of this step, so that this runs once for each of them.
+  stack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args)
+      } catch (error) {
+        sendFailed(error)
+        throw error
+      }
+    },
+    { step: 'finalizeRequest', priority: 'low' },
+  )
+}
+
+/** A success whose body is not JSON: no answer of Seriatim's. */
+class UnreadableAnswer extends Error {
+  override readonly name = 'UnreadableAnswer'
+  readonly $metadata = { httpStatusCode: 200 }
+}
+
 /**
- * One of Seriatim's own operations, by name; input and answer are the JSON of the wire (bytes in base64). An endpoint
- * that does not know it refuses with an error named UnknownOperationException.
+ * One of Seriatim's own operations, by name; input and answer are the JSON of the wire (bytes in base64). Endpoints that
+ * do not know it refuse it, each in a way of its own.
  *
  * @example
  *   const list = await callExtension(client, 'ListTransactions', { Limit: 10 })
@@ -38,7 +67,7 @@ export async function callExtension(
   client: DynamoDBClient,
   operation: string,
   input: object,
-  options: { readonly signal?: AbortSignal } = {},
+  options: CallOptions = {},
 ): Promise<unknown> {
   const { DescribeEndpointsCommand } = await loadSdk()
   const command = new DescribeEndpointsCommand({})
@@ -48,9 +77,14 @@ export async function callExtension(
   stack.add((next) => (args) => next(replaced(args, operation, input)), { step: 'build', priority: 'high' })
   // Next to the socket, inside of what parses an answer.
   stack.add((next) => async (args) => take(await next(args), taken), { step: 'deserialize', priority: 'low' })
-  const { signal } = options
+  const { signal, sendFailed } = options
+  if (sendFailed !== undefined) tellSends(command, sendFailed)
   await client.send(command, signal === undefined ? {} : { abortSignal: signal })
-  return JSON.parse(utf8.decode(taken.body)) as unknown
+  try {
+    return JSON.parse(utf8.decode(taken.body)) as unknown
+  } catch (cause) {
+    throw new UnreadableAnswer(`the answer to ${operation} is not JSON`, { cause })
+  }
 }
 
 function replaced(args: { request: SdkRequest }, operation: string, input: object): { request: SdkRequest } {

@@ -32,6 +32,7 @@ export {
   UnitExpired,
 } from './errors.js'
 export type { ConflictDetail } from './errors.js'
+export { isRetriable } from './refusals.js'
 export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values.js'
 export type { Endpoint } from './endpoint.js'
 export type { LockPlace, LockReport } from './locks/administration.js'

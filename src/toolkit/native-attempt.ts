@@ -5,12 +5,13 @@ import type { DirectUnit, DirectUnits } from './direct.js'
 import { OutcomeUnknown } from './errors.js'
 import { unitLimits } from './limits.js'
 import type { NativeUnits } from './native.js'
-import { commitRefusal, isAnswered, readRefusal } from './native-errors.js'
+import { commitRefusal, readRefusal } from './native-errors.js'
 import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
 import { goneOn, type Kept, type Plan, type ResumedPlan } from './native-detached.js'
 import { EarlierCommitted, isRepeatable } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, ItemAddress, Page } from './protocol.js'
 import type { RangeRequest, ReadItem, TableLayout, UnitWork } from './protocol.js'
+import { isTurnedAway, Overloaded, timedOut, verdictOf } from './refusals.js'
 import { backoffOf, sleep } from './waiting.js'
 
 const GETS_MAX = 100
@@ -236,8 +237,9 @@ export class NativeAttempt implements Attempt {
     for (let sends = 1; ; sends++) {
       this.usage.requests++
       try {
-        const answer = endpoint.extension('UnitCommit', input)
-        await (endpoint.losesNoAnswers === true ? answer : this.#answerInTime(answer))
+        if (endpoint.losesNoAnswers === true) await endpoint.extension('UnitCommit', input)
+        else
+          await this.#answerInTime(endpoint.extension('UnitCommit', input, { sendFailed: this.#sendFailed }))
         return
       } catch (error) {
         this.#commitFailed(error, work, sends)
@@ -246,19 +248,27 @@ export class NativeAttempt implements Attempt {
     }
   }
 
+  readonly #sendFailed = (error: unknown): void => {
+    if (verdictOf(error) === 'unsure') this.#isDoubtful = true
+  }
+
   /** Throws, unless the commit may be sent once more. */
   #commitFailed(error: unknown, work: UnitWork, sends: number): void {
     const { endpoint, layouts } = this.#shared
-    if (isAnswered(error)) {
+    const verdict = verdictOf(error)
+    const isTurned = isTurnedAway(error)
+    // Who is turned away learns nothing of an earlier send whose answer was lost.
+    if ((verdict === 'refused' || verdict === 'busy') && !(isTurned && this.#isDoubtful)) {
       // Which closes the snapshot, whatever the answer is.
-      this.#isAnswered = true
+      this.#isAnswered = !isTurned
       const refusal = commitRefusal(error, work)
       if (refusal instanceof Error && refusal.name === 'ValidationException')
         layouts.forget(work.actions.map(({ table }) => table))
       throw refusal
     }
-    this.#isDoubtful = true
+    if (!isTurned && verdict !== 'unsent') this.#isDoubtful = true
     if (sends < (endpoint.losesNoAnswers === true ? 1 : unitLimits.commitSendsMax)) return
+    if (!this.#isDoubtful) throw new Overloaded('the endpoint is out of reach', { cause: error })
     const { id } = this.#unit
     throw new OutcomeUnknown(
       `What became of this commit could not be told, after ${sends} sends; outcome('${id}') may tell later.`,
@@ -271,7 +281,9 @@ export class NativeAttempt implements Attempt {
     const { clock } = this.#shared.runtime
     let cancel = (): void => undefined
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.timer(unitLimits.commitWaitMs, () => reject(new Error('no answer in time')))
+      cancel = clock.timer(unitLimits.commitWaitMs, () =>
+        reject(timedOut('UnitCommit', unitLimits.commitWaitMs)),
+      )
     })
     try {
       return await Promise.race([answer, late])

@@ -1,7 +1,8 @@
 // What Seriatim answers, as what a caller can react to.
 import type { Item } from '../model/value.js'
 import { ConditionFailed, Conflict, SnapshotTooOld, UnitExpired, type ConflictDetail } from './errors.js'
-import { EarlierCommitted, Overloaded } from './protocol.js'
+import { EarlierCommitted } from './protocol.js'
+import { isThrottled, Overloaded } from './refusals.js'
 import type { Action, UnitWork } from './protocol.js'
 import { described } from './steps.js'
 import { unmarshallItem } from './values.js'
@@ -10,7 +11,6 @@ import { unmarshallItem } from './values.js'
 interface Refusal {
   readonly name?: string
   readonly message?: string
-  readonly $fault?: string
   readonly Conflicts?: readonly WireConflict[]
   readonly CancellationReasons?: readonly { readonly Code?: string; readonly Message?: string }[]
 }
@@ -20,30 +20,9 @@ interface WireConflict {
   readonly TransactionId?: string
 }
 
-/** Not an answer to the commit, whatever else it is: the commit may have taken effect. */
-const UNANSWERED = new Set([
-  'InternalServerError',
-  'InternalFailure',
-  'ServiceUnavailable',
-  'ServiceUnavailableException',
-  // An earlier send of the same commit is still under way.
-  'TransactionInProgressException',
-])
-const OVERLOADED = new Set([
-  'ThrottlingException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-])
-
-/** The endpoint has answered, and this is what it said. Errors of sockets and of the SDK itself are no answers. */
-export function isAnswered(error: unknown): boolean {
-  const { name = '' } = error as Refusal
-  return !UNANSWERED.has(name) && /(?:Exception|Exceeded)$/.test(name)
-}
-
 export function readRefusal(error: unknown): unknown {
   const { name = '', message = '' } = error as Refusal
-  if (OVERLOADED.has(name)) return new Overloaded(message, { cause: error })
+  if (isThrottled(error)) return new Overloaded(message, { cause: error })
   switch (name) {
     case 'UnitConflictException':
     case 'TransactionConflictException':

@@ -5,6 +5,7 @@ import type { Runtime } from '../runtime/runtime.js'
 import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from './endpoint.js'
 import { intentsProtocol } from './intents/intents-protocol.js'
 import { nativeProtocol } from './native.js'
+import { Probe } from './probe.js'
 import type { Protocol } from './protocol.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from './transactor.js'
 import { unitTransactor } from './unit-transactor.js'
@@ -39,22 +40,12 @@ export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
     return unitTransactor(() => nativeProtocol(endpoint, runtime, options.record), options, runtime)
   if (protocol !== 'auto')
     return unitTransactor(() => foreignProtocol(endpoint, options, runtime), options, runtime)
+  const probe = new Probe(endpoint)
   const probed = async (): Promise<Protocol> =>
-    (await isSeriatim(endpoint))
+    (await probe.kind()) === 'seriatim'
       ? nativeProtocol(endpoint, runtime, options.record)
       : foreignProtocol(endpoint, options, runtime)
   return unitTransactor(probed, options, runtime)
-}
-
-/** Asked once for a transactor, with a request that does nothing. */
-async function isSeriatim(endpoint: ExtendedEndpoint): Promise<boolean> {
-  try {
-    await endpoint.extension('UnitEnd', { Unit: { Id: 'probe', Isolation: 'read-committed' } })
-    return true
-  } catch (error) {
-    if (error instanceof Error && error.name === 'UnknownOperationException') return false
-    throw error
-  }
 }
 
 /** Conditional writes and, where the endpoint has it, TransactWriteItems. */

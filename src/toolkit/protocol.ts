@@ -9,7 +9,6 @@ import type { BoundUpdate } from '../expression/types.js'
 import type { TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
 import type { Deadline } from './deadline.js'
-import { Conflict, SnapshotTooOld } from './errors.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
 
 /** What is known of a table: its key, and its indexes with what they project. */
@@ -124,8 +123,9 @@ export interface CommitReport {
 }
 
 /**
- * The endpoint as one attempt of a unit sees it. What it throws decides what happens next: `Conflict`, `SnapshotTooOld`
- * and `Overloaded` are tried again, everything else reaches the caller. `OutcomeUnknown` from `commit` is never retried.
+ * The endpoint as one attempt of a unit sees it. What it throws decides what happens next: `Conflict`, `SnapshotTooOld`,
+ * `Overloaded` and `AnswerLost` are tried again, everything else reaches the caller. `OutcomeUnknown` from `commit` is
+ * never retried.
  */
 export interface Attempt {
   /** How the table's keys are made; synchronous where it is known already. */
@@ -188,12 +188,3 @@ export interface DetachedUnits {
 export class EarlierCommitted extends Error {
   override readonly name = 'EarlierCommitted'
 }
-
-/** The endpoint asks for patience: tried again later, and everybody on this transactor slows down. */
-export class Overloaded extends Error {
-  override readonly name = 'Overloaded'
-}
-
-/** Another attempt may succeed. */
-export const isRetriable = (error: unknown): boolean =>
-  error instanceof Conflict || error instanceof SnapshotTooOld || error instanceof Overloaded

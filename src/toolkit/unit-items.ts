@@ -9,7 +9,8 @@ import type { Item } from '../model/value.js'
 import { ConditionFailed } from './errors.js'
 import { changesItem, dependsOnBase, fold, imageAfter, type Step } from './fold.js'
 import { unitLimits } from './limits.js'
-import { isRepeatable, isRetriable } from './protocol.js'
+import { isRepeatable } from './protocol.js'
+import { isRetriableAttempt, surfaced } from './refusals.js'
 import type { Action, Attempt, ItemAddress, ReadEntry, ReadItem, UnitWork } from './protocol.js'
 import { described, idOf, putKey, stepBytes, stepOf } from './steps.js'
 import type { IsolationLevel } from './transactor.js'
@@ -174,8 +175,8 @@ export class UnitItems {
     try {
       return await answer
     } catch (error) {
-      if (isRetriable(error)) this.#hindered ??= error
-      throw error
+      if (isRetriableAttempt(error)) this.#hindered ??= error
+      throw surfaced(error)
     }
   }
 

@@ -2,12 +2,15 @@
 import { test } from 'node:test'
 import { endpointTransactor } from '../../src/toolkit/open-transactor.js'
 import { clientRuntime } from '../../src/runtime/client-runtime.js'
+import { MOTO_MISSING } from '../suites/moto.js'
 import { testTransactor, type TransactorFeatures, type TransactorSubject } from '../suites/transactor.js'
 import {
   dynalitePlace,
   dynamoDbLocal,
   intentsTransactor,
   localFolder,
+  motoPlace,
+  motoProgram,
   type Place,
   seriatim,
 } from './endpoints.js'
@@ -64,3 +67,5 @@ else {
     features,
   )
 }
+if (motoProgram === undefined) test('units on moto', { skip: MOTO_MISSING }, () => undefined)
+else testTransactor('units on moto', subject(motoPlace), features)

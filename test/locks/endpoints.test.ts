@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { open } from '../../src/store.js'
+import { clientEndpoint, type Endpoint } from '../../src/toolkit/endpoint.js'
 import { type LockEvent, LockTimeout, locks } from '../../src/toolkit/index.js'
 import { findDynamoDbLocal, startDynamoDbLocal } from '../differential/peers.js'
 import { dynalite } from '../suites/dynalite.js'
+import { findMoto, moto } from '../suites/moto.js'
 
 interface Place extends AsyncDisposable {
   readonly url: string
@@ -23,10 +25,13 @@ async function dynamoDbLocal(): Promise<Place> {
   return { url: peer.url, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() }
 }
 
+const motoProgram = findMoto()
+
 const places = [
   { name: 'Seriatim', start: seriatim, skip: false },
   { name: 'dynalite', start: dynalite, skip: false },
   { name: 'DynamoDB Local', start: dynamoDbLocal, skip: localFolder === undefined },
+  { name: 'moto', start: () => moto(motoProgram!), skip: motoProgram === undefined },
 ]
 
 for (const { name, start, skip } of places) {
@@ -75,6 +80,40 @@ for (const { name, start, skip } of places) {
       await admin.acquire('e', { leaseMs: 200, heartbeat: 'manual' })
       assert.deepEqual(await admin.sweep(), { removed: 1 })
       assert.deepEqual(await admin.list(), [])
+      client.destroy()
+    },
+  )
+}
+
+for (const { name, start, skip } of places.filter((place) => place.name !== 'Seriatim')) {
+  test(
+    `locks, ${name}: a client learns once that nobody wakes it, and never sends WaitForItem`,
+    { skip },
+    async () => {
+      await using place = await start()
+      const client = new DynamoDBClient({
+        endpoint: place.url,
+        region: 'us-east-1',
+        credentials: { accessKeyId: 'A', secretAccessKey: 's' },
+      })
+      const inner = clientEndpoint(client)
+      const extensions: string[] = []
+      const endpoint: Endpoint = {
+        call: (operation, input, options) => inner.call(operation, input, options),
+        extension: (operation, input, options) => {
+          extensions.push(operation)
+          return inner.extension(operation, input, options)
+        },
+      }
+      const waiters = locks(endpoint, { table: 'Locks', waitMs: Infinity, pollMs: 5 })
+      await waiters.setup()
+      const lock = await waiters.acquire('a')
+      const waiting = [1, 2, 3].map(() => waiters.withLock('a', () => undefined))
+      while ((await waiters.inspect('a')).waiting.length < waiting.length);
+      while (extensions.length === 0) await waiters.inspect('a')
+      await lock.release()
+      await Promise.all(waiting)
+      assert.deepEqual(extensions, ['UnitOutcome'])
       client.destroy()
     },
   )

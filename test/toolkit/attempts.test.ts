@@ -12,7 +12,8 @@ import {
   UnitAborted,
   UnitExpired,
 } from '../../src/toolkit/errors.js'
-import { EarlierCommitted, Overloaded } from '../../src/toolkit/protocol.js'
+import { EarlierCommitted } from '../../src/toolkit/protocol.js'
+import { Overloaded } from '../../src/toolkit/refusals.js'
 import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/protocol.js'
 import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/transactor.js'
 import { unitTransactor } from '../../src/toolkit/unit-transactor.js'

@@ -1,6 +1,6 @@
 // A world: some processes that run units on one store, one that sweeps, and everything that can go wrong between them.
 // When all units have ended, trouble ends too; then nothing may be left behind, and the judges look at what was seen.
-import { AnswerLost } from '../../toolkit/intents/caller.js'
+import { AnswerLost, Overloaded } from '../../toolkit/refusals.js'
 import { Conflict, ConditionFailed, OutcomeUnknown } from '../../toolkit/errors.js'
 import type { IntentsOptions } from '../../toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../toolkit/intents/intents-protocol.js'
@@ -8,7 +8,7 @@ import { isGuardRecord } from '../../toolkit/intents/guards.js'
 import type { Patience } from '../../toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../toolkit/intents/records.js'
 import { Deadline } from '../../toolkit/deadline.js'
-import { type AttemptStart, Overloaded } from '../../toolkit/protocol.js'
+import type { AttemptStart } from '../../toolkit/protocol.js'
 import type { Anomaly } from '../check/anomaly.js'
 import { Tally } from '../faults.js'
 import { Random } from '../random.js'

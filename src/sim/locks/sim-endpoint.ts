@@ -149,8 +149,9 @@ export class SimNetwork {
     return keys.map((key) => this.#random.pick([first, second]).get(key)).filter((item) => item !== undefined)
   }
 
-  #wait(process: SimProcess, { input }: Request): Promise<unknown> {
+  #wait(process: SimProcess, { operation, input }: Request): Promise<unknown> {
     if (!this.#canWake) return Promise.reject(new Refused('UnknownOperationException'))
+    if (operation === 'UnitOutcome') return Promise.resolve({ Outcome: 'UNKNOWN' })
     return new Promise((resolve) => {
       this.#leave(process, () => {
         if (this.#loses(process)) return

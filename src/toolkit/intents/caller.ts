@@ -4,13 +4,9 @@
 import type { Runtime } from '../../runtime/runtime.js'
 import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
-import { Overloaded } from '../protocol.js'
+import { Conflict } from '../errors.js'
+import { AnswerLost, Overloaded, sendsOf, timedOut, verdictOf } from '../refusals.js'
 import { intentLimits } from './limits.js'
-
-/** The answers to all sends of a request were lost. It may or may not have been carried out. */
-export class AnswerLost extends Error {
-  override readonly name = 'AnswerLost'
-}
 
 export type Reply<Name extends EndpointOperation> =
   | { readonly ok: true; readonly output: EndpointOutput<Name> }
@@ -36,41 +32,15 @@ export interface Usage {
   capacity: number
 }
 
-/** Errors that say that nothing was done, and that another try may have more luck. */
-const BUSY = new Set([
-  'ProvisionedThroughputExceededException',
-  'ThrottlingException',
-  'RequestLimitExceeded',
-  'TransactionConflictException',
-  'TransactionInProgressException',
-])
-
-/** Errors that say that nothing was done, and nothing will be. */
-const REFUSED = new Set([
-  'ConditionalCheckFailedException',
-  'ValidationException',
-  'ResourceNotFoundException',
-  'TransactionCanceledException',
-  'IdempotentParameterMismatchException',
-  'ItemCollectionSizeLimitExceededException',
-  'UnknownOperationException',
-  'AccessDeniedException',
-  'UnrecognizedClientException',
-  'InvalidSignatureException',
-  'IncompleteSignatureException',
-  'MissingAuthenticationTokenException',
-  'SerializationException',
-  'ResourceInUseException',
-  'LimitExceededException',
-])
-
 export class Caller {
   readonly #endpoint: Endpoint
   readonly #runtime: Runtime
+  readonly #requestMs: number
 
-  constructor(endpoint: Endpoint, runtime: Runtime) {
+  constructor(endpoint: Endpoint, runtime: Runtime, requestMs: number = intentLimits.requestMs) {
     this.#endpoint = endpoint
     this.#runtime = runtime
+    this.#requestMs = requestMs
   }
 
   get runtime(): Runtime {
@@ -91,7 +61,10 @@ export class Caller {
     return (ms * (a * 256 + b)) / 65536
   }
 
-  /** The answer, or a refusal as a value. Throws AnswerLost, and what is neither of DynamoDB's doing nor the network's. */
+  /**
+   * The answer, or a refusal as a value. Throws Overloaded where no send did anything, AnswerLost where one may have, and
+   * what is neither of DynamoDB's doing nor the network's.
+   */
   async send<Name extends EndpointOperation>(
     operation: Name,
     input: EndpointInput<Name>,
@@ -102,22 +75,27 @@ export class Caller {
     for (let sends = 1; sends <= intentLimits.sendsMax; sends++) {
       if (sends > 1) await this.sleep(this.jitter(RESEND_MS * 2 ** sends))
       usage.requests++
+      let told = 0
       try {
-        const output = await this.#once(operation, input)
+        const output = await this.#once(operation, input, (error) => {
+          told++
+          if (verdictOf(error) === 'unsure') repeated = true
+        })
         usage.capacity += capacityOf(output)
         return { ok: true, output }
       } catch (error) {
-        const { name, $metadata } = error as Error & { $metadata?: { attempts?: number } }
-        // The SDK sends again by itself.
-        if (($metadata?.attempts ?? 1) > 1) repeated = true
-        if (REFUSED.has(name)) return { ok: false, error: error as Refusal, repeated }
-        if (isMisuse(error)) throw error
+        const verdict = verdictOf(error)
+        if (verdict === 'misuse') throw error
+        // The SDK has sent again by itself, and this endpoint does not tell why.
+        if (sendsOf(error) > 1 && told === 0) repeated = true
+        if (verdict === 'refused') return { ok: false, error: error as Refusal, repeated }
         last = error
-        if (!BUSY.has(name)) repeated = true
+        if (verdict === 'unsure') repeated = true
       }
     }
-    if (!repeated) throw new Overloaded(`the endpoint is too busy for ${operation}`, { cause: last })
-    throw new AnswerLost(`no answer to ${operation}`, { cause: last })
+    if (repeated) throw new AnswerLost(`no answer to ${operation}`, { cause: last })
+    if ((last as Error).name === 'TransactionConflictException') throw conflictOf(input, last)
+    throw new Overloaded(`the endpoint is too busy for ${operation}, or out of reach`, { cause: last })
   }
 
   /** For reads, whose refusals are nobody's business but the caller's. */
@@ -134,15 +112,17 @@ export class Caller {
   #once<Name extends EndpointOperation>(
     operation: Name,
     input: EndpointInput<Name>,
+    sendFailed: (error: unknown) => void,
   ): Promise<EndpointOutput<Name>> {
     const sent = { ...input, ReturnConsumedCapacity: 'TOTAL' } as EndpointInput<Name>
+    const requestMs = this.#requestMs
     return new Promise((resolve, reject) => {
       const controller = new AbortController()
-      const cancel = this.#runtime.clock.timer(intentLimits.requestMs, () => {
-        reject(new AnswerLost(`no answer to ${operation} within ${intentLimits.requestMs} ms`))
+      const cancel = this.#runtime.clock.timer(requestMs, () => {
+        reject(timedOut(operation, requestMs))
         controller.abort()
       })
-      this.#endpoint.call(operation, sent, { signal: controller.signal }).then(
+      this.#endpoint.call(operation, sent, { signal: controller.signal, sendFailed }).then(
         (output) => {
           cancel()
           resolve(output)
@@ -158,8 +138,13 @@ export class Caller {
 
 const RESEND_MS = 10
 
-/** A defect of the program, not of the endpoint: sending again would not help. */
-const isMisuse = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
+function conflictOf(input: object, cause: unknown): Conflict {
+  const { TableName: table } = input as { readonly TableName?: string }
+  const where = table === undefined ? 'an item' : `an item of ${table}`
+  return new Conflict(`another transaction works on ${where}`, table === undefined ? {} : { table }, 1, {
+    cause,
+  })
+}
 
 function capacityOf(output: object): number {
   const { ConsumedCapacity: consumed } = output as {

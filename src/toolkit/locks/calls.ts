@@ -1,6 +1,7 @@
 // Requests of a lock client: each bounded in time, refusals of a condition as values, passing trouble tried again.
 import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
+import { isPassing, timedOut } from '../refusals.js'
 import type { LockClock } from './lock-clock.js'
 
 export type Attempt<Name extends EndpointOperation> =
@@ -87,42 +88,4 @@ function attemptOf(error: unknown): Exclude<Attempt<'GetItem'>, { readonly outco
   if (name === 'ConditionalCheckFailedException') return { outcome: 'refused', ...(Item && { item: Item }) }
   if (isPassing(error)) return { outcome: 'unsure', error }
   throw error
-}
-
-const PASSING_NAMES = new Set([
-  'AbortError',
-  'TimeoutError',
-  'RequestTimeout',
-  'RequestTimeoutException',
-  'ThrottlingException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'InternalServerError',
-  'InternalServerException',
-  'InternalFailure',
-  'ServiceUnavailable',
-  'ServiceUnavailableException',
-  'TransactionConflictException',
-  'TransactionInProgressException',
-  'NetworkingError',
-])
-
-/** Trouble that may be over the next time: throttling, a broken connection, a server that is being replaced. */
-export function isPassing(error: unknown): boolean {
-  const { name, code, $fault, $metadata } = error as {
-    readonly name?: string
-    readonly code?: unknown
-    readonly $fault?: string
-    readonly $metadata?: { readonly httpStatusCode?: number }
-  }
-  if (PASSING_NAMES.has(name ?? '')) return true
-  // Errors of sockets have a code such as ECONNREFUSED.
-  if (typeof code === 'string' && /^E[A-Z_]+$/.test(code)) return true
-  return $fault === 'server' || ($metadata?.httpStatusCode ?? 0) >= 500
-}
-
-function timedOut(operation: string, timeoutMs: number): Error {
-  const error = new Error(`${operation} was not answered within ${timeoutMs} ms`)
-  error.name = 'TimeoutError'
-  return error
 }

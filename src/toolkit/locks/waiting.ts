@@ -1,4 +1,6 @@
 // How a waiter waits: woken where the endpoint can, polling elsewhere.
+import { type EndpointKind, Probe } from '../probe.js'
+import { isUnauthorized } from '../refusals.js'
 import type { CallParts } from './calls.js'
 import { goneRequest, type LockName, type QueueRow } from './rows.js'
 
@@ -17,13 +19,14 @@ const WAKE_TIMEOUT_MS_MAX = 20_000
 export class Waiting {
   readonly #parts: CallParts
   readonly #options: WaitingOptions
+  readonly #probe: Probe
   #wakesInFlight = 0
   #canWake = true
 
   constructor(parts: CallParts, options: WaitingOptions) {
     this.#parts = parts
     this.#options = options
-    this.#canWake = parts.endpoint.extension !== undefined
+    this.#probe = new Probe(parts.endpoint)
   }
 
   /** Resolves when it is worth looking again: the row is gone, time has passed, or the signal aborts. */
@@ -34,11 +37,39 @@ export class Waiting {
     maxMs: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    const pauseMs = Math.min(maxMs, this.#pollMs(position))
+    if (this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX) {
+      const kind = await this.#kind(pauseMs, signal)
+      if (kind === 'not-yet') return
+      if (kind === 'foreign') this.#canWake = false
+    }
     if (this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX) {
       const woken = await this.#wake(name, behind, Math.min(maxMs, WAKE_TIMEOUT_MS_MAX), signal)
       if (woken) return
     }
-    await this.#parts.clock.sleep(Math.min(maxMs, this.#pollMs(position)), signal)
+    await this.#parts.clock.sleep(pauseMs, signal)
+  }
+
+  /** What the endpoint is; `not-yet` if nothing was decided within the time, which is as good as a pause then. */
+  async #kind(pauseMs: number, signal: AbortSignal | undefined): Promise<EndpointKind | 'not-yet'> {
+    const kind = this.#probe.kind()
+    if (typeof kind === 'string') return kind
+    const over = new AbortController()
+    const pause = this.#parts.clock.sleep(
+      pauseMs,
+      signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
+    )
+    pause.catch(() => undefined)
+    const decided = kind.catch((error: unknown) => {
+      // The lock table may be used all the same. Other trouble passes.
+      if (isUnauthorized(error)) this.#canWake = false
+      return pause.then(() => 'not-yet' as const)
+    })
+    try {
+      return await Promise.race([decided, pause.then(() => 'not-yet' as const)])
+    } finally {
+      over.abort()
+    }
   }
 
   /** True if the row is gone or the time is over; false if the endpoint did not wait. */
@@ -57,9 +88,8 @@ export class Waiting {
       const answer = (await this.#inTime(asked, timeoutMs)) as { readonly Met?: boolean } | undefined
       return answer?.Met === true || clock.monotonicMs() - startMs >= timeoutMs / 2
     } catch (error) {
-      // Nobody waits there: poll from now on. Other trouble passes.
-      const { name: kind } = error as { readonly name?: string }
-      if (kind === 'UnknownOperationException' || kind === 'AccessDeniedException') this.#canWake = false
+      // It may not wait there: poll from now on. Other trouble passes.
+      if (isUnauthorized(error)) this.#canWake = false
       return false
     } finally {
       this.#wakesInFlight--
