@@ -8,6 +8,7 @@
 // Deadlines are looked at by `sweep`, against a clock that stands still between two sweeps: a request costs no timer.
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
+import { SMALL_ANSWER_BYTES } from './answer-room.js'
 import { BodyCollector } from './body.js'
 import { INCOMPLETE, OTHER_FORM, type PlainRequestReader } from './plain-request.js'
 import type { RequestHead } from './request-head.js'
@@ -64,7 +65,11 @@ export class DirectConnection implements ServedConnection {
   #halfClosed = false
   /** The client has not yet taken what was written. */
   #congested = false
-  #watchesProgress = false
+  /** Of answers that are made, and not yet taken. */
+  #unsentBytes = 0
+  #unsentSinceMs = 0
+  /** For how long the socket may stand still with them, if it was told. */
+  #standstillMs = 0
   /** When the request that is arriving began, and when the connection last moved. */
   #arrivingSinceMs: number
   #movedAtMs: number
@@ -93,26 +98,40 @@ export class DirectConnection implements ServedConnection {
     this.#releaseCollected()
     for (const { body } of this.#waiting) this.#server.bodyBytesInFlight -= body.length
     this.#waiting.length = 0
+    this.#releaseUnsent()
   }
 
   /** Looks at the deadlines. A moment may lie as far back as the sweep before it, so that much is added. */
-  sweep(intervalMs: number): void {
+  sweep(nowMs: number, intervalMs: number): void {
+    if (this.#congested) this.#watchUnsent(nowMs)
     if (this.#ending) return
     const { limits } = this.#server
-    const past = (sinceMs: number, timeoutMs: number): boolean =>
-      this.#direct.sweptAtMs - sinceMs >= timeoutMs + intervalMs
+    const past = (sinceMs: number, timeoutMs: number): boolean => nowMs - sinceMs >= timeoutMs + intervalMs
     if (this.#collecting !== undefined) {
       if (past(this.#arrivingSinceMs, limits.requestTimeoutMs)) this.#fail(tooSlow(this.#server))
       else if (past(this.#movedAtMs, limits.socketIdleMs)) this.#socket.destroy()
     } else if (this.#partial !== undefined || !this.#used) {
       if (past(this.#arrivingSinceMs, limits.headersTimeoutMs)) this.#fail(tooSlow(this.#server))
-    } else if (this.#congested) {
-      // The socket itself knows whether the client takes anything at all.
-      if (!this.#watchesProgress) this.#socket.setTimeout(limits.socketIdleMs, this.#onStandstill)
-      this.#watchesProgress = true
-    } else if (past(this.#movedAtMs, this.#busy ? limits.socketIdleMs : limits.keepAliveTimeoutMs)) {
+    } else if (
+      !this.#congested &&
+      past(this.#movedAtMs, this.#busy ? limits.socketIdleMs : limits.keepAliveTimeoutMs)
+    ) {
       this.#socket.destroy()
     }
+  }
+
+  /** The socket itself knows whether the client takes anything at all. */
+  #watchUnsent(nowMs: number): void {
+    const { room } = this.#server
+    if (room.isOverdue(nowMs - this.#unsentSinceMs)) {
+      this.#socket.destroy()
+      return
+    }
+    const standstillMs = room.standstillMs(this.#unsentBytes)
+    if (standstillMs === this.#standstillMs) return
+    if (this.#standstillMs === 0) this.#socket.on('timeout', this.#onStandstill)
+    this.#standstillMs = standstillMs
+    this.#socket.setTimeout(standstillMs)
   }
 
   /** Its turn to write. */
@@ -121,21 +140,28 @@ export class DirectConnection implements ServedConnection {
     this.#answer = undefined
     this.#server.bodyBytesInFlight -= this.#bodyBytes
     this.#busy = false
-    if (this.#closed) return
+    if (this.#closed) {
+      this.#releaseUnsent()
+      return
+    }
     if (answer.lost === true) {
       this.#socket.destroy()
       return
     }
     this.#movedAtMs = this.#direct.sweptAtMs
     const { connectionHeaders } = this.#direct
-    if (this.#isLast()) {
-      this.#ending = true
-      writeAnswer(this.#socket, answer, connectionHeaders.close)
-      this.#socket.destroySoon()
-      return
+    const last = this.#isLast()
+    const taken = writeAnswer(this.#socket, answer, last ? connectionHeaders.close : connectionHeaders.keep)
+    if (taken) {
+      this.#releaseUnsent()
+    } else {
+      this.#congested = true
+      this.#unsentSinceMs = this.#direct.sweptAtMs
     }
-    if (!writeAnswer(this.#socket, answer, connectionHeaders.keep)) this.#congested = true
-    else this.#next()
+    if (last) {
+      this.#ending = true
+      this.#socket.destroySoon()
+    } else if (taken) this.#next()
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -240,7 +266,17 @@ export class DirectConnection implements ServedConnection {
 
   readonly #answered = (answer: Answer): void => {
     this.#answer = answer
-    this.#server.outbox.add(this)
+    const { length } = answer.body
+    this.#unsentBytes += length
+    this.#server.room.bytes += length
+    // The large ones of a turn would come to much: they leave at once.
+    if (length > SMALL_ANSWER_BYTES) this.send()
+    else this.#server.outbox.add(this)
+  }
+
+  #releaseUnsent(): void {
+    this.#server.room.bytes -= this.#unsentBytes
+    this.#unsentBytes = 0
   }
 
   /** All before it is answered, and the client takes what it gets. */
@@ -274,7 +310,7 @@ export class DirectConnection implements ServedConnection {
     socket.off('end', this.#onEnd)
     socket.off('drain', this.#onDrain)
     socket.off('error', this.#onError)
-    if (this.#watchesProgress) socket.off('timeout', this.#onStandstill)
+    if (this.#standstillMs > 0) socket.off('timeout', this.#onStandstill)
     this.#direct.passOn(socket)
   }
 
@@ -306,9 +342,10 @@ export class DirectConnection implements ServedConnection {
   readonly #onDrain = (): void => {
     if (!this.#congested) return
     this.#congested = false
+    this.#releaseUnsent()
     this.#movedAtMs = this.#direct.sweptAtMs
-    if (this.#watchesProgress) {
-      this.#watchesProgress = false
+    if (this.#standstillMs > 0) {
+      this.#standstillMs = 0
       this.#socket.off('timeout', this.#onStandstill)
       this.#socket.setTimeout(0)
     }

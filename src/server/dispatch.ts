@@ -18,6 +18,7 @@ import {
   textAnswer,
   type Answer,
 } from './answer.js'
+import { noRoom, type AnswerRoom } from './answer-room.js'
 import type { Auth } from './auth.js'
 import type { FaultPlan } from './fault-plan.js'
 import {
@@ -48,6 +49,8 @@ export interface RequestInfo {
 export interface DispatcherOptions {
   readonly limits: ServerLimits
   readonly metrics: Metrics
+  /** Absent where no answer is kept for a client: in this process. */
+  readonly room?: AnswerRoom | undefined
   readonly auth?: Auth | undefined
   /** Further host names that the Host header may have; of use only without `auth`. */
   readonly hosts?: readonly string[] | undefined
@@ -130,8 +133,13 @@ export class Dispatcher {
 
   #finish(head: RequestHead, operation: OperationMetrics, start: number, answer: Answer): Answer {
     this.#metrics.inFlight--
-    this.#record(operation, answer, performance.now() - start)
-    return head.headers['origin'] === undefined ? answer : this.#withCors(head, answer)
+    const { room } = this.#options
+    const sent =
+      room === undefined || room.holds(operation.operation, answer.body.length)
+        ? answer
+        : this.#error(noRoom(), AMZ_JSON)
+    this.#record(operation, sent, performance.now() - start)
+    return head.headers['origin'] === undefined ? sent : this.#withCors(head, sent)
   }
 
   /** An invariant of ours is broken: the client cannot know whether its operation was done, and 500 says so. */
@@ -176,7 +184,7 @@ export class Dispatcher {
     body: Buffer,
   ): Answer | Promise<Answer> | Promise<RouterReply> {
     const { headers } = head
-    const { auth, limits, faults, faultPlan } = this.#options
+    const { auth, limits, faults, faultPlan, room } = this.#options
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     let principal: Principal = anyone
     if (auth !== undefined) {
@@ -185,6 +193,7 @@ export class Dispatcher {
       principal = claimed
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
+    if (room?.admits(operation) === false) return this.#error(noRoom(), contentType)
     const parsed = parseBody(body, limits.jsonDepthMax)
     if (!parsed.ok) return this.#error(parsed.error, contentType)
     const faultText = headers[FAULT_HEADER]

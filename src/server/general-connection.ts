@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
+import { SMALL_ANSWER_BYTES } from './answer-room.js'
 import { BodyCollector, EMPTY_BODY } from './body.js'
 import {
   endWith,
@@ -38,6 +39,10 @@ export class GeneralConnection implements ServedConnection {
   readonly #line: Exchange[] = []
   /** An answer that node:http has not yet written. */
   #response: ServerResponse | undefined
+  /** Of answers that are made, and not yet taken. */
+  #unsentBytes = 0
+  #unsentSinceMs = 0
+  #standstillMs = 0
   /** It is the last one, because the client wanted it so. */
   #closing = false
   /** What to say after the last answer: the bytes behind that request were not HTTP. */
@@ -96,6 +101,37 @@ export class GeneralConnection implements ServedConnection {
     this.#ending = true
     for (const exchange of this.#line) this.#release(exchange)
     this.#line.length = 0
+    this.#taken(this.#unsentBytes)
+  }
+
+  /** node:http looks at the other deadlines. */
+  sweep(nowMs: number): void {
+    if (this.#unsentBytes === 0) {
+      this.#unsentSinceMs = nowMs
+      return
+    }
+    const { room, limits } = this.#server
+    if (room.isOverdue(nowMs - this.#unsentSinceMs)) {
+      this.#socket.destroy()
+      return
+    }
+    const standstillMs = room.standstillMs(this.#unsentBytes)
+    if (standstillMs === (this.#standstillMs || limits.socketIdleMs)) return
+    this.#standstillMs = standstillMs
+    // node:http closes a connection of which its socket says that it stands still.
+    this.#socket.setTimeout(standstillMs)
+  }
+
+  /** Counts an answer that the client has yet to take. */
+  #made({ body }: Answer): void {
+    if (this.#closed) return
+    this.#unsentBytes += body.length
+    this.#server.room.bytes += body.length
+  }
+
+  #taken(bytes: number): void {
+    this.#unsentBytes -= bytes
+    this.#server.room.bytes -= bytes
   }
 
   stop(): void {
@@ -154,6 +190,8 @@ export class GeneralConnection implements ServedConnection {
   /** Answers the next one, if it is its turn and it is whole. */
   #advance(): void {
     if (this.#current !== undefined || this.#closed) return
+    // A client gets no more answers than it takes.
+    if (this.#unsentBytes > SMALL_ANSWER_BYTES) return
     const next = this.#line[0]
     if (next === undefined) {
       if (this.#failure !== undefined) this.#endWith(this.#failure)
@@ -193,9 +231,13 @@ export class GeneralConnection implements ServedConnection {
     const outcome = this.#server.dispatcher.dispatch(request, body)
     if (outcome instanceof Promise) {
       void outcome.then((answer) => {
+        this.#made(answer)
         this.#server.outbox.add({ send: () => this.#finish(exchange, answer) })
       })
-    } else this.#finish(exchange, outcome)
+    } else {
+      this.#made(outcome)
+      this.#finish(exchange, outcome)
+    }
   }
 
   #finish(exchange: Exchange, answer: Answer): void {
@@ -215,6 +257,9 @@ export class GeneralConnection implements ServedConnection {
     this.#closing = !response.shouldKeepAlive
     response.once('finish', () => {
       if (this.#response === response) this.#response = undefined
+      if (this.#closed) return
+      this.#taken(answer.body.length)
+      this.#advance()
     })
     writeResponse(response, answer, last ? 'close' : 'keep')
   }

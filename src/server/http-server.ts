@@ -7,6 +7,7 @@
 // dispatch.ts knows nothing of who reads and writes HTTP. May import: model, and of the router only its interface.
 import { createServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Router } from '../router/router.js'
+import { AnswerRoom } from './answer-room.js'
 import type { Auth } from './auth.js'
 import { DirectConnection, type DirectState } from './direct-connection.js'
 import { Dispatcher, type RequestInfo } from './dispatch.js'
@@ -59,14 +60,16 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   })
   if (refusal !== undefined) throw new Error(refusal)
   const limits = { ...serverLimits, ...options.limits }
-  const metrics = new Metrics()
+  const room = new AnswerRoom(limits)
+  const metrics = new Metrics(() => room.bytes)
   const { auth, faults, faultPlan, onRequest } = options
-  const dispatcher = new Dispatcher(router, { limits, metrics, auth, faults, faultPlan, onRequest })
+  const dispatcher = new Dispatcher(router, { limits, metrics, room, auth, faults, faultPlan, onRequest })
   const state: ServerState = {
     dispatcher,
     limits,
     metrics,
     outbox: new Outbox(),
+    room,
     bodyBytesInFlight: 0,
     stopping: false,
   }
@@ -179,9 +182,8 @@ class Sockets {
   }
 
   #sweep(intervalMs: number): void {
-    this.#direct.sweptAtMs = performance.now()
-    for (const connection of this.#connections.values()) {
-      if (connection instanceof DirectConnection) connection.sweep(intervalMs)
-    }
+    const nowMs = performance.now()
+    this.#direct.sweptAtMs = nowMs
+    for (const connection of this.#connections.values()) connection.sweep(nowMs, intervalMs)
   }
 }

@@ -13,6 +13,10 @@ export interface ServerLimits {
   readonly requestsInFlightMax: number
   /** Bytes of bodies held for requests not yet answered. */
   readonly bodyBytesInFlightMax: number
+  /** Bytes of answers that clients have not taken yet. */
+  readonly answerBytesUnsentMax: number
+  /** As many as the largest answer has: while less room is left, none of that kind is begun. */
+  readonly answerBytesMax: number
   /** From the first byte of a request (or the start of the connection) to the end of its headers. */
   readonly headersTimeoutMs: number
   /** From the first byte of a request to the end of its body. */
@@ -20,6 +24,10 @@ export interface ServerLimits {
   readonly keepAliveTimeoutMs: number
   /** A connection on which nothing moves, in either direction, while a request is open. */
   readonly socketIdleMs: number
+  /** The same while half of `answerBytesUnsentMax` is taken, for connections that have unsent bytes. */
+  readonly crowdedIdleMs: number
+  /** From the making of an answer until it has been taken, at that time. */
+  readonly crowdedAnswerMs: number
   /** How often the two request timeouts are looked at. */
   readonly timeoutCheckMs: number
   /** After a refusal the rest of a body is thrown away for this long, so that the client can read the answer. */
@@ -37,10 +45,14 @@ export const serverLimits: ServerLimits = {
   pipelinedMax: 1024,
   requestsInFlightMax: 16 * 1024,
   bodyBytesInFlightMax: 512 * 1024 * 1024,
+  answerBytesUnsentMax: 96 * 1024 * 1024,
+  answerBytesMax: limits.batchGetBytesMax,
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 65_000,
   socketIdleMs: 120_000,
+  crowdedIdleMs: 2_000,
+  crowdedAnswerMs: 20_000,
   timeoutCheckMs: 5_000,
   lingerMs: 1_000,
   lingerBytesMax: 16 * 1024 * 1024,
@@ -52,7 +64,14 @@ const SWEEP_MS_MIN = 5
 
 /** How often the deadlines of connections are looked at: a small part of the shortest of them. */
 export function sweepIntervalMs(limits: ServerLimits): number {
-  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, socketIdleMs, timeoutCheckMs } = limits
-  const shortest = Math.min(headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, socketIdleMs)
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, timeoutCheckMs } = limits
+  const { socketIdleMs, crowdedIdleMs } = limits
+  const shortest = Math.min(
+    headersTimeoutMs,
+    requestTimeoutMs,
+    keepAliveTimeoutMs,
+    socketIdleMs,
+    crowdedIdleMs,
+  )
   return Math.max(SWEEP_MS_MIN, Math.min(SWEEP_MS_MAX, timeoutCheckMs, shortest / 8))
 }

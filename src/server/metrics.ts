@@ -38,7 +38,12 @@ export class Metrics {
   malformedTotal = 0
   requestBodyBytesTotal = 0
   responseBodyBytesTotal = 0
+  readonly #unsentBytes: () => number
   readonly #byOperation = new Map<string, OperationMetrics>()
+
+  constructor(unsentBytes: () => number = () => 0) {
+    this.#unsentBytes = unsentBytes
+  }
 
   operation(name: string): OperationMetrics {
     let found = this.#byOperation.get(name)
@@ -79,6 +84,12 @@ export class Metrics {
       'counter',
       'Bytes of response bodies.',
       this.responseBodyBytesTotal,
+    )
+    single(
+      'seriatim_answer_bytes_unsent',
+      'gauge',
+      'Bytes of answers that clients have not taken yet.',
+      this.#unsentBytes(),
     )
     const memory = process.memoryUsage()
     single('process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss)

@@ -1,6 +1,7 @@
 // What the connections of one server share, and what all of them do alike.
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
+import type { AnswerRoom } from './answer-room.js'
 import type { Dispatcher } from './dispatch.js'
 import type { ServerLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
@@ -12,6 +13,7 @@ export interface ServerState {
   readonly limits: ServerLimits
   readonly metrics: Metrics
   readonly outbox: Outbox
+  readonly room: AnswerRoom
   bodyBytesInFlight: number
   stopping: boolean
 }
@@ -22,6 +24,8 @@ export interface ServedConnection {
   stop(): void
   /** The socket is gone. */
   closed(): void
+  /** Looks at its deadlines. */
+  sweep(nowMs: number, intervalMs: number): void
 }
 
 /** Bodies longer than this are looked at before they are read. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface SpawnedServer extends AsyncDisposable {
   readonly url: string
+  readonly pid: number
   /** Sends SIGTERM and resolves to the exit code. */
   stop(): Promise<number | null>
 }
@@ -49,6 +50,8 @@ export async function spawnServer(
       child.stdout.resume()
       return {
         url,
+        // The shell has become the server.
+        pid: child.pid!,
         stop,
         [Symbol.asyncDispose]: async () => {
           await stop()

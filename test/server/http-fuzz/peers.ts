@@ -7,6 +7,7 @@ import { GeneralServer } from '../../../src/server/general-server.js'
 import { listen } from '../../../src/server/http-server.js'
 import { serverLimits } from '../../../src/server/limits.js'
 import { Metrics } from '../../../src/server/metrics.js'
+import { AnswerRoom } from '../../../src/server/answer-room.js'
 import { Outbox } from '../../../src/server/outbox.js'
 import { parseResponse } from '../support.js'
 import type { ByteStream } from './byte-streams.js'
@@ -54,6 +55,7 @@ export async function startNodeHttp(): Promise<Peer> {
     limits: LIMITS,
     metrics,
     outbox: new Outbox(),
+    room: new AnswerRoom(LIMITS),
     bodyBytesInFlight: 0,
     stopping: false,
   }

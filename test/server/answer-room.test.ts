@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import type { Router } from '../../src/router/router.js'
+import { AnswerRoom } from '../../src/server/answer-room.js'
+import { serverLimits } from '../../src/server/limits.js'
+import type { RunningServer } from '../../src/server/http-server.js'
+import { ask, requestOf, serve } from './support.js'
+
+const MB = 1024 * 1024
+const limits = { ...serverLimits, answerBytesUnsentMax: 100 * MB, answerBytesMax: 16 * MB }
+
+function roomWith(bytes: number): AnswerRoom {
+  const room = new AnswerRoom(limits)
+  room.bytes = bytes
+  return room
+}
+
+test('answer room: many items are read only while there is room for the largest answer', () => {
+  assert.ok(roomWith(84 * MB).admits('BatchGetItem'))
+  for (const operation of ['BatchGetItem', 'TransactGetItems', 'Query', 'Scan', 'UnitGetItems', 'UnitQuery'])
+    assert.ok(!roomWith(84 * MB + 1).admits(operation), operation)
+  for (const operation of ['GetItem', 'PutItem', 'TransactWriteItems', 'ListTables'])
+    assert.ok(roomWith(200 * MB).admits(operation), operation)
+})
+
+test('answer room: a large answer is dropped if it does not fit, unless something was written', () => {
+  const full = roomWith(99 * MB)
+  assert.ok(full.holds('GetItem', MB))
+  assert.ok(!full.holds('GetItem', MB + 1))
+  assert.ok(!full.holds('WaitForItem', MB + 1))
+  assert.ok(full.holds('UpdateItem', 3 * MB), 'the client must learn that it was done')
+  assert.ok(roomWith(200 * MB).holds('GetItem', 16 * 1024), 'small ones always pass')
+})
+
+test('answer room: who takes nothing is closed soon when half of it is taken, late otherwise', () => {
+  assert.equal(roomWith(50 * MB).standstillMs(MB), limits.socketIdleMs)
+  assert.equal(roomWith(50 * MB + 1).standstillMs(MB), limits.crowdedIdleMs)
+  assert.ok(!roomWith(50 * MB).isOverdue(10 * limits.crowdedAnswerMs))
+  assert.ok(!roomWith(51 * MB).isOverdue(limits.crowdedAnswerMs))
+  assert.ok(roomWith(51 * MB).isOverdue(limits.crowdedAnswerMs + 1))
+})
+
+const SMALL = Buffer.from('{}')
+
+/** Answers GetItem and PutItem with so many bytes: more than the system's buffers of a connection take. */
+function largeRouter(bytes = 20 * MB) {
+  const body = Buffer.alloc(bytes, ' ')
+  const seen = { asked: 0 }
+  const router: Router = {
+    operations: ['GetItem', 'PutItem', 'Query', 'ListTables'],
+    handle: ({ operation }) => {
+      seen.asked++
+      return Promise.resolve({
+        ok: true,
+        body: operation === 'GetItem' || operation === 'PutItem' ? body : SMALL,
+      })
+    },
+  }
+  return { router, seen }
+}
+
+const asking = (operation: string, headers: Readonly<Record<string, string>> = {}): Buffer =>
+  requestOf({ headers: { 'x-amz-target': `DynamoDB_20120810.${operation}`, ...headers } })
+
+const OTHER_FORM = { 'x-empty': '' }
+
+async function metric(server: RunningServer, name: string): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1])
+}
+const unsent = (server: RunningServer): Promise<number> => metric(server, 'seriatim_answer_bytes_unsent')
+
+/** Reads nothing until it is resumed, and then only counts. */
+async function sleeper(
+  t: TestContext,
+  server: RunningServer,
+): Promise<{ socket: Socket; until(bytes: number): Promise<void> }> {
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+  t.after(() => socket.destroy())
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return {
+    socket,
+    until: async (bytes) => {
+      let taken = 0
+      for await (const chunk of socket) {
+        taken += (chunk as Buffer).length
+        if (taken >= bytes) return
+      }
+    },
+  }
+}
+
+for (const [form, headers] of [
+  ['plain form', {}],
+  ['form of node:http', OTHER_FORM],
+] as const) {
+  test(`answer room, ${form}: requests behind an answer that is not taken are not begun`, async (t) => {
+    const { router, seen } = largeRouter()
+    const server = await serve(t, {}, router)
+    const client = await sleeper(t, server)
+    for (let count = 0; count < 3; count++) client.socket.write(asking('GetItem', headers))
+    while ((await unsent(server)) === 0);
+    for (let count = 0; count < 10; count++) assert.equal(await unsent(server), 20 * MB)
+    assert.equal(seen.asked, 1)
+    await client.until(3 * 20 * MB)
+    assert.equal(seen.asked, 3)
+    while ((await unsent(server)) > 0);
+  })
+
+  test(`answer room, ${form}: a client that reads nothing is closed when it is crowded, and then others are served`, async (t) => {
+    const { router, seen } = largeRouter()
+    const tight = { answerBytesUnsentMax: 36 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 40 }
+    const server = await serve(t, { limits: tight }, router)
+    const client = await sleeper(t, server)
+    client.socket.write(asking('GetItem', headers))
+    while (seen.asked === 0) await unsent(server)
+    // There is no room for a page until the sleeper is gone; it was crowded, so it goes without reading a byte.
+    for (;;) {
+      const { status, json } = await ask(t, server, asking('Query', headers))
+      if (status === 200) break
+      assert.equal(json['__type'], 'com.amazon.coral.service#ThrottlingException')
+      assert.equal((await ask(t, server, asking('ListTables', headers))).status, 200)
+    }
+    while ((await unsent(server)) > 0);
+  })
+
+  test(`answer room, ${form}: a client that has sent its last request and reads nothing gives its room back when closed`, async (t) => {
+    const { router, seen } = largeRouter()
+    const tight = { answerBytesUnsentMax: 36 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 40 }
+    const server = await serve(t, { limits: tight }, router)
+    const client = await sleeper(t, server)
+    client.socket.end(asking('PutItem', headers))
+    while (seen.asked === 0) await unsent(server)
+    while ((await unsent(server)) > 0);
+  })
+}
