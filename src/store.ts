@@ -31,6 +31,7 @@ import { Dispatcher } from './server/dispatch.js'
 import { listen, type ListenOptions, type RunningServer } from './server/http-server.js'
 import { serverLimits } from './server/limits.js'
 import { Metrics } from './server/metrics.js'
+import { refusalOf } from './storage/damage.js'
 import { openLocalNodes } from './storage/open-local-node.js'
 import type { StorageNode } from './storage/storage-node.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
@@ -55,6 +56,8 @@ export type OpenOptions = StorePlace & {
   readonly snapshotAgeMs?: number
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
+  /** Told how far long work before the start has come: an upgrade of an older folder, say. */
+  readonly onProgress?: (sentence: string) => void
   /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
   readonly onError?: (error: unknown) => void
 }
@@ -120,6 +123,7 @@ export async function open(options: OpenOptions): Promise<Store> {
     rules,
     ...(snapshotAgeMs !== undefined && { units: { snapshotAgeMs } }),
     ...place,
+    ...(options.onProgress && { onProgress: options.onProgress }),
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
   try {
@@ -142,7 +146,7 @@ export async function open(options: OpenOptions): Promise<Store> {
     return new LocalStore({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError })
   } catch (error) {
     await Promise.all(nodes.map((node) => node.close()))
-    throw error
+    throw refusalOf(error, options.path ?? '')
   }
 }
 

@@ -101,9 +101,9 @@ export type WriteTransactionOutcome =
   | { readonly outcome: 'token-mismatch' }
   | { readonly outcome: 'token-in-progress' }
   /** Nothing was done and nothing will be: a node did not answer. */
-  | { readonly outcome: 'unavailable'; readonly message: string }
+  | { readonly outcome: 'unavailable'; readonly message: string; readonly cause?: unknown }
   /** It is or will be either committed or cancelled, and nobody can say yet. */
-  | { readonly outcome: 'unknown'; readonly message: string }
+  | { readonly outcome: 'unknown'; readonly message: string; readonly cause?: unknown }
 
 export interface ReadTransaction {
   readonly items: readonly ItemRef[]

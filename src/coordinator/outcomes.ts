@@ -16,6 +16,7 @@ export const cancelled = (
 export const failed = (error: unknown): WriteTransactionOutcome & { readonly message: string } => ({
   outcome: error instanceof WriteFailed ? 'unavailable' : 'unknown',
   message: messageOf(error),
+  cause: error,
 })
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -20,7 +20,7 @@ import { nodeAt, tellParticipants } from './finish.js'
 import { type FirstWave, firstWave } from './first-wave.js'
 import { type Group, groupsOf, inOrder, participantOf } from './groups.js'
 import { oneRound } from './one-round.js'
-import { cancelled, failed, messageOf } from './outcomes.js'
+import { cancelled, failed } from './outcomes.js'
 import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusal, reasonsOf } from './reasons.js'
 import { newAttempt, passingAttempt, tokenSlot } from './slots.js'
@@ -122,7 +122,7 @@ class TwoPhases {
       await this.cancel([])
       // Under a token another request may be what the ledger could not tell of, and that one may be committed.
       if (failure === begun && token !== undefined) return { done: failed(failure.reason) }
-      return { done: { outcome: 'unavailable', message: messageOf(failure.reason) } }
+      return { done: { ...failed(failure.reason), outcome: 'unavailable' } }
     }
     const verdicts = inOrder(
       this.#groups,
@@ -195,7 +195,7 @@ class TwoPhases {
       }
     } catch (error) {
       const outcome = failed(error)
-      if (isUnderWay) return { done: { outcome: 'unknown', message: outcome.message } }
+      if (isUnderWay) return { done: { ...outcome, outcome: 'unknown' } }
       if (outcome.outcome === 'unavailable') await this.cancel([])
       return { done: outcome }
     }
@@ -213,7 +213,7 @@ class TwoPhases {
       this.#parts.clock.witness(clock)
     } catch (error) {
       // It is committed, but not everybody would see it yet: recovery goes on with it.
-      return { done: { outcome: 'unknown', message: messageOf(error) } }
+      return { done: { ...failed(error), outcome: 'unknown' } }
     }
     completion.add({ ...decided, ledger: this.#ledger })
     return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }

@@ -1,6 +1,9 @@
 // Changes as bytes, on their way to the thread that writes the index.
 //
-//   key length (u32) | value length (u32; all ones: a removal) | key | value      one after another
+//   key length (u32) | value length (u32; all ones: a removal) | key | value | room      one after another
+//
+// The room is for the checksum, which the thread works out.
+import { CHECKSUM_BYTES } from './checksum.js'
 import type { IndexChange } from './ordered-index.js'
 
 const HEAD_BYTES = 8
@@ -14,7 +17,7 @@ export function* encodeChanges(
   let piece: Buffer<ArrayBuffer> | undefined
   let at = 0
   for (const [key, value] of changes) {
-    const bytes = HEAD_BYTES + key.length + (value?.length ?? 0)
+    const bytes = HEAD_BYTES + key.length + (value === undefined ? 0 : value.length + CHECKSUM_BYTES)
     if (piece !== undefined && at + bytes > piece.length) {
       yield piece.subarray(0, at)
       piece = undefined
@@ -29,15 +32,15 @@ export function* encodeChanges(
     at += piece.write(key, at, 'latin1')
     if (value === undefined) continue
     piece.set(value, at)
-    at += value.length
+    at += value.length + CHECKSUM_BYTES
   }
   if (piece !== undefined) yield piece.subarray(0, at)
 }
 
-/** Shows each change; key and value are parts of the bytes. */
+/** Shows each change; key and record, a value with the room behind it, are parts of the bytes. */
 export function forEachChange(
   bytes: Uint8Array,
-  look: (key: Uint8Array, value: Uint8Array | undefined) => void,
+  look: (key: Uint8Array, record: Uint8Array | undefined) => void,
 ): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
@@ -49,7 +52,7 @@ export function forEachChange(
       at = keyEnd
       look(key, undefined)
     } else {
-      at = keyEnd + valueLength
+      at = keyEnd + valueLength + CHECKSUM_BYTES
       look(key, bytes.subarray(keyEnd, at))
     }
   }

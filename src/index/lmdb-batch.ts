@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
+import { sealed } from './checksum.js'
 import { APPLIED, appliedBytes } from './lmdb-options.js'
 import type { IndexChange } from './ordered-index.js'
 
@@ -29,7 +30,7 @@ export async function applyInOneBatch(
   try {
     committed = await root.batch(() => {
       for (const [key, value] of changes)
-        handled(value === undefined ? entries.remove(key) : entries.put(key, value))
+        handled(value === undefined ? entries.remove(key) : entries.put(key, sealed(key, value)))
       handled(state.put(APPLIED as KeyBytes, appliedBytes(appliedUpTo)))
     })
   } catch (error) {

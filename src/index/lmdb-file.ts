@@ -26,7 +26,8 @@ export function checkIndexFile(folder: string): void {
     if (size === 0) return
     const first = readMeta(file, 0)
     const second = first && readMeta(file, first.pageBytes)
-    if (first === undefined || second === undefined) throw damaged(path, 'it does not begin as an index does')
+    if (first === undefined || second === undefined)
+      throw damagedFile(path, 'it does not begin as an index does')
     const meta = second.transaction > first.transaction ? second : first
     const neededBytes = (meta.lastPage + 1) * meta.pageBytes
     // The last pages may be free ones that were never written.
@@ -38,7 +39,7 @@ export function checkIndexFile(folder: string): void {
     }
     const paged = { read, pages: Math.floor(size / pageBytes) }
     if (size < neededBytes && !holdsAllPages(paged, meta.trees))
-      throw damaged(path, `it has ${size} bytes and should have ${neededBytes}`)
+      throw damagedFile(path, `it has ${size} bytes and should have ${neededBytes}`)
   } finally {
     closeSync(file)
   }
@@ -63,7 +64,7 @@ function readMeta(file: number, position: number): Meta | undefined {
   }
 }
 
-const damaged = (path: string, why: string): IndexDamaged =>
+export const damagedFile = (path: string, why: string): IndexDamaged =>
   new IndexDamaged(
     `The index file ${path} is damaged: ${why}. Restore the data folder from a copy; the journal alone does not hold ` +
       'what was written before its first segment.',

@@ -1,4 +1,6 @@
 // How an index's folder is opened, by the thread that reads and by the one that writes, and what stands in it.
+import type { KeyBytes } from '../model/brand.js'
+import { checksumOfKey, sealed, unsealed } from './checksum.js'
 
 const MAP_BYTES_INITIAL = 4 * 1024 * 1024 * 1024
 const READERS_MAX = 8
@@ -22,11 +24,33 @@ export const ENVIRONMENT = {
 
 export const ENTRIES = 'entries'
 export const STATE = 'state'
-/** In the state: the position of the journal up to which the entries hold everything. */
+/**
+ * In the state: the position of the journal up to which the entries hold everything, and the version of the records.
+ *
+ *   0 position (f64)  8 version (u8)  9 checksum (u32)      eight bytes alone: records without checksums
+ */
 export const APPLIED = 'applied'
+/** In the state, while records get their checksums: the last key that has it (./lmdb-upgrade.ts). */
+export const UPGRADED = 'upgraded'
+
+const RECORDS_VERSION = 2
+const APPLIED_BYTES_BEFORE = 8
 
 export function appliedBytes(appliedUpTo: number): Buffer {
-  const bytes = Buffer.allocUnsafe(8)
+  const bytes = Buffer.allocUnsafe(APPLIED_BYTES_BEFORE + 1)
   bytes.writeDoubleBE(appliedUpTo)
-  return bytes
+  bytes[APPLIED_BYTES_BEFORE] = RECORDS_VERSION
+  return sealed(APPLIED as KeyBytes, bytes)
+}
+
+/** `checksums`: whether the records have them. Undefined if these bytes are not what was written. */
+export function decodeApplied(
+  stored: Uint8Array,
+): { readonly appliedUpTo: number; readonly checksums: boolean } | undefined {
+  if (stored.length === APPLIED_BYTES_BEFORE)
+    return { appliedUpTo: Buffer.from(stored).readDoubleBE(0), checksums: false }
+  const bytes = unsealed(checksumOfKey(APPLIED as KeyBytes), stored)
+  if (bytes?.length !== APPLIED_BYTES_BEFORE + 1 || bytes[APPLIED_BYTES_BEFORE] !== RECORDS_VERSION)
+    return undefined
+  return { appliedUpTo: Buffer.from(bytes).readDoubleBE(0), checksums: true }
 }

@@ -7,6 +7,7 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Database, type RootDatabase, open } from 'lmdb'
 import { forEachChange } from './change-bytes.js'
+import { checksumOfKeyBytes, seal } from './checksum.js'
 import { APPLIED, appliedBytes, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
 
 export type WriterRequest =
@@ -107,9 +108,13 @@ class IndexFile {
     return { end, ended: this.#root.transactionSync(() => whole) }
   }
 
-  readonly #change = (key: Uint8Array, value: Uint8Array | undefined): void => {
-    if (value === undefined) this.#entries.removeSync(key)
-    else this.#entries.putSync(key, value)
+  readonly #change = (key: Uint8Array, record: Uint8Array | undefined): void => {
+    if (record === undefined) {
+      this.#entries.removeSync(key)
+    } else {
+      seal(checksumOfKeyBytes(key, 0, key.length), record)
+      this.#entries.putSync(key, record)
+    }
   }
 }
 

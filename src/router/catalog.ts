@@ -16,6 +16,7 @@
 // the change that drops them, until they are empty on every node.
 import { spaceId, type SpaceId } from '../model/brand.js'
 import { DynamoError } from '../model/errors.js'
+import type { TableShape } from '../model/table.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { MetaEntry, SpaceCount, StorageNode } from '../storage/storage-node.js'
 import type { Catalog, Table } from './context.js'
@@ -102,6 +103,10 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       throw new DynamoError('ResourceNotFoundException', 'Requested resource not found')
     }
     return entry.table
+  }
+
+  shapes(): readonly TableShape[] {
+    return Array.from(this.#entries.values(), ({ table }) => table.shape)
   }
 
   find(name: string): TableRecord | undefined {

@@ -19,6 +19,8 @@ export interface Table {
 export interface Catalog {
   /** The table of that name, or ResourceNotFoundException. */
   table(name: string): Table
+  /** All of them, for messages. */
+  shapes(): readonly TableShape[]
 }
 
 export interface RouterContext {

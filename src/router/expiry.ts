@@ -127,6 +127,7 @@ export class ExpirySweeper {
       reverse: false,
       entriesMax: ROUND_ITEMS_MAX,
       bytesMax: ROUND_BYTES_MAX,
+      onDamage: (error) => this.#options.onBackgroundError?.(error),
     })
     const expirySpace = table.expiry.space
     const deleted = await Promise.all(

@@ -2,7 +2,7 @@
 import { DynamoError } from '../model/errors.js'
 import { type AccessPart, accessDenied, allows, type OperationName } from './access.js'
 import type { Input, RequestScope, Operation, RouterContext } from './context.js'
-import { internalError } from './reply.js'
+import { damageError, internalError } from './reply.js'
 import type { Principal, Router, RouterReply, RouterRequest } from './router.js'
 import { fitsShape } from './shape-fits.js'
 import { checkShape } from './shape.js'
@@ -38,9 +38,10 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
           ? { ok: true, body: reply, headroomBytes: 0 }
           : { ok: true, body: reply.body, headroomBytes: reply.headroomBytes }
       } catch (error) {
-        if (error instanceof DynamoError) return { ok: false, error }
-        onInternalError?.(error, name)
-        return { ok: false, error: internalError(error) }
+        const damage = damageError(error, context.catalog)
+        if (error instanceof DynamoError && damage === undefined) return { ok: false, error }
+        onInternalError?.(damage ?? error, name)
+        return { ok: false, error: damage ?? internalError(error) }
       }
     },
   }

@@ -1,7 +1,9 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
 import { DynamoError } from '../model/errors.js'
 import type { Item } from '../model/value.js'
+import { capitalised, damageIn, nameOfRecord } from '../storage/damage.js'
 import type { ItemRecord } from '../storage/storage-node.js'
+import type { Catalog } from './context.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
 
 /** The answer of an operation as an object, for answers that carry no items. */
@@ -48,6 +50,16 @@ export function furtherMembers(members: Readonly<Record<string, unknown>>): stri
 export function internalError(error: unknown): DynamoError {
   const reason = error instanceof Error ? error.message : String(error)
   return new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
+}
+
+/** A damaged record by table and key. Nothing was read of it, and nothing written. */
+export function damageError(error: unknown, catalog: Catalog): DynamoError | undefined {
+  const damage = damageIn(error)
+  if (damage === undefined) return undefined
+  return new DynamoError(
+    'InternalServerError',
+    `${capitalised(nameOfRecord(damage.key, catalog.shapes()))} is damaged (${damage.why}). Run seriatim verify on the data folder.`,
+  )
 }
 
 /** The item inside a record, parsed. */

@@ -14,6 +14,7 @@ import { decideWrite } from '../rules/single-write.js'
 import { allRules, type TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { storedCeiling } from './ceiling.js'
+import { damageIn } from './damage.js'
 import { entryKey, expiryKey } from './entries.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { ItemSteps } from './item-steps.js'
@@ -257,14 +258,15 @@ export class LocalNode implements StorageNode {
   async range(request: RangeRequest): Promise<RangePage> {
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
-    const { itemSpace, reverse, entriesMax, bytesMax } = request
+    const { itemSpace, reverse, entriesMax, bytesMax, onDamage } = request
     const bounds = boundsOf(request.space, request.from, request.to)
     const entries: RangeEntry[] = []
     let bytes = 0
     if (bounds.from >= bounds.to) return { entries, more: false }
     for (const [key, value] of this.#line.durable.range({ ...bounds, reverse })) {
       if (entries.length >= entriesMax || bytes >= bytesMax) return { entries, more: true }
-      const record = itemSpace === undefined ? decodeRecord(value) : this.#pointedTo(itemSpace, value)
+      const record =
+        itemSpace === undefined ? decodeRecord(value) : this.#pointedTo(itemSpace, value, onDamage)
       // Without its item the entry belongs to a table that is being removed.
       if (record === undefined) continue
       entries.push({ key: withoutSpace(key), record })
@@ -426,8 +428,18 @@ export class LocalNode implements StorageNode {
     return more && last !== undefined ? keyAfter(withoutSpace(last[0])) : undefined
   }
 
-  #pointedTo(itemSpace: SpaceId, entry: Uint8Array): ItemRecord | undefined {
-    return this.#record(inSpace(itemSpace, asBuffer(entry).toString('latin1') as KeyBytes))
+  #pointedTo(
+    itemSpace: SpaceId,
+    entry: Uint8Array,
+    onDamage: RangeRequest['onDamage'],
+  ): ItemRecord | undefined {
+    try {
+      return this.#record(inSpace(itemSpace, asBuffer(entry).toString('latin1') as KeyBytes))
+    } catch (error) {
+      if (onDamage === undefined || damageIn(error) === undefined) throw error
+      onDamage(error)
+      return undefined
+    }
   }
 
   #record(key: KeyBytes): ItemRecord | undefined {

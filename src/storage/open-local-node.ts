@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path'
 import { lmdbIndex } from '../index/lmdb-index.js'
 import { memoryIndex } from '../index/memory-index.js'
+import { upgradeIndex } from '../index/lmdb-upgrade.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
 import type { Frame } from '../journal/frame.js'
 import { openJournal } from '../journal/journal.js'
@@ -11,6 +12,7 @@ import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
+import { refusalOf } from './damage.js'
 import { type DataFolder, takeFolder } from './folder.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
@@ -34,6 +36,8 @@ export type LocalNodeOptions = {
       readonly path: string
       /** The file layer under the journal; the real one unless a test brings its own. */
       readonly files?: FileLayer
+      /** Told how far long work before the start has come. */
+      readonly onProgress?: (sentence: string) => void
     }
 )
 
@@ -62,8 +66,13 @@ export async function openLocalNodes(
   const indexes: OrderedIndex[] = []
   try {
     await folder.upgrade()
-    for (let node = 0; node < folder.nodes; node++)
-      indexes.push(lmdbIndex(join(folder.nodePath(node), 'index')))
+    for (let node = 0; node < folder.nodes; node++) {
+      const path = join(folder.nodePath(node), 'index')
+      await upgradeIndex(path, {
+        onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
+      })
+      indexes.push(lmdbIndex(path))
+    }
     await syncFolders(folder)
     const { files = realFiles() } = options
     let open = folder.nodes
@@ -74,7 +83,7 @@ export async function openLocalNodes(
   } catch (error) {
     for (const index of indexes) await index.close()
     await folder.release()
-    throw error
+    throw refusalOf(error, options.path)
   }
 }
 

@@ -46,6 +46,8 @@ export interface RangeRequest {
   readonly entriesMax: number
   /** Stop after the entry with which the items returned reach this many bytes. */
   readonly bytesMax: number
+  /** Told of damaged items, which are then left out: for work that goes on with the rest. Absent: the page fails. */
+  readonly onDamage?: (error: unknown) => void
 }
 
 export interface RangeEntry {

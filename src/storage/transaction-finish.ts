@@ -7,6 +7,7 @@
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import type { FinishVerdict } from '../rules/finish.js'
 import type { Action } from '../rules/pending.js'
+import { damageIn } from './damage.js'
 import { loadItem, type LoadedItem, type TransactionState } from './contended.js'
 import type { EndedTransactions } from './ended.js'
 import type { HybridClock } from './hybrid-clock.js'
@@ -98,14 +99,24 @@ export class TransactionFinish {
     const settled = run === undefined && this.#areSettled(addresses)
     const put = settled ? 'putVisible' : 'put'
     const others: TxId[] = []
-    for (const address of addresses) this.#finishItem(address, tx, { decision, put, others })
-    if (unfenced !== true) ended.add(tx)
+    let damage: unknown
+    for (const address of addresses) {
+      try {
+        this.#finishItem(address, tx, { decision, put, others })
+      } catch (error) {
+        // Only this item cannot be finished; it stays pending, and nothing of it can be read either.
+        if (damageIn(error) === undefined) throw error
+        damage ??= error
+      }
+    }
+    if (unfenced !== true && damage === undefined) ended.add(tx)
     // Who sees it already need not wait for it.
     const durable = settled ? line.settling() : line.settled()
     if (durable !== undefined) {
       this.#unsettled.add(tx, durable, put)
       for (const other of new Set(others)) this.#unsettled.add(other, durable, put)
     }
+    if (damage !== undefined) throw damage
     if (settled) {
       patience.dispel(addresses)
       return undefined

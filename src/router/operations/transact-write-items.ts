@@ -63,7 +63,7 @@ export function tokenRefusal(
       return new DynamoError('TransactionInProgressException', IN_PROGRESS)
     case 'unavailable':
     case 'unknown':
-      return internalError(outcome.message)
+      return Object.assign(internalError(outcome.message), { cause: outcome.cause })
   }
 }
 

@@ -20,7 +20,7 @@ import type { ItemRecord } from '../../storage/storage-node.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import { keyOf } from '../keys.js'
 import { bindActions, parseActions } from '../operations/transact-actions.js'
-import { internalError, parseRecord } from '../reply.js'
+import { damageError, internalError, parseRecord } from '../reply.js'
 import { anyone } from '../router.js'
 import { tableNameOf } from '../table-name.js'
 import { type BoundCommit, commitUnit, firstCommitterWins, refuseExpired } from './commit.js'
@@ -101,9 +101,10 @@ export function openDirectUnits(
   onInternalError: (error: unknown, operation: string) => void,
 ): DirectUnits {
   const answered = (error: unknown, operation: string): Error => {
-    if (error instanceof DynamoError) return Object.assign(error, error.members)
-    onInternalError(error, operation)
-    return internalError(error)
+    const damage = damageError(error, context.catalog)
+    if (error instanceof DynamoError && damage === undefined) return Object.assign(error, error.members)
+    onInternalError(damage ?? error, operation)
+    return damage ?? internalError(error)
   }
   return {
     getItems: async (request) => {
