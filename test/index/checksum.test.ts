@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { checksumOfKey, checksumOfKeyBytes, sealed, unsealed } from '../../src/index/checksum.js'
 import { beforeOneFlip } from '../../src/index/one-bit.js'
 import type { KeyBytes } from '../../src/model/brand.js'
