@@ -21,12 +21,13 @@ import { waitForItem } from './router/operations/wait-for-item.js'
 import { transactionOperations } from './router/operations/transaction-operations.js'
 import { tableOperations } from './router/operations/tables.js'
 import { type DirectUnits, openDirectUnits } from './router/units/direct.js'
+import { openTickets } from './router/units/tickets.js'
 import { unitOperations } from './router/units/unit-operations.js'
 import { allRules, noRules, type TransactionRules } from './rules/switches.js'
-import { anyone, type Router } from './router/router.js'
+import { owner, type Router } from './router/router.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import { clientRuntime } from './runtime/client-runtime.js'
-import type { Clock, Runtime } from './runtime/runtime.js'
+import { type Clock, type Runtime, steadyMicros } from './runtime/runtime.js'
 import { Dispatcher } from './server/dispatch.js'
 import { listen, type ListenOptions, type RunningServer } from './server/http-server.js'
 import { serverLimits } from './server/limits.js'
@@ -54,6 +55,11 @@ export type OpenOptions = StorePlace & {
    * meanwhile.
    */
   readonly snapshotAgeMs?: number
+  /**
+   * The longest that an explicit lock of a unit of work is held, in milliseconds, whatever the unit's `timeoutMs` is: 30,000
+   * unless told otherwise.
+   */
+  readonly lockMsMax?: number
   /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Told how far long work before the start has come: an upgrade of an older folder, say. */
@@ -115,13 +121,18 @@ export async function open(options: OpenOptions): Promise<Store> {
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
   const rules = options.rules === 'none' ? noRules : allRules
-  const { snapshotAgeMs } = options
+  const { snapshotAgeMs, lockMsMax } = options
   if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
+  if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
+    throw new RangeError(`lockMsMax is a whole number from 1 on, not ${lockMsMax}`)
   const nodes = await openLocalNodes({
     runtime,
     rules,
-    ...(snapshotAgeMs !== undefined && { units: { snapshotAgeMs } }),
+    units: {
+      ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
+      ...(lockMsMax !== undefined && { lockMsMax }),
+    },
     ...place,
     ...(options.onProgress && { onProgress: options.onProgress }),
     ...(options.nodes !== undefined && { nodes: options.nodes }),
@@ -196,6 +207,8 @@ class LocalStore implements Store {
       nodeOf: (hash: number) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
       coordinator,
       rules,
+      startedMicros: steadyMicros(runtime.clock),
+      tickets: openTickets({ runtime, coordinator }),
     }
     this.#direct = openDirectUnits(context, onError)
     this.#router = openRouter({
@@ -227,7 +240,7 @@ class LocalStore implements Store {
     input: StoreInput<Name>,
   ): Promise<StoreOutput<Name>> {
     this.#assertOpen()
-    const reply = await this.#router.handle({ operation, input: toWire(input), principal: anyone })
+    const reply = await this.#router.handle({ operation, input: toWire(input), principal: owner })
     if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
     return fromWire(JSON.parse(textOf(reply.body))) as StoreOutput<Name>
   }
@@ -257,7 +270,7 @@ class LocalStore implements Store {
       call: (operation, input) => this.call(operation, input),
       extension: async (operation, input) => {
         this.#assertOpen()
-        const reply = await this.#router.handle({ operation, input, principal: anyone })
+        const reply = await this.#router.handle({ operation, input, principal: owner })
         if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
         return JSON.parse(textOf(reply.body)) as unknown
       },

@@ -17,6 +17,8 @@ export const help = `seriatim start [options]
                  section 4 of the paper, or the protocol of section 3 alone, to compare with: all
   --snapshot-age-ms MS
                  how long old versions are kept for units of work that read at a snapshot: 30000
+  --lock-ms-max MS
+                 the longest that an explicit lock of a unit of work is held: 30000
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
@@ -37,22 +39,26 @@ const OPTIONS = {
   nodes: { type: 'string' },
   rules: { type: 'string', default: 'all' },
   'snapshot-age-ms': { type: 'string' },
+  'lock-ms-max': { type: 'string' },
   auth: { type: 'string' },
   faults: { type: 'boolean' },
   'fault-plan': { type: 'string' },
 } as const
 
 const NODES_MAX = 64
-const SNAPSHOT_AGE_MS_MAX = 86_400_000
+const DAY_MS = 86_400_000
 
 export async function run(args: readonly string[], world: World): Promise<number> {
   const { values, tokens } = readArguments(args, OPTIONS)
   const { host, faults } = values
   const port = readInteger('port', values.port, 0, 65_535)
   const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
-  const age = values['snapshot-age-ms']
-  const snapshotAgeMs =
-    age === undefined ? undefined : readInteger('snapshot-age-ms', age, 1, SNAPSHOT_AGE_MS_MAX)
+  const readMs = (name: 'snapshot-age-ms' | 'lock-ms-max'): number | undefined => {
+    const text = values[name]
+    return text === undefined ? undefined : readInteger(name, text, 1, DAY_MS)
+  }
+  const snapshotAgeMs = readMs('snapshot-age-ms')
+  const lockMsMax = readMs('lock-ms-max')
   const { rules } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules is all or none, not '${rules}'`)
   // `npm start` gives --path already; whoever adds --memory to it means that.
@@ -76,6 +82,7 @@ export async function run(args: readonly string[], world: World): Promise<number
       ...(nodes !== undefined && { nodes }),
       ...(rules === 'none' && { rules }),
       ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
+      ...(lockMsMax !== undefined && { lockMsMax }),
     })
     try {
       if (signals.received) return 0

@@ -7,6 +7,7 @@ import type { StorageNode } from '../storage/storage-node.js'
 import type { AccessPart, OperationName } from './access.js'
 import type { Principal, Reply } from './router.js'
 import type { StructShape } from './shape.js'
+import type { Tickets } from './units/tickets.js'
 
 /** A table as requests for its items see it. */
 export interface Table {
@@ -32,6 +33,10 @@ export interface RouterContext {
   /** For what concerns several items at once (§3.1). */
   readonly coordinator: Coordinator
   readonly rules: TransactionRules
+  /** When the store was opened, by a clock that is not set. */
+  readonly startedMicros: number
+  /** Snapshots and ages of units of work, bound to those they were given to. */
+  readonly tickets: Tickets
 }
 
 /** Who asks, and a check to call for each table before anything of it is told. */

@@ -12,6 +12,8 @@ import { joinReply, parseRecord } from './reply.js'
 export const waitLimits = {
   /** Of one store. What comes when there are so many is answered at once. */
   waitsMax: 4_000,
+  /** Of them, of one access key: the others still have most of the room. */
+  waitsOfKeyMax: 1_000,
   /** Of them, for one item. */
   waitsOfItemMax: 1_000,
   /** Conditions evaluated before other requests get their turn: the dearest takes some milliseconds. */
@@ -78,6 +80,7 @@ interface Waiter {
 export class ItemWaits {
   readonly #parse: (record: ItemRecord) => Item
   readonly #byItem = new Map<string, Line>()
+  readonly #ofKey = new Map<string, number>()
   #count = 0
 
   constructor(parse: (record: ItemRecord) => Item = parseRecord) {
@@ -89,18 +92,25 @@ export class ItemWaits {
   }
 
   /** Until the condition holds, the time is over, all are let go, or there are too many to wait. */
-  async until(runtime: Runtime, item: WaitedItem, holds: Holds, timeoutMs: number): Promise<WaitOutcome> {
-    if (timeoutMs <= 0 || item.watch === undefined || this.#isFull(item)) {
+  async until(
+    runtime: Runtime,
+    item: WaitedItem,
+    holds: Holds,
+    timeoutMs: number,
+    /** Whose request it is; empty: of a client without a key, which has all the room. */
+    key = '',
+  ): Promise<WaitOutcome> {
+    if (timeoutMs <= 0 || item.watch === undefined || this.#isFull(item, key)) {
       const image = new Image(await item.read(), this.#parse)
       return { met: holds(image.item), image }
     }
     const line = this.#lineOf(runtime, item)
-    this.#count++
+    this.#add(key, 1)
     return new Promise<WaitOutcome>((resolve, reject) => {
       const leave = (done: () => void): void => {
         if (!line.waiters.delete(waiter)) return
         cancel()
-        this.#count--
+        this.#add(key, -1)
         if (line.waiters.size === 0) {
           line.close()
           this.#byItem.delete(item.id)
@@ -119,9 +129,19 @@ export class ItemWaits {
     })
   }
 
-  #isFull({ id }: WaitedItem): boolean {
+  #isFull({ id }: WaitedItem, key: string): boolean {
     const ofItem = this.#byItem.get(id)?.waiters.size ?? 0
-    return this.#count >= waitLimits.waitsMax || ofItem >= waitLimits.waitsOfItemMax
+    const ofKey = this.#ofKey.get(key) ?? 0
+    const { waitsMax, waitsOfItemMax, waitsOfKeyMax } = waitLimits
+    return this.#count >= waitsMax || ofItem >= waitsOfItemMax || ofKey >= waitsOfKeyMax
+  }
+
+  #add(key: string, change: number): void {
+    this.#count += change
+    if (key === '') return
+    const count = (this.#ofKey.get(key) ?? 0) + change
+    if (count === 0) this.#ofKey.delete(key)
+    else this.#ofKey.set(key, count)
   }
 
   #lineOf(runtime: Runtime, item: WaitedItem): Line {

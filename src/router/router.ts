@@ -8,13 +8,19 @@ import type { DynamoError } from '../model/errors.js'
 
 export type Access = 'read' | 'write' | 'admin'
 
-/** Who is asking. Without authentication everybody is `anyone`. */
+/** Who is asking. Without authentication every client is `anyone`. */
 export interface Principal {
+  /** The access key's; empty where there is none. What a principal was given is bound to it. */
+  readonly id: string
+  /** For messages; several may have the same. */
   readonly name: string
   allows(access: Access, tableName: string): boolean
 }
 
-export const anyone: Principal = { name: 'anyone', allows: () => true }
+export const anyone: Principal = { id: '', name: 'anyone', allows: () => true }
+
+/** The program that has the store in its own process: what it hands over is taken as it is. */
+export const owner: Principal = { id: '', name: 'the program itself', allows: () => true }
 
 export interface RouterRequest {
   /** `GetItem`, without the target prefix. */

@@ -140,6 +140,7 @@ function principalOf(key: AuthKey): Principal {
   const exact = new Set(key.tables.filter((table) => !table.includes('*')))
   const patterns = key.tables.filter((table) => table.includes('*')).map(patternOf)
   return {
+    id: key.accessKeyId,
     name: key.name ?? key.accessKeyId,
     allows: (access, tableName) =>
       granted.has(access) && (exact.has(tableName) || patterns.some((pattern) => pattern.test(tableName))),

@@ -24,7 +24,7 @@ import { PendingItems } from './pending-items.js'
 import { ReadMarks } from './read-marks.js'
 import { Snapshots, type SnapshotLimits } from './snapshots.js'
 import { SpaceFloors } from './space-floors.js'
-import { UnitLocks } from './unit-locks.js'
+import { type LockLimits, UnitLocks } from './unit-locks.js'
 import type {
   LockReply,
   LockRequest,
@@ -79,8 +79,8 @@ export interface LocalNodeParts {
   readonly onClose: () => Promise<void>
 }
 
-/** What units of work may take of a node's memory. */
-export interface UnitLimits extends SnapshotLimits, Partial<Pick<Knobs, 'unitLocksMax'>> {}
+/** What units of work may take of a node's memory and time. */
+export interface UnitLimits extends SnapshotLimits, LockLimits {}
 
 export class LocalNode implements StorageNode {
   readonly ledger: LocalLedger
@@ -114,7 +114,7 @@ export class LocalNode implements StorageNode {
     const marks = new ReadMarks(start.timestamp, knobs)
     const snapshots = new Snapshots(runtime.clock, units)
     this.#snapshots = snapshots
-    this.#locks = new UnitLocks(runtime.clock, units.unitLocksMax)
+    this.#locks = new UnitLocks(runtime.clock, units)
     this.#floors = new SpaceFloors()
     const cuts = new Cuts(line, snapshots, knobs)
     this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })

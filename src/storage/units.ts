@@ -21,6 +21,8 @@ export interface UnitIdentity {
   readonly id: string
   /** When its first attempt began; with the id the order of age. */
   readonly began: Timestamp
+  /** Whose unit it is, for the number of locks that one key may hold; absent: of the program itself. */
+  readonly key?: string
 }
 
 export interface OpenSnapshotRequest {

@@ -3,13 +3,16 @@
 import type { Action, ItemAddress, ReadEntry, ReadItem } from './protocol.js'
 import type { IsolationLevel } from './transactor.js'
 
+/** A snapshot or an age as the store has given it: plain timestamps in this process, texts over the wire. */
+export type Ticket = number | string
+
 /** As the member `Unit` on the wire. */
 export interface DirectUnit {
   readonly id: string
   readonly isolation: IsolationLevel
   readonly timeoutMs: number
-  readonly readTimestamp: number | undefined
-  readonly began: number | undefined
+  readonly readTimestamp: Ticket | undefined
+  readonly began: Ticket | undefined
   readonly attemptBegan: number | undefined
 }
 
@@ -17,7 +20,7 @@ export interface DirectGets {
   readonly unit: DirectUnit
   readonly addresses: readonly ItemAddress[]
   readonly lock: boolean
-  readonly released: readonly number[] | undefined
+  readonly released: readonly Ticket[] | undefined
 }
 
 export interface DirectAnswer {

@@ -1,7 +1,7 @@
 // One attempt of a unit of work on Seriatim. A store in this process is asked directly (direct.ts), another one over the
 // wire; what becomes of the answers is the same.
 import type { Item } from '../model/value.js'
-import type { DirectUnit, DirectUnits } from './direct.js'
+import type { DirectUnit, DirectUnits, Ticket } from './direct.js'
 import { OutcomeUnknown } from './errors.js'
 import { unitLimits } from './limits.js'
 import type { NativeUnits } from './native.js'
@@ -17,8 +17,10 @@ import { backoffOf, sleep } from './waiting.js'
 const GETS_MAX = 100
 
 interface Answer {
-  readonly ReadTimestamp?: number
+  readonly ReadTimestamp?: Ticket
   readonly Clock?: number
+  /** The age that the unit was given; absent once it has one. */
+  readonly Began?: Ticket
 }
 interface GetAnswer extends Answer {
   readonly Responses: readonly { readonly Item?: Item; readonly Version?: number }[]
@@ -59,7 +61,7 @@ export class NativeAttempt implements Attempt {
     this.#start = start
     const { id, isolation, timeoutMs } = start
     this.#isRepeatable = isRepeatable(isolation)
-    const began = resumed?.kept.began ?? (start.carried as number | undefined)
+    const began = resumed?.kept.began ?? (start.carried as Ticket | undefined)
     const readTimestamp = resumed && readTimestampOf(resumed.kept)
     this.#unit = { id, isolation, timeoutMs, readTimestamp, began, attemptBegan: resumed?.clock }
   }
@@ -320,21 +322,27 @@ export class NativeAttempt implements Attempt {
       if (released !== undefined) input['Released'] = released
       const options = endpoint.losesNoAnswers === true ? undefined : { signal: this.#start.deadline.signal }
       const answer = (await endpoint.extension(operation, input, options)) as Answer
-      this.#note(answer.ReadTimestamp, answer.Clock)
+      this.#note(answer.ReadTimestamp, answer.Clock, answer.Began)
       return answer
     } catch (error) {
       throw this.#refused(error)
     }
   }
 
-  #note(readTimestamp: number | undefined, clock: number | undefined): void {
+  #note(
+    readTimestamp: Ticket | undefined,
+    clock: number | undefined,
+    began: Ticket | undefined = clock,
+  ): void {
     const unit = this.#unit
     if (this.#isRepeatable) unit.readTimestamp ??= readTimestamp
     unit.attemptBegan ??= clock
-    unit.began ??= clock
+    unit.began ??= began
   }
 
   #refused(error: unknown): unknown {
+    // Whoever was refused a lock is as old at the next attempt as it was then.
+    this.#unit.began ??= (error as { readonly Began?: Ticket }).Began
     this.#start.deadline.throwIfOver()
     return readRefusal(error)
   }
@@ -353,5 +361,5 @@ export class NativeAttempt implements Attempt {
  * What a serializable unit has read is validated item by item, so it need not go on at its old snapshot, which may be
  * gone; but ranges, and the first committer of a snapshot, are judged from there.
  */
-const readTimestampOf = ({ isolation, work, readTimestamp }: Kept): number | undefined =>
+const readTimestampOf = ({ isolation, work, readTimestamp }: Kept): Ticket | undefined =>
   isolation === 'serializable' && work.ranges.length === 0 ? undefined : readTimestamp

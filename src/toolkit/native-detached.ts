@@ -7,6 +7,7 @@
 //              commits, and the others conflict
 import { parseItem } from '../model/parse-value.js'
 import type { AttributeValue, Item } from '../model/value.js'
+import type { Ticket } from './direct.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Conflict } from './errors.js'
 import type { Action, ItemAddress, UnitWork } from './protocol.js'
@@ -29,8 +30,8 @@ export interface Kept {
   readonly work: UnitWork
   readonly isolation: IsolationLevel
   readonly timeoutMs: number
-  readonly readTimestamp?: number
-  readonly began?: number
+  readonly readTimestamp?: Ticket
+  readonly began?: Ticket
 }
 
 export interface ResumedPlan {

@@ -7,6 +7,7 @@
 //
 // May import: model, expression, runtime, and the other files of the toolkit.
 import type { Runtime } from '../runtime/runtime.js'
+import type { Ticket } from './direct.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Layouts } from './layout.js'
 import { unitLimits } from './limits.js'
@@ -42,7 +43,7 @@ export class NativeUnits {
   /** Between `resume` and the attempt that goes on. */
   readonly #resumed = new Map<string, ResumedPlan>()
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
-  #released: number[] = []
+  #released: Ticket[] = []
   readonly #ending = new Set<Promise<unknown>>()
   /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
   readonly #committed = new Set<string>()
@@ -71,12 +72,12 @@ export class NativeUnits {
     return { work, options: { isolation, timeoutMs } }
   }
 
-  release(readTimestamp: number): void {
+  release(readTimestamp: Ticket): void {
     // Beyond that many they are left to the age limit.
     if (this.#released.length < RELEASED_MAX) this.#released.push(readTimestamp)
   }
 
-  takeReleased(): readonly number[] | undefined {
+  takeReleased(): readonly Ticket[] | undefined {
     if (this.#released.length === 0) return undefined
     const released = this.#released
     this.#released = []

@@ -2,6 +2,7 @@
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
 import { openCatalog } from '../../src/router/catalog.js'
+import { openTickets } from '../../src/router/units/tickets.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/operations/query-operations.js'
 import { tableOperations } from '../../src/router/operations/tables.js'
@@ -42,14 +43,17 @@ export async function openTestStore(nodeCount: number, rules = allRules): Promis
   const runtime = testRuntime(1)
   const nodes = await openLocalNodes({ runtime, memory: true, nodes: nodeCount, rules })
   const catalog = await openCatalog({ runtime, nodes })
+  const coordinator = testCoordinator(runtime, nodes, (hash) => (hash >>> 22) % nodes.length, { rules })
   const router = openRouter({
     context: {
       runtime,
       catalog,
       nodes,
       nodeOf: (hash) => nodes[(hash >>> 22) % nodes.length] as StorageNode,
-      coordinator: testCoordinator(runtime, nodes, (hash) => (hash >>> 22) % nodes.length, { rules }),
+      coordinator,
       rules,
+      startedMicros: 0,
+      tickets: openTickets({ runtime, coordinator }),
     },
     operations: [...tableOperations, ...queryOperations, ...transactionOperations, ...unitOperations],
     onInternalError: (error) => {

@@ -400,7 +400,7 @@ test('a page ends with the item that reaches 1 MB; an index counts only what it 
 
 test('nothing is told of a table that the caller may not read', async () => {
   await using store = await openTestStore(1)
-  const nobody = { name: 'nobody', allows: () => false }
+  const nobody = { id: 'nobody', name: 'nobody', allows: () => false }
   for (const [operation, input] of [
     ['Query', { TableName: 'Absent', KeyConditionExpression: 'a' }],
     ['Scan', { TableName: 'Absent' }],

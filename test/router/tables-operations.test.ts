@@ -196,7 +196,7 @@ describe('ListTables', () => {
 
   test('shows only tables that the caller may read', async () => {
     for (const name of ['mine-1', 'mine-2', 'theirs']) await tables.call('CreateTable', table(name))
-    const owner: Principal = { name: 'owner', allows: (_, name) => name.startsWith('mine') }
+    const owner: Principal = { id: 'owner', name: 'owner', allows: (_, name) => name.startsWith('mine') }
     assert.deepEqual(await tables.call('ListTables', { Limit: 2 }, owner), {
       TableNames: ['mine-1', 'mine-2'],
     })

@@ -1,6 +1,7 @@
 // A store of tables for tests: the catalogue and its operations over nodes in memory, with a clock that stands still.
 import { testCoordinator } from '../suites/coordination.js'
 import { openCatalog, type TableCatalog } from '../../src/router/catalog.js'
+import { openTickets } from '../../src/router/units/tickets.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { tableOperations } from '../../src/router/operations/tables.js'
 import { anyone, type Principal, type Router } from '../../src/router/router.js'
@@ -69,7 +70,16 @@ export async function openTables({ nodeCount = 1, folder }: TestTablesOptions = 
     })
     const nodeOf = (hash: number): StorageNode => nodes[hash % nodes.length] as StorageNode
     const coordinator = testCoordinator(runtime, nodes, (hash) => hash % nodes.length)
-    const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules }
+    const context = {
+      runtime,
+      catalog,
+      nodes,
+      nodeOf,
+      coordinator,
+      rules: allRules,
+      startedMicros: 0,
+      tickets: openTickets({ runtime, coordinator }),
+    }
     return { catalog, router: openRouter({ context, operations: tableOperations }) }
   }
   let current = await openBoth()

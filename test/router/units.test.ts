@@ -41,8 +41,9 @@ async function openAccounts(nodes: number): Promise<TestStore> {
 }
 
 interface Answered {
-  readonly ReadTimestamp?: number
+  readonly ReadTimestamp?: string
   readonly Clock: number
+  readonly Began?: string
   readonly Responses: readonly { readonly Item?: Item; readonly Version?: number }[]
 }
 
@@ -53,8 +54,8 @@ class TestUnit {
   readonly #store: TestStore
   readonly id: string
   readonly isolation: Isolation
-  began: number | undefined
-  readTimestamp: number | undefined
+  began: string | undefined
+  readTimestamp: string | undefined
   readonly reads: object[] = []
 
   constructor(store: TestStore, id: string, isolation: Isolation) {
@@ -101,9 +102,9 @@ class TestUnit {
     return this.#store.call('UnitCommit', { Unit: this.unit, Reads: this.reads, ...rest })
   }
 
-  #note({ ReadTimestamp, Clock }: Answered): void {
+  #note({ ReadTimestamp, Began }: Answered): void {
     this.readTimestamp = ReadTimestamp
-    this.began ??= Clock
+    this.began ??= Began
   }
 }
 
@@ -331,8 +332,6 @@ for (const nodes of [1, 4]) {
     const young = new TestUnit(store, 'young', 'read-committed')
     await old.get('c')
     await young.get('c')
-    old.began = 1
-    young.began = 2
     const Locks = [{ TableName: TABLE, Key: Key('a') }]
     await young.get('a', { Lock: true })
     await old.get('a', { Lock: true })
@@ -364,7 +363,7 @@ for (const nodes of [1, 4]) {
     await using store = await openAccounts(nodes)
     const error = await refusalOf(
       store.call('UnitCommit', {
-        Unit: { Id: 'u1', Isolation: 'serializable', ReadTimestamp: 1, TimeoutMs: 5 },
+        Unit: { Id: 'u1', Isolation: 'serializable', AttemptBegan: 1, TimeoutMs: 5 },
         TransactItems: [Put(account('a', 'late', 1))],
       }),
     )
@@ -381,7 +380,7 @@ for (const nodes of [1, 4]) {
 
   test(`${on} who may write but not read is not told what has changed`, async () => {
     await using store = await openAccounts(nodes)
-    const writer: Principal = { name: 'writer', allows: (access) => access === 'write' }
+    const writer: Principal = { id: 'writer', name: 'writer', allows: (access) => access === 'write' }
     const Unit = { Id: 'u1', Isolation: 'serializable' }
     const refusal = await store.refusal(
       'UnitCommit',
@@ -392,13 +391,10 @@ for (const nodes of [1, 4]) {
   })
 }
 
-test('units: a ReadTimestamp from the future is refused, and moves no clock', async () => {
+test('units: a ReadTimestamp that was not given is no snapshot, and one from the future moves no clock', async () => {
   await using store = await openAccounts(1)
   const Unit = { Id: 'u1', Isolation: 'snapshot', ReadTimestamp: Number.MAX_SAFE_INTEGER - 1 }
   const request = { Unit, TransactItems: [Put(account('a', 'anyone', 1))] }
-  assert.match(
-    await store.refusal('UnitCommit', request),
-    /^ValidationException: The ReadTimestamp is not one/,
-  )
+  assert.match(await store.refusal('UnitCommit', request), /^SnapshotTooOldException/)
   assert.equal((await new TestUnit(store, 'u2', 'snapshot').scan()).length, 3)
 })

@@ -6,12 +6,13 @@ import { ledgerSlot, txId, type LedgerSlot, type Timestamp } from '../../src/mod
 import { itemKey } from '../../src/model/key-bytes.js'
 import { marshallItem } from '../../src/toolkit/values.js'
 import { openCatalog } from '../../src/router/catalog.js'
+import { openTickets } from '../../src/router/units/tickets.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/operations/query-operations.js'
 import { tableOperations } from '../../src/router/operations/tables.js'
 import { openDirectUnits } from '../../src/router/units/direct.js'
 import { unitOperations } from '../../src/router/units/unit-operations.js'
-import { anyone } from '../../src/router/router.js'
+import { owner } from '../../src/router/router.js'
 import { allRules } from '../../src/rules/switches.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { openLocalNodes } from '../../src/storage/open-local-node.js'
@@ -33,14 +34,15 @@ async function openParts(count: number) {
   const nodeOf = (hash: number): StorageNode => nodes[numberOf(hash)] as StorageNode
   const ledgerNodeOf = (slot: LedgerSlot): number => numberOf(Number.parseInt(slot.slice(0, 8), 16))
   const coordinator = openCoordinator({ runtime, nodes, nodeOf: numberOf, ledgerNodeOf, rules: allRules })
-  const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules }
+  const tickets = openTickets({ runtime, coordinator })
+  const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules, startedMicros: 0, tickets }
   const router = openRouter({
     context,
     operations: [...tableOperations, ...queryOperations, ...unitOperations],
     onInternalError: fail,
   })
   const call = async (operation: string, input: object): Promise<never> => {
-    const reply = await router.handle({ operation, input, principal: anyone })
+    const reply = await router.handle({ operation, input, principal: owner })
     if (!reply.ok) throw reply.error
     return JSON.parse(Buffer.from(reply.body).toString()) as never
   }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import type { ClientToken, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
+import type { WriteTransactionOutcome } from '../../coordinator/coordinator.js'
 import { DynamoError } from '../../model/errors.js'
 import { attribute } from '../../model/value.js'
 import { returnConsumedCapacityShape } from '../capacity.js'
+import { tokenOf } from '../client-tokens.js'
 import type { Input, Operation, RouterContext } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { collectionMetrics } from './single-write.js'
@@ -25,7 +25,8 @@ export const transactWriteItems: Operation = {
   async run(context, input, scope) {
     const elements = input['TransactItems'] as readonly Input[]
     const parsed = parseActions(elements, scope)
-    const token = tokenOf(input, elements)
+    const claim = tokenOf(context, scope, input, elements)
+    const token = claim instanceof Promise ? await claim : claim
     const bound = bindActions(context, parsed)
     const outcome = await context.coordinator.write({
       actions: bound.map(({ action }) => action),
@@ -74,28 +75,6 @@ const IN_PROGRESS = 'The transaction with the given request token is already in 
 /** The caller cannot tell whether it happened: DynamoDB's word for that is InternalServerError. */
 const internalError = (reason: string): DynamoError =>
   new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
-
-/** `payload`: all of the request that makes it the same request. */
-export function tokenOf(
-  input: Input,
-  payload: unknown,
-  textOf: (payload: unknown) => string = canonical,
-): ClientToken | undefined {
-  const text = input['ClientRequestToken']
-  if (typeof text !== 'string') return undefined
-  const payloadHash = createHash('sha256').update(textOf(payload)).digest('base64url')
-  return { text, payloadHash }
-}
-
-/** The same text for the same request, in whatever order a client writes the members of an object. */
-function canonical(payload: unknown): string {
-  return JSON.stringify(payload, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-    return Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  })
-}
 
 /** A repeated request only looks at what is there. */
 async function consumedByReplay(

@@ -48,6 +48,7 @@ export function waitForItem(waits: ItemWaits): Operation {
         },
         (item) => evaluateCondition(condition, item),
         timeoutMs,
+        scope.principal.id,
       )
       return image.reply(met)
     },

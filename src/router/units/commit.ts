@@ -6,7 +6,7 @@ import type { Action } from '../../storage/transactions.js'
 import type { RouterContext } from '../context.js'
 import { cancelledBy } from '../operations/transact-refusals.js'
 import { tokenRefusal } from '../operations/transact-write-items.js'
-import { forget, refusedSnapshot, type Unit, unitConflict, type UnitConflictDetail } from './unit.js'
+import { refusedSnapshot, shownId, type Unit, unitConflict, type UnitConflictDetail } from './unit.js'
 
 export interface BoundCommit {
   /** First what the unit writes and checks, in its order; then what it has only read or locked. No item twice. */
@@ -17,6 +17,8 @@ export interface BoundCommit {
   readonly token?: ClientToken | undefined
   /** The item that the condition of this action failed on is wanted in the reason. */
   readonly showsItem: (position: number) => boolean
+  /** The unit's snapshot is needed no longer. */
+  readonly release: () => void
 }
 
 /** The commit timestamp; undefined if there was nothing to do, or if it was done before. Throws DynamoError. */
@@ -33,7 +35,7 @@ export async function commitUnit(
     ...(token && { token }),
     unit: unit.id,
   })
-  if (outcome.outcome !== 'unknown' && unit.readTimestamp !== undefined) forget(context, unit.readTimestamp)
+  if (outcome.outcome !== 'unknown') commit.release()
   switch (outcome.outcome) {
     case 'committed':
       return outcome.timestamp
@@ -90,7 +92,7 @@ function refusal(
       conflicts.push({ ...named, ...(verdict.by && { TransactionId: verdict.by }) })
     } else if (verdict.verdict === 'conflict') {
       const other = verdict.others[0] ?? verdict.holder
-      conflicts.push({ ...named, ...(other !== undefined && { TransactionId: other }) })
+      conflicts.push({ ...named, ...(other !== undefined && { TransactionId: shownId(other) }) })
     }
   }
   for (const [at, verdict] of ranges.entries()) {

@@ -21,20 +21,23 @@ import type { Input, RequestScope, RouterContext } from '../context.js'
 import { keyOf } from '../keys.js'
 import { bindActions, parseActions } from '../operations/transact-actions.js'
 import { damageError, internalError, parseRecord } from '../reply.js'
-import { anyone } from '../router.js'
+import { owner } from '../router.js'
 import { tableNameOf } from '../table-name.js'
 import { type BoundCommit, commitUnit, firstCommitterWins, refuseExpired } from './commit.js'
 import { bindPredicates } from './predicates.js'
 import { forget, type Unit, unitLimits } from './unit.js'
 import { type BoundGet, readItems } from './unit-get-items.js'
 
+/** In this process always a timestamp; to the toolkit it may be a text, as over the wire. */
+type Ticket = number | string
+
 /** A unit as the toolkit knows it; timestamps are as the store has given them. */
 export interface DirectUnit {
   readonly id: string
   readonly isolation: Unit['isolation']
   readonly timeoutMs: number
-  readonly readTimestamp: number | undefined
-  readonly began: number | undefined
+  readonly readTimestamp: Ticket | undefined
+  readonly began: Ticket | undefined
   readonly attemptBegan: number | undefined
 }
 
@@ -47,7 +50,7 @@ export interface DirectGets {
   readonly unit: DirectUnit
   readonly addresses: readonly Address[]
   readonly lock: boolean
-  readonly released: readonly number[] | undefined
+  readonly released: readonly Ticket[] | undefined
 }
 
 export interface DirectItem {
@@ -167,11 +170,14 @@ function bindCommit(context: RouterContext, request: DirectCommit): BoundCommit 
     writes: writes.length,
     predicates: validates ? bindPredicates(context, predicates as readonly Input[], SCOPE, unit) : [],
     showsItem,
+    release: () => {
+      if (unit.readTimestamp !== undefined) forget(context, unit.readTimestamp)
+    },
   }
 }
 
 /** Whoever is in the process may do everything. */
-const SCOPE: RequestScope = { principal: anyone, authorise: () => undefined, allows: () => true }
+const SCOPE: RequestScope = { principal: owner, authorise: () => undefined, allows: () => true }
 
 interface Writes {
   readonly writes: readonly Action[]

@@ -6,6 +6,7 @@
 //   Predicates (serializable) ----------------> ranges that every node concerned looks at once more
 import { limits } from '../../model/limits.js'
 import type { Action } from '../../storage/transactions.js'
+import { tokenOf } from '../client-tokens.js'
 import { EXTENSION_PREFIX, type Input, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { tableNameShape } from '../shape.js'
@@ -15,11 +16,10 @@ import {
   parseActions,
   shapeOfActions,
 } from '../operations/transact-actions.js'
-import { tokenOf } from '../operations/transact-write-items.js'
 import { commitUnit, firstCommitterWins, refuseExpired } from './commit.js'
 import { bindPredicates, predicateShape } from './predicates.js'
 import { bindReads, readShape } from './reads.js'
-import { releaseOf, type Unit, unitLimits, unitMembers, unitOf } from './unit.js'
+import { refuseLost, releaseOf, type Unit, unitLimits, unitMembers, unitOf } from './unit.js'
 
 export const unitCommit: Operation = {
   name: 'UnitCommit',
@@ -47,7 +47,7 @@ export const unitCommit: Operation = {
   },
 
   async run(context, input, scope) {
-    const unit = unitOf(context, input)
+    const unit = unitOf(context, scope, input)
     refuseExpired(context, unit)
     const parsed = parseActions(listOf(input, 'TransactItems'), scope, limits.requestBytesMax)
     // Whoever sends a commit again sends the same bytes.
@@ -57,11 +57,14 @@ export const unitCommit: Operation = {
       input['Predicates'],
       input['Locks'],
       unit.isolation,
-      unit.readTimestamp,
+      unit.ticket,
     ]
-    const token = tokenOf(input, payload, JSON.stringify)
-    releaseOf(context, input)
+    const claim = tokenOf(context, scope, input, payload, JSON.stringify)
+    const token = claim instanceof Promise ? await claim : claim
+    releaseOf(context, scope, input)
     const validates = unit.isolation === 'serializable'
+    if (unit.isolation === 'snapshot' || (validates && listOf(input, 'Predicates').length > 0))
+      refuseLost(unit)
     // Reads the catalogue, so what it gives is sent to the nodes in the same turn.
     const writes = bindActions(context, parsed)
     const reads = bindReads(context, listOf(input, 'Reads'), scope, 'Reads')
@@ -73,6 +76,7 @@ export const unitCommit: Operation = {
       predicates,
       token,
       showsItem: (position) => writes[position]?.showsItem === true,
+      release: () => context.tickets.release(scope.principal, unit.ticket),
     })
     return jsonReply(timestamp === undefined ? {} : { CommitTimestamp: timestamp })
   },

@@ -16,8 +16,8 @@ export const unitEnd: Operation = {
   },
 
   async run(context, input, scope) {
-    const unit = unitOf(context, input)
-    releaseOf(context, input)
+    const unit = unitOf(context, scope, input)
+    releaseOf(context, scope, input)
     const locks = bindReads(
       context,
       (input['Locks'] as readonly Input[] | null | undefined) ?? [],

@@ -18,17 +18,21 @@ import type { Reply } from '../router.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
 import {
+  ageMember,
   forget,
   openingOf,
   readPlace,
   readsAtOneSnapshot,
   refusedSnapshot,
+  refuseLost,
   releaseOf,
+  shownId,
   type Unit,
   unitConflict,
   unitLimits,
   unitMembers,
   unitOf,
+  type WireUnit,
 } from './unit.js'
 
 export const unitGetItems: Operation = {
@@ -56,16 +60,22 @@ export const unitGetItems: Operation = {
   },
 
   async run(context, input, scope) {
-    const unit = unitOf(context, input)
+    const unit = unitOf(context, scope, input)
     const gets = bindGets(context, input['Gets'] as readonly Input[], scope)
-    releaseOf(context, input)
+    if (readsAtOneSnapshot(unit)) refuseLost(unit)
+    releaseOf(context, scope, input)
     const { records, readTimestamp, clock } = await readItems(context, unit, gets)
+    const ticket =
+      readTimestamp !== undefined && unit.ticket === undefined
+        ? context.tickets.giveSnapshot(scope.principal, readTimestamp)
+        : unit.ticket
     const count = fittingCount(records)
     const left = (input['Gets'] as readonly Input[]).slice(count)
     return answer(records.slice(0, count), {
       UnprocessedGets: left.length > 0 ? left : undefined,
-      ReadTimestamp: readTimestamp,
+      ReadTimestamp: readsAtOneSnapshot(unit) ? ticket : undefined,
       Clock: clock,
+      ...ageMember(unit),
     })
   },
 }
@@ -95,7 +105,7 @@ export interface ItemsRead {
 /** Locks what is to be locked, and reads where the unit reads. Throws DynamoError. */
 export async function readItems(
   context: RouterContext,
-  unit: Unit,
+  unit: Unit | WireUnit,
   gets: readonly BoundGet[],
 ): Promise<ItemsRead> {
   // Before the snapshot is taken: what is locked is then read as it stays.
@@ -115,7 +125,7 @@ export async function readItems(
   try {
     const outcome = await snapshots.read({ at: place.at, items })
     if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
-    return { records: outcome.records, readTimestamp: place.members.ReadTimestamp, clock }
+    return { records: outcome.records, readTimestamp: place.readTimestamp, clock }
   } finally {
     place.done()
   }
@@ -144,12 +154,16 @@ function bindGets(
   })
 }
 
-async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[]): Promise<void> {
+async function lock(context: RouterContext, unit: Unit | WireUnit, gets: readonly BoundGet[]): Promise<void> {
   const items = gets.filter(({ locked }) => locked).map(({ ref }) => ref)
   const now = context.runtime.clock.nowMicros()
-  const began = unit.began ?? (now as Timestamp)
+  const began = unit.began ?? (Math.floor(now) as Timestamp)
   const until = (now + unit.timeoutMs * 1000) as Timestamp
-  const reply = await context.coordinator.snapshots.lock({ unit: { id: unit.id, began }, items, until })
+  const reply = await context.coordinator.snapshots.lock({
+    unit: { id: unit.id, began, ...(unit.key !== undefined && { key: unit.key }) },
+    items,
+    until,
+  })
   if (reply.verdict === 'locked') return
   if (reply.verdict === 'too-many') {
     throw new DynamoError(
@@ -160,12 +174,14 @@ async function lock(context: RouterContext, unit: Unit, gets: readonly BoundGet[
   const blamed = gets.find(
     ({ ref }) => ref.space === reply.item.space && ref.key.bytes === reply.item.key.bytes,
   )
-  throw unitConflict('An item that was to be locked is locked by an older unit of work', [
-    {
-      ...(blamed && { TableName: blamed.tableName, Key: blamed.keyAttributes }),
-      TransactionId: reply.holder,
-    },
-  ])
+  const conflict = {
+    ...(blamed && { TableName: blamed.tableName, Key: blamed.keyAttributes }),
+    TransactionId: shownId(reply.holder),
+  }
+  // With its age: the next attempt is as old as this one, and gets through in the end.
+  throw unitConflict('An item that was to be locked is locked by an older unit of work', [conflict], {
+    Began: 'age' in unit ? unit.age() : began,
+  })
 }
 
 /** One element for each, in order; an item that is not there leaves an empty one. */

@@ -1,3 +1,4 @@
+import { tokenOutcome } from '../client-tokens.js'
 import { EXTENSION_PREFIX, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 
@@ -10,8 +11,8 @@ export const unitOutcome: Operation = {
     members: { ClientRequestToken: { kind: 'string', required: true, lengthMin: 1, lengthMax: 36 } },
   },
 
-  async run({ coordinator }, input) {
-    const outcome = await coordinator.outcome(input['ClientRequestToken'] as string)
+  async run(context, input, scope) {
+    const outcome = await tokenOutcome(context, scope, input['ClientRequestToken'] as string)
     return jsonReply({ Outcome: outcome.toUpperCase() })
   },
 }

@@ -10,7 +10,16 @@ import type { Reply } from '../router.js'
 import { query, type RangeReader, runQuery } from '../operations/query.js'
 import { runScan, scan } from '../operations/scan.js'
 import { tableNameOf } from '../table-name.js'
-import { type ReadPlace, readPlace, refusedSnapshot, releaseOf, unitMembers, unitOf } from './unit.js'
+import {
+  ageMember,
+  type ReadPlace,
+  readPlace,
+  refusedSnapshot,
+  refuseLost,
+  releaseOf,
+  unitMembers,
+  unitOf,
+} from './unit.js'
 
 export const unitQuery = atSnapshot('UnitQuery', query, runQuery)
 export const unitScan = atSnapshot('UnitScan', scan, runScan)
@@ -25,10 +34,23 @@ function atSnapshot(name: 'UnitQuery' | 'UnitScan', plain: Operation, run: Run):
     async run(context, input, scope) {
       // Before a snapshot is opened: one that nobody is told of would stay until it is too old.
       scope.authorise(tableNameOf(input['TableName']))
-      releaseOf(context, input)
-      const place = await readPlace(context, unitOf(context, input))
+      const unit = unitOf(context, scope, input)
+      refuseLost(unit)
+      releaseOf(context, scope, input)
+      const clock = context.runtime.clock.nowMicros()
+      const place = await readPlace(context, unit)
+      const { tickets } = context
+      const ticket =
+        place.isNew && place.readTimestamp !== undefined
+          ? tickets.giveSnapshot(scope.principal, place.readTimestamp)
+          : undefined
+      const members = { ReadTimestamp: ticket ?? unit.ticket, Clock: clock, ...ageMember(unit) }
       try {
-        return await run(context, input, scope, readerAt(context, place))
+        return await run(context, input, scope, readerAt(context, place, members))
+      } catch (error) {
+        // Nobody is told of it.
+        if (ticket !== undefined) tickets.release(scope.principal, ticket)
+        throw error
       } finally {
         place.done()
       }
@@ -36,7 +58,11 @@ function atSnapshot(name: 'UnitQuery' | 'UnitScan', plain: Operation, run: Run):
   }
 }
 
-function readerAt({ coordinator }: RouterContext, { at, members }: ReadPlace): RangeReader {
+function readerAt(
+  { coordinator }: RouterContext,
+  { at }: ReadPlace,
+  members: Readonly<Record<string, unknown>>,
+): RangeReader {
   return {
     nodeView: (node, table) => ({
       range: async (request) => {

@@ -7,9 +7,11 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import type { ReadPoint } from '../../storage/units.js'
-import type { Input, RouterContext } from '../context.js'
+import type { Input, RequestScope, RouterContext } from '../context.js'
+import type { Principal } from '../router.js'
 import type { Shape } from '../shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
+import type { Ticket } from './tickets.js'
 
 export type Isolation = 'read-uncommitted' | 'read-committed' | 'snapshot' | 'serializable'
 
@@ -24,6 +26,8 @@ export const unitLimits = {
 } as const
 
 const timestampShape: Shape = { kind: 'long', valueMin: 0, valueMax: Number.MAX_SAFE_INTEGER }
+/** Whatever a client sends instead of what it was given is a ticket that was not given. */
+const ticketShape: Shape = { kind: 'any' }
 
 export const unitMembers = {
   Unit: {
@@ -36,16 +40,17 @@ export const unitMembers = {
         required: true,
         values: ['read-uncommitted', 'read-committed', 'snapshot', 'serializable'],
       },
-      ReadTimestamp: timestampShape,
-      Began: timestampShape,
+      ReadTimestamp: ticketShape,
+      Began: ticketShape,
       AttemptBegan: timestampShape,
       TimeoutMs: { kind: 'integer', valueMin: 1, valueMax: unitLimits.timeoutMsMax },
     },
   },
-  Released: { kind: 'list', lengthMax: unitLimits.releasedMax, member: timestampShape },
+  Released: { kind: 'list', lengthMax: unitLimits.releasedMax, member: ticketShape },
 } as const satisfies Readonly<Record<string, Shape>>
 
 export interface Unit {
+  /** Also whose it is: no other key has a unit of this name. */
   readonly id: string
   readonly isolation: Isolation
   readonly readTimestamp: Timestamp | undefined
@@ -54,25 +59,63 @@ export interface Unit {
   /** When this attempt began, as the server told. */
   readonly attemptBegan: Timestamp | undefined
   readonly timeoutMs: number
+  /** Whose it is; absent: of the program itself. */
+  readonly key?: string
 }
 
-export function unitOf({ coordinator }: RouterContext, input: Input): Unit {
+/** A unit as it comes over the wire. */
+export interface WireUnit extends Unit {
+  readonly began: Timestamp
+  /** Its age was not given to it before: it begins now, and the answer tells. */
+  readonly isNew: boolean
+  /** It knows of no age at all: this is the first request of its first attempt. */
+  readonly isFirst: boolean
+  /** What it has as its ReadTimestamp. */
+  readonly ticket: unknown
+  /** That was not given to it, or before the last start: nothing is known of such a snapshot. */
+  readonly isLost: boolean
+  /** Its age, for an answer. */
+  age(): Ticket
+}
+
+export function unitOf(context: RouterContext, { principal }: RequestScope, input: Input): WireUnit {
+  const { tickets, coordinator, runtime } = context
   const unit = input['Unit'] as Input
-  const attemptBegan = timestampOf(unit['AttemptBegan'])
-  const readTimestamp = timestampOf(unit['ReadTimestamp'])
-  // Whatever comes after a unit is stamped above its snapshot: nobody may make up one far ahead.
+  const name = unit['Id'] as string
+  const ticket = unit['ReadTimestamp'] ?? undefined
+  const readTimestamp = ticket === undefined ? undefined : tickets.snapshotOf(principal, ticket)
+  // Whatever comes after a unit is stamped above its snapshot: the owner must not make up one far ahead.
   if (readTimestamp !== undefined && readTimestamp > coordinator.now()) {
     throw validationError('The ReadTimestamp is not one that this store has given')
   }
+  const age = unit['Began'] ?? undefined
+  const known = age === undefined ? undefined : tickets.ageOf(principal, name, age)
+  const began = known ?? (Math.floor(runtime.clock.nowMicros()) as Timestamp)
   return {
-    id: unit['Id'] as string,
+    id: unitIdOf(principal, name),
+    key: principal.id,
     isolation: unit['Isolation'] as Isolation,
     readTimestamp,
-    began: timestampOf(unit['Began']),
-    attemptBegan: attemptBegan ?? readTimestamp,
+    ticket,
+    isLost: ticket !== undefined && readTimestamp === undefined,
+    began,
+    isNew: known === undefined,
+    isFirst: age === undefined,
+    attemptBegan: timestampOf(unit['AttemptBegan']) ?? readTimestamp,
     timeoutMs: (unit['TimeoutMs'] as number | null | undefined) ?? unitLimits.timeoutMsDefault,
+    age: () => tickets.giveAge(principal, name, began),
   }
 }
+
+/** Access key ids have no line feeds. */
+const unitIdOf = ({ id }: Principal, name: string): string => (id === '' ? name : `${id}\n${name}`)
+
+/** The name that its client gave to a unit, or the id of a transaction, without whose it is. */
+export const shownId = (id: string): string => id.slice(id.indexOf('\n') + 1)
+
+/** What an answer says of the unit, beside its snapshot. */
+export const ageMember = (unit: WireUnit): { readonly Began?: Ticket } =>
+  unit.isNew ? { Began: unit.age() } : {}
 
 export function timestampOf(value: unknown): Timestamp | undefined {
   if (value === undefined || value === null) return undefined
@@ -86,7 +129,10 @@ export const readsAtOneSnapshot = ({ isolation }: Pick<Unit, 'isolation'>): bool
 /** Where one request of a unit reads, and what its answer says of that. */
 export interface ReadPlace {
   readonly at: ReadPoint
-  readonly members: { readonly ReadTimestamp?: Timestamp; readonly Clock: number }
+  /** Absent at levels that read at no single snapshot. */
+  readonly readTimestamp?: Timestamp
+  /** Opened for this request, and nobody knows of it yet. */
+  readonly isNew: boolean
   /** After the answer: a snapshot that nobody knows of is of no use to anybody. */
   done(): void
 }
@@ -99,7 +145,8 @@ export interface Opening {
  * A first attempt reads what is durable, and waits for no disk. One that comes after a conflict would meet the next if it
  * did not see what is being written.
  */
-export const openingOf = ({ began }: Unit): Opening => (began === undefined ? {} : { above: 'decided' })
+export const openingOf = (unit: Unit | WireUnit): Opening =>
+  ('isFirst' in unit ? unit.isFirst : unit.began === undefined) ? {} : { above: 'decided' }
 
 export async function readPlace(
   context: RouterContext,
@@ -107,16 +154,15 @@ export async function readPlace(
   open: Opening = openingOf(unit),
 ): Promise<ReadPlace> {
   const { snapshots } = context.coordinator
-  const clock = { Clock: context.runtime.clock.nowMicros() }
-  if (unit.isolation === 'read-uncommitted')
-    return { at: 'uncommitted', members: clock, done: () => undefined }
+  if (unit.isolation === 'read-uncommitted') return { at: 'uncommitted', isNew: false, done: () => undefined }
   if (readsAtOneSnapshot(unit)) {
+    const isNew = unit.readTimestamp === undefined
     const at = unit.readTimestamp ?? (await snapshots.open(open))
-    return { at, members: { ReadTimestamp: at, ...clock }, done: () => undefined }
+    return { at, readTimestamp: at, isNew, done: () => undefined }
   }
   // Read-committed sees, with each request, what is committed by then: all of it, on whatever nodes it is.
   const at = await snapshots.open(open)
-  return { at, members: clock, done: () => forget(context, at) }
+  return { at, isNew: false, done: () => forget(context, at) }
 }
 
 /** A snapshot that is needed no longer. Nobody waits for it; an unknown one does no harm. */
@@ -124,13 +170,15 @@ export function forget({ coordinator }: RouterContext, timestamp: Timestamp): vo
   coordinator.snapshots.forget(timestamp)
 }
 
-export function releaseOf(context: RouterContext, input: Input): void {
+/** Only what was given to the one who asks. */
+export function releaseOf({ tickets }: RouterContext, { principal }: RequestScope, input: Input): void {
   const released = input['Released']
-  if (!Array.isArray(released)) return
-  for (const each of released) {
-    const timestamp = timestampOf(each)
-    if (timestamp !== undefined) forget(context, timestamp)
-  }
+  if (Array.isArray(released)) for (const each of released) tickets.release(principal, each)
+}
+
+/** Reads, ranges and the first committer are judged from a snapshot that is known. */
+export function refuseLost({ isLost }: WireUnit): void {
+  if (isLost) throw refusedSnapshot({ outcome: 'snapshot-too-old' })
 }
 
 export function refusedSnapshot(refusal: SnapshotRefusal): DynamoError {
@@ -152,5 +200,8 @@ export interface UnitConflictDetail {
   readonly TransactionId?: string
 }
 
-export const unitConflict = (message: string, conflicts: readonly UnitConflictDetail[]): DynamoError =>
-  new DynamoError('UnitConflictException', message, { Conflicts: conflicts })
+export const unitConflict = (
+  message: string,
+  conflicts: readonly UnitConflictDetail[],
+  members: { readonly Began?: Ticket } = {},
+): DynamoError => new DynamoError('UnitConflictException', message, { Conflicts: conflicts, ...members })
