@@ -37,7 +37,21 @@ export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from 
 export type { Endpoint } from './endpoint.js'
 export type { LockPlace, LockReport } from './locks/administration.js'
 export type { LockEvent } from './locks/events.js'
-export { fenced, fencedUnit, stillHeld, stillHeldUnit, type FencedExpressions } from './locks/fence.js'
-export type { Lock, LockRow } from './locks/lock.js'
+export {
+  fenced,
+  fencedPut,
+  fencedPutUnit,
+  fencedUnit,
+  fencedUpdate,
+  fencedUpdateUnit,
+  stillHeld,
+  stillHeldUnit,
+  type FencedExpressions,
+  type FencedPutInput,
+  type FencedUnitOptions,
+  type FencedUpdateInput,
+} from './locks/fence.js'
+export type { Lock, LockRow, LockRowKey } from './locks/lock.js'
+export type { LockAttributes } from './locks/own-attributes.js'
 export { locks, type AcquireOptions, type Locks, type LocksOptions } from './locks/locks.js'
 export { ownAttributes, settled, unlocked, unversioned } from './intents/plain.js'

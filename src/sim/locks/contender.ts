@@ -13,6 +13,8 @@ export interface Habits {
   readonly names: readonly string[]
   readonly namesMax: number
   readonly sharedChance: number
+  /** How many may hold a name at once; some who ask differ, as after a change of configuration. */
+  readonly limits: readonly number[]
   readonly leaseMs: number
   readonly holdMsMax: number
   /** Between two tries of one that gave up. */
@@ -65,8 +67,10 @@ export class Contender {
     let client = this.#client()
     for (let round = 0; round < this.#habits.rounds; round++) {
       const names = random.sample(this.#habits.names, random.between(1, this.#habits.namesMax))
+      const shared = random.chance(this.#habits.sharedChance)
       const options = {
-        shared: random.chance(this.#habits.sharedChance),
+        shared,
+        limit: shared ? 1 : random.pick(this.#habits.limits),
         heartbeat: random.chance(this.#habits.manualChance) ? ('manual' as const) : ('automatic' as const),
       }
       for (;;) {
@@ -106,7 +110,11 @@ export class Contender {
   async #acquire(
     client: Locks,
     names: readonly string[],
-    options: { readonly shared: boolean; readonly heartbeat: 'automatic' | 'manual' },
+    options: {
+      readonly shared: boolean
+      readonly limit: number
+      readonly heartbeat: 'automatic' | 'manual'
+    },
   ): Promise<Lock | undefined> {
     const { patience, leaseMs } = this.#habits
     const { random } = this.process

@@ -25,6 +25,7 @@ export interface Believer {
   readonly lock: Lock
   readonly names: readonly string[]
   readonly shared: boolean
+  readonly limit: number
   readonly fence: bigint
   /** `lock.signal` has aborted, without anyone looking at the clock. */
   told: boolean
@@ -53,7 +54,7 @@ export class Judge implements Witness {
   /** When each row of a queue was written, and for whom. */
   readonly #rows = new Map<
     string,
-    { readonly atMicros: number; readonly key: RowKey; readonly shared: boolean }
+    { readonly atMicros: number; readonly key: RowKey; readonly shared: boolean; readonly limit: number }
   >()
   /** The last query of each process about each name, and when it was read. */
   readonly #queries = new Map<string, Request>()
@@ -108,6 +109,7 @@ export class Judge implements Witness {
           atMicros: this.#scheduler.nowMicros,
           key,
           shared: booleanOf(after, 'shared'),
+          limit: limitOf(after),
         })
     }
     for (const attribute of ['granted', 'alone', 'next', 'entries']) {
@@ -121,13 +123,14 @@ export class Judge implements Witness {
 
   /** An acquire has resolved. */
   acquired(process: SimProcess, lock: Lock): Believer {
-    const { names, shared, fence } = lock
+    const { names, shared, limit, fence } = lock
     const { signal } = lock
     const believer: Believer = {
       process,
       lock,
       names,
       shared,
+      limit,
       fence,
       told: signal.aborted,
       released: false,
@@ -137,8 +140,8 @@ export class Judge implements Witness {
       believer.told = true
       this.count('lost')
     })
-    this.count(shared ? 'acquired shared' : 'acquired')
-    if (!believer.broken) for (const name of names) this.#judgeInside(name, shared, fence, process)
+    this.count(shared ? 'acquired shared' : limit > 1 ? 'acquired beside others' : 'acquired')
+    if (!believer.broken) for (const name of names) this.#judgeInside(name, believer, process)
     this.#believers.add(believer)
     return believer
   }
@@ -150,7 +153,9 @@ export class Judge implements Witness {
 
   /** A write arrives at what the lock protects, which refuses whoever was overtaken. */
   protectedWrite(believer: Believer, name: string): void {
-    const { fence, process, shared } = believer
+    const { fence, process, shared, limit } = believer
+    // Fences of those who may stand beside each other say nothing about who came last.
+    if (limit > 1) return
     const before = this.#highestFence.get(name)
     if (before !== undefined && fence < before.fence) {
       this.count('refused by the fence')
@@ -172,14 +177,18 @@ export class Judge implements Witness {
     const { pk } = keyOf(request.input)
     const ticket = BigInt(valueOf(request, ':ticket'))
     const shared = !(request.input['UpdateExpression'] as string).includes('alone')
+    // A row that is gone was removed, or taken back by its owner: its entry is nobody's.
+    const limit = this.#rows.get(queuePlace(request.input, ticket))?.limit ?? 1
     if (this.#entered.has(`${pk} ${ticket}`)) return
     this.#entered.add(`${pk} ${ticket}`)
     this.count('entry')
-    this.#judgeInside(pk, shared, ticket, process)
+    this.#judgeInside(pk, { shared, limit, fence: ticket }, process)
     const decidedAt = this.#decidedAt.get(request) ?? 0
     for (const { key, atMicros, shared: rowShared } of this.#rows.values()) {
       if (key.pk !== pk || (shared && rowShared)) continue
       const other = BigInt(key.sk.slice(-TICKET_DIGITS))
+      // Where several may be inside, those who are do not stand in the way.
+      if (limit > 1 && this.#entered.has(`${pk} ${other}`)) continue
       if (other < ticket && atMicros < decidedAt)
         this.blame(
           'overtaken',
@@ -188,15 +197,26 @@ export class Judge implements Witness {
     }
   }
 
-  #judgeInside(name: string, shared: boolean, ticket: bigint, process: SimProcess): void {
-    for (const other of this.#believers) {
-      if (!other.names.includes(name) || other.fence === ticket || (shared && other.shared)) continue
-      if (believes(other))
-        this.blame(
-          'two-inside',
-          `${process.name} entered ${name} with ${ticket} while ${other.process.name} holds it with ${other.fence}`,
-        )
+  /** At most as many as the smallest limit among them; shared ones are not limited among themselves. */
+  #judgeInside(
+    name: string,
+    { shared, limit, fence }: Pick<Believer, 'shared' | 'limit' | 'fence'>,
+    process: SimProcess,
+  ): void {
+    const others = [...this.#believers].filter(
+      (other) =>
+        other.names.includes(name) && other.fence !== fence && !(shared && other.shared) && believes(other),
+    )
+    const room = Math.min(limit, ...others.map((other) => (other.shared || shared ? 1 : other.limit)))
+    if (others.length < room || others.length === 0) {
+      if (others.length > 0) this.count('entered beside another')
+      return
     }
+    const holding = others.map((other) => `${other.process.name} with ${other.fence}`).join(', ')
+    this.blame(
+      room === 1 ? 'two-inside' : 'too-many-inside',
+      `${process.name} entered ${name} with ${fence} (limit ${room}) while it is held by ${holding}`,
+    )
   }
 
   #markBroken(key: RowKey): void {
@@ -236,6 +256,13 @@ function valueOf({ input }: Request, name: string): string {
 function numberOf(item: Item | undefined, attribute: string): bigint {
   const value = item?.[attribute]
   return value !== undefined && 'N' in value ? BigInt(value.N) : 0n
+}
+
+const limitOf = (item: Item): number => Number(numberOf(item, 'limit')) || 1
+
+const queuePlace = (input: Request['input'], ticket: bigint): string => {
+  const { pk, sk } = keyOf(input)
+  return `${pk} ${sk.replace(/lock$/, '')}queue/${ticket.toString().padStart(TICKET_DIGITS, '0')}`
 }
 
 function booleanOf(item: Item, attribute: string): boolean {

@@ -142,6 +142,26 @@ export const LOCK_MUTANTS: Readonly<Record<string, readonly Edit[]>> = {
       replace: 'void before;',
     },
   ],
+  // Several holders.
+  'limit-off-by-one': [
+    {
+      module: rules,
+      find: 'return Math.min(me.limit, ',
+      replace: 'return (me.limit > 1 ? 1 : 0) + Math.min(me.limit, ',
+    },
+  ],
+  'limit-of-the-holder-ignored': [
+    { module: rules, find: '(shared ? 1 : limit)', replace: '(me.limit > 1 ? me.limit : limit)' },
+  ],
+  'room-taken-out-of-turn': [{ module: rules, find: ' || !haveEntered(living, view.lock)', replace: '' }],
+  'limited-entry-not-compared': [
+    {
+      module: rows,
+      find: ALONE,
+      replace:
+        "ConditionExpression: `(attribute_not_exists(nothing)${first ? '' : ' OR entries = :entries'}) AND (attribute_not_exists(granted) OR granted < :ticket OR granted > :ticket)`,",
+    },
+  ],
   'only-the-first-queue-watched': [
     { module: acquire, find: 'if (this.#options.names.length > 1)', replace: 'if (false)' },
   ],

@@ -30,7 +30,7 @@ export async function runLocks(seed: number): Promise<RunResult> {
   const scheduler = new Scheduler()
   const judge = new Judge(scheduler)
   const table = new SimTable(judge.changed)
-  const plan = planOf(random)
+  const plan = withLimits(planOf(random), seed)
   const network = new SimNetwork(scheduler, random, table, judge, plan.faults, plan.wake)
   const newProcess = (name: string): SimProcess =>
     new SimProcess(name, scheduler, random, { skewMicrosMax: HOUR_MICROS, rateMax: RATE_MAX })
@@ -157,6 +157,21 @@ function planOf(random: Random): Plan {
   }
 }
 
+/**
+ * In some runs several may hold a name at once. Drawn from a source of its own, so that the other choices of a seed stay
+ * as they are.
+ */
+function withLimits(plan: Plan, seed: number): Plan {
+  const random = new Random(seed ^ LIMITS_SEED)
+  if (!random.chance(LIMITED_CHANCE)) return plan
+  const limit = random.between(2, 4)
+  // All the same, or a few who are alone, or who ask with another limit.
+  const limits = random.pick([[limit], [limit, limit, limit, 1], [limit, limit + 1]])
+  return { ...plan, habits: { ...plan.habits, limits } }
+}
+
+const LIMITS_SEED = 0x5e_3a_f0_12
+const LIMITED_CHANCE = 0.25
 const RACING_MAX = 6
 const RACING_ROUNDS = 10
 const LINGERING_MAX = 5
@@ -192,6 +207,7 @@ function planOfMixed(random: Random, leaseMs: number): Plan {
       names: ['a', 'b', 'c'].slice(0, random.between(1, 3)),
       namesMax: random.pick([1, 1, 2, 3]),
       sharedChance: random.pick([0, 0, 0.3, 0.7]),
+      limits: [1],
       holdMsMax: random.pick([0, leaseMs / 20, leaseMs / 4, leaseMs * 2]),
       pauseMsMax: random.pick([leaseMs / 5, leaseMs]),
       manualChance: random.pick([0, 0, 0.3]),

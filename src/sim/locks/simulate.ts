@@ -20,6 +20,8 @@ export interface LockSimulationOptions {
 const EXPECTED = [
   'acquired',
   'acquired shared',
+  'acquired beside others',
+  'entered beside another',
   'lost',
   'killed',
   'stopped',

@@ -3,6 +3,7 @@
 //   draw a ticket, know the lock rows --> write a row for each name --> for each name, in order: look, decide, act
 //        ^                                                                  |
 //        '---- drawn again: the old rows stay until the new are written ----'
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { LockTimeout } from '../errors.js'
 import type { Endpoint } from '../endpoint.js'
 import { attempt, insist } from './calls.js'
@@ -29,7 +30,7 @@ import {
   type QueueRow,
   type QueueView,
 } from './rows.js'
-import { excludes, nextStep } from './rules.js'
+import { excludes, nextStep, type NextStep, roomBeside } from './rules.js'
 
 export interface AcquireOptions {
   /** Sorted, without doubles. */
@@ -37,7 +38,9 @@ export interface AcquireOptions {
   readonly waitMs: number
   readonly leaseMs: number
   readonly shared: boolean
+  readonly limit: number
   readonly label?: string
+  readonly data?: AttributeValue
   readonly signal?: AbortSignal
 }
 
@@ -73,7 +76,7 @@ export class Acquisition {
     this.#parts = { ...parts, endpoint: this.#counted(parts.endpoint) }
     this.#options = options
     this.#start = parts.clock.now()
-    this.#timeoutMs = Math.min(REQUEST_TIMEOUT_MS_MAX, options.leaseMs / 4)
+    this.#timeoutMs = requestTimeoutMs(options)
   }
 
   async run(): Promise<Acquired> {
@@ -105,7 +108,7 @@ export class Acquisition {
 
   /** A ticket, and a row under it for each name. Rows of an earlier ticket block the others until these are written. */
   async #takePlace(): Promise<{ readonly lease: Lease; readonly known: Map<LockName, LockState> }> {
-    const { names, shared, leaseMs, label } = this.#options
+    const { names, shared, limit, leaseMs, label, data } = this.#options
     const { table, clock } = this.#parts
     const before = this.#lease
     const [drawn, ...states] = await Promise.all([
@@ -113,7 +116,7 @@ export class Acquisition {
       ...names.map((name) => this.#lockState(name)),
     ])
     const number = drawn.outcome === 'done' ? drawnTicket(drawn.answer.Attributes) : 0n
-    const ticket: Ticket = { ticket: number, owner: this.#parts.newOwner(), shared, leaseMs, names }
+    const ticket: Ticket = { ticket: number, owner: this.#parts.newOwner(), shared, limit, leaseMs, names }
     const lease = new Lease(this.#parts, ticket)
     const sent = new Map<LockName, Moment>()
     // From here on there may be rows to give back.
@@ -126,10 +129,12 @@ export class Acquisition {
             ticket: number,
             owner: ticket.owner,
             shared,
+            limit,
             beat: FIRST_BEAT,
             leaseMs,
             sinceMs: Math.floor(clock.wallMs()),
             ...(label !== undefined && { label }),
+            ...(data !== undefined && { data }),
           })
         }),
       )
@@ -200,7 +205,7 @@ export class Acquisition {
           await this.#removeDead(name, next.rows)
           break
         case 'enter': {
-          const entered = await this.#tryEnter(lease, name, next.known)
+          const entered = await this.#tryEnter(lease, name, next)
           if (entered === 'inside') return 'inside'
           known = entered ?? known
           break
@@ -216,16 +221,16 @@ export class Acquisition {
   }
 
   /** `inside`, or what the lock row turned out to be, where that is known. */
-  async #tryEnter(lease: Lease, name: LockName, known: LockState): Promise<'inside' | LockState | undefined> {
+  async #tryEnter(
+    lease: Lease,
+    name: LockName,
+    { known, inside }: Extract<NextStep, { readonly step: 'enter' }>,
+  ): Promise<'inside' | LockState | undefined> {
     const { table, clock } = this.#parts
     const { ticket, shared } = lease.ticket
-    const request = (shared ? enterSharedRequest : enterAloneRequest)(
-      table,
-      name,
-      ticket,
-      known,
-      clock.wallMs(),
-    )
+    const request = shared
+      ? enterSharedRequest(table, name, ticket, known, clock.wallMs())
+      : enterAloneRequest(table, name, ticket, known, clock.wallMs(), inside)
     const result = await attempt(this.#parts, 'UpdateItem', request, this.#timeoutMs)
     if (result.outcome === 'done') return 'inside'
     // Unsure: looking again will show whether it had its effect.
@@ -244,7 +249,13 @@ export class Acquisition {
     // are for the first of the living to remove.
     const living = rowsAhead(view, lease.ticket).filter((row) => !observations.isDead(name, row))
     const deadInMs = Math.min(...living.map((row) => Math.max(1, observations.deadInMs(name, row))))
-    await waiting.until(name, behind, position, Math.min(deadInMs, this.#leftMs()), this.#options.signal)
+    await waiting.until(name, {
+      // Where several may be inside, it is not the row directly before us that makes room.
+      ...(lease.ticket.limit === 1 && { behind }),
+      position,
+      maxMs: Math.min(deadInMs, this.#leftMs()),
+      signal: this.#options.signal,
+    })
   }
 
   async #look(name: LockName, upTo: bigint | 'all'): Promise<QueueView> {
@@ -269,7 +280,8 @@ export class Acquisition {
     for (const name of this.#options.names) {
       const { rows } = await this.#look(name, 'all')
       const ahead = rows.filter((row) => excludes(row, this.#options))
-      if (ahead.every((row) => this.#parts.observations.isDead(name, row))) continue
+      const living = ahead.filter((row) => !this.#parts.observations.isDead(name, row))
+      if (living.length === 0 || living.length < roomBeside(this.#options, living)) continue
       this.#ahead = { name, rows: ahead }
       return true
     }
@@ -365,10 +377,13 @@ function rowsAhead(view: QueueView, me: Ticket): readonly QueueRow[] {
 
 /** Deletes the rows of a ticket, if they are still there. Never those of another. */
 export async function release(parts: ClientParts, ticket: Ticket): Promise<void> {
-  const timeoutMs = Math.min(REQUEST_TIMEOUT_MS_MAX, ticket.leaseMs / 4)
+  const timeoutMs = requestTimeoutMs(ticket)
   await Promise.all(
     ticket.names.map((name) =>
       insist(parts, 'DeleteItem', releaseRequest(parts.table, name, ticket), timeoutMs),
     ),
   )
 }
+
+export const requestTimeoutMs = ({ leaseMs }: { readonly leaseMs: number }): number =>
+  Math.min(REQUEST_TIMEOUT_MS_MAX, leaseMs / 4)

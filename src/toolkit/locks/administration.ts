@@ -1,5 +1,6 @@
 // For people and for tidiness: the table, who holds and waits, breaking a lock, removing what is dead.
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { fromSdkItem, unmarshallItem } from '../values.js'
 import { insist } from './calls.js'
 import type { ClientParts } from './client-parts.js'
 import {
@@ -17,7 +18,11 @@ import { holders, observerLeaseMs } from './rules.js'
 export interface LockPlace {
   readonly ticket: bigint
   readonly shared: boolean
+  /** How many may be inside at once, as it was asked for; 1 is alone. */
+  readonly limit: number
   readonly label?: string
+  /** What its owner shows (`data` of acquire, `lock.show`), as plain values. */
+  readonly data?: unknown
   /** When it was taken, in milliseconds since 1970 by the clock of whoever took it. */
   readonly sinceMs: number
   readonly leaseMs: number
@@ -41,17 +46,18 @@ const ACTIVE_TRIES_MAX = 300
 const ACTIVE_POLL_MS = 200
 
 export async function setUpTable(parts: ClientParts): Promise<void> {
-  const { endpoint, table, clock } = parts
+  const { endpoint, table, clock, attributes } = parts
+  const key = `${attributes.pk} HASH, ${attributes.sk} RANGE`
   try {
     await endpoint.call('CreateTable', {
       TableName: table,
       AttributeDefinitions: [
-        { AttributeName: 'pk', AttributeType: 'S' },
-        { AttributeName: 'sk', AttributeType: 'S' },
+        { AttributeName: attributes.pk, AttributeType: 'S' },
+        { AttributeName: attributes.sk, AttributeType: 'S' },
       ],
       KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
+        { AttributeName: attributes.pk, KeyType: 'HASH' },
+        { AttributeName: attributes.sk, KeyType: 'RANGE' },
       ],
       BillingMode: 'PAY_PER_REQUEST',
     })
@@ -63,11 +69,13 @@ export async function setUpTable(parts: ClientParts): Promise<void> {
     const keys = Table?.KeySchema?.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(
       ', ',
     )
-    const types = Table?.AttributeDefinitions?.filter(({ AttributeName }) =>
-      /^[ps]k$/.test(AttributeName ?? ''),
+    const types = Table?.AttributeDefinitions?.filter(
+      ({ AttributeName }) => AttributeName === attributes.pk || AttributeName === attributes.sk,
     )
-    if (keys !== 'pk HASH, sk RANGE' || types?.some(({ AttributeType }) => AttributeType !== 'S') !== false)
-      throw new Error(`the table ${table} has the key (${keys}); locks need the strings pk HASH, sk RANGE`)
+    if (keys !== key || types?.some(({ AttributeType }) => AttributeType !== 'S') !== false)
+      throw new Error(
+        `the table ${table} has the key (${keys}); locks need the strings ${key}: name them with \`attributes\``,
+      )
     if (Table?.TableStatus === 'ACTIVE') break
     if (tries >= ACTIVE_TRIES_MAX) throw new Error(`the table ${table} is still ${Table?.TableStatus}`)
     await clock.sleep(ACTIVE_POLL_MS)
@@ -76,13 +84,13 @@ export async function setUpTable(parts: ClientParts): Promise<void> {
 }
 
 /** Where an endpoint cannot, dead rows are removed by those who meet them all the same. */
-async function expireRows({ endpoint, table }: ClientParts): Promise<void> {
+async function expireRows({ endpoint, table, attributes }: ClientParts): Promise<void> {
   try {
     const { TimeToLiveDescription } = await endpoint.call('DescribeTimeToLive', { TableName: table })
     if (TimeToLiveDescription?.AttributeName !== undefined) return
     await endpoint.call('UpdateTimeToLive', {
       TableName: table,
-      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+      TimeToLiveSpecification: { AttributeName: attributes.expiresAt, Enabled: true },
     })
   } catch (error) {
     const name = nameOf(error)
@@ -200,11 +208,13 @@ function reportOf(name: LockName, view: QueueView): LockReport {
 }
 
 function shown(row: QueueRow): LockPlace {
-  const { ticket, shared, label, sinceMs, leaseMs, suspectedMs } = row
+  const { ticket, shared, limit, label, data, sinceMs, leaseMs, suspectedMs } = row
   return {
     ticket,
     shared,
+    limit,
     ...(label !== undefined && { label }),
+    ...(data !== undefined && { data: unmarshallItem(fromSdkItem({ data }))['data'] }),
     sinceMs,
     leaseMs,
     ...(suspectedMs !== undefined && { suspectedMs }),

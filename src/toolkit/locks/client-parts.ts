@@ -2,6 +2,7 @@
 import type { CallParts } from './calls.js'
 import type { LockEvent } from './events.js'
 import type { Ticket } from './lease.js'
+import type { LockAttributes } from './own-attributes.js'
 import type { Observations } from './observations.js'
 import type { Waiting } from './waiting.js'
 
@@ -9,6 +10,8 @@ type WithoutCommon<Event> = Event extends unknown ? Omit<Event, 'names' | 'names
 
 export interface ClientParts extends CallParts {
   readonly table: string
+  /** How the attributes are called in the table. */
+  readonly attributes: LockAttributes
   readonly observations: Observations
   readonly waiting: Waiting
   newOwner(): string

@@ -14,6 +14,8 @@ export interface Ticket {
   readonly ticket: bigint
   readonly owner: string
   readonly shared: boolean
+  /** How many may be inside at once. */
+  readonly limit: number
   readonly leaseMs: number
   readonly names: readonly LockName[]
 }
@@ -40,6 +42,8 @@ export class Lease {
   #onLost: ((error: LockLost) => void) | undefined
   #cancelBeat: (() => void) | undefined
   #cancelEnd: (() => void) | undefined
+  #cancelExpiring: (() => void) | undefined
+  #expiring: { readonly beforeMs: number; readonly callback: () => void } | undefined
   #stopped = false
 
   constructor(parts: LeaseParts, ticket: Ticket) {
@@ -64,6 +68,7 @@ export class Lease {
     this.#stopped = true
     this.#cancelBeat?.()
     this.#cancelEnd?.()
+    this.#cancelExpiring?.()
   }
 
   /** Undefined while the lease runs. Looks at the clock: a process that was stopped learns of it here at the latest. */
@@ -84,6 +89,12 @@ export class Lease {
   onLost(callback: (error: LockLost) => void): void {
     this.#onLost = callback
     if (this.lost !== undefined) callback(this.lost)
+  }
+
+  /** Called when no more than this is left of the lease: once, and again only after another heartbeat was confirmed. */
+  onExpiring(beforeMs: number, callback: () => void): void {
+    this.#expiring = { beforeMs, callback }
+    this.#watchExpiring()
   }
 
   /** One heartbeat of every row; resolves when all have been tried. */
@@ -126,6 +137,7 @@ export class Lease {
     if (before !== undefined && before.monotonicMs >= sent.monotonicMs) return
     this.#confirmed.set(name, sent)
     this.#watchEnd()
+    this.#watchExpiring()
   }
 
   #beatIn(delayMs: number): void {
@@ -154,12 +166,26 @@ export class Lease {
     })
   }
 
+  #watchExpiring(): void {
+    this.#cancelExpiring?.()
+    const expiring = this.#expiring
+    if (this.#stopped || expiring === undefined || this.#lost !== undefined) return
+    const inMs = this.remainingMs() - expiring.beforeMs
+    this.#cancelExpiring = this.#parts.clock.timer(Math.max(1, Math.ceil(inMs)), () => {
+      if (this.#stopped || this.lost !== undefined) return
+      // A timer may come a little early; the clock decides.
+      if (this.remainingMs() > expiring.beforeMs) this.#watchExpiring()
+      else expiring.callback()
+    })
+  }
+
   #lose(why: string): void {
     if (this.#lost !== undefined) return
     const names = this.ticket.names.map(({ name }) => name).join(', ')
     this.#lost = new LockLost(`the lock on ${names} (fence ${this.ticket.ticket}) is lost: ${why}`)
     this.#cancelBeat?.()
     this.#cancelEnd?.()
+    this.#cancelExpiring?.()
     this.#onLost?.(this.#lost)
   }
 }

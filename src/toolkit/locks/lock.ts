@@ -1,15 +1,21 @@
 // A lock that is held.
+import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
+import { valueBytes } from '../../model/item-size.js'
 import { LockLost } from '../errors.js'
-import { release } from './acquire.js'
+import { marshall, toSdkValue } from '../values.js'
+import { release, requestTimeoutMs } from './acquire.js'
+import { insist } from './calls.js'
 import type { ClientParts } from './client-parts.js'
 import type { Lease } from './lease.js'
-import { lockKey, queueKey, type LockName } from './rows.js'
+import { lockKey, queueKey, showRequest, type LockName } from './rows.js'
 
 /** What `acquire` resolves to. Release it, or declare it with `await using`. */
 export interface Lock extends AsyncDisposable {
   readonly names: readonly string[]
   readonly namespace: string
   readonly shared: boolean
+  /** How many may hold it at once, this one included; 1 unless `limit` was asked for. */
+  readonly limit: number
   /** The ticket under which it was granted: higher than every one granted before. Let protected writes carry it. */
   readonly fence: bigint
   /** Aborts when the lock is lost, with LockLost as its reason. Reading it looks at the clock first. */
@@ -23,6 +29,11 @@ export interface Lock extends AsyncDisposable {
    * @throws LockLost if it is lost, or the endpoint's error if the heartbeat could not be confirmed
    */
   heartbeat(): Promise<void>
+  /**
+   * Other data for those who look at the lock (`inspect`): progress, the address of this process. It proves nothing.
+   * @throws LockLost if the lock is lost
+   */
+  show(data: unknown): Promise<void>
   /** Gives it back. Any number of times; it never takes anything from another. */
   release(): Promise<void>
   /** Where its rows are, for conditions on them (`stillHeld`). */
@@ -33,9 +44,14 @@ export interface LockRow {
   readonly table: string
   readonly name: string
   readonly owner: string
-  readonly key: { readonly pk: string; readonly sk: string }
-  readonly lockKey: { readonly pk: string; readonly sk: string }
+  /** The attribute that holds the owner. */
+  readonly ownerAttribute: string
+  readonly key: LockRowKey
+  readonly lockKey: LockRowKey
 }
+
+/** By the names of the table's key attributes: `pk` and `sk`, or those of the option `attributes`. */
+export type LockRowKey = Readonly<Record<string, string>>
 
 export class HeldLock implements Lock {
   readonly #parts: ClientParts
@@ -66,6 +82,9 @@ export class HeldLock implements Lock {
   get shared(): boolean {
     return this.#lease.ticket.shared
   }
+  get limit(): number {
+    return this.#lease.ticket.limit
+  }
   get fence(): bigint {
     return this.#lease.ticket.ticket
   }
@@ -81,11 +100,16 @@ export class HeldLock implements Lock {
   }
   get rows(): readonly LockRow[] {
     const { names, ticket, owner } = this.#lease.ticket
-    const { table } = this.#parts
+    const { table, attributes } = this.#parts
+    const plain = ({ pk, sk }: ReturnType<typeof queueKey>): LockRowKey => ({
+      [attributes.pk]: pk.S,
+      [attributes.sk]: sk.S,
+    })
     return names.map((name) => ({
       table,
       name: name.name,
       owner,
+      ownerAttribute: attributes.owner,
       key: plain(queueKey(name, ticket)),
       lockKey: plain(lockKey(name)),
     }))
@@ -96,6 +120,25 @@ export class HeldLock implements Lock {
     const result = await this.#lease.beat()
     this.#throwIfLost()
     if (result === 'unsure') throw new Error(`the heartbeat of ${namesOf(this.#lease)} was not confirmed`)
+  }
+
+  async show(data: unknown): Promise<void> {
+    this.#throwIfLost()
+    const { ticket } = this.#lease
+    const shown = shownData(data)
+    const results = await Promise.all(
+      ticket.names.map((name) =>
+        insist(
+          this.#parts,
+          'UpdateItem',
+          showRequest(this.#parts.table, name, ticket, shown),
+          requestTimeoutMs(ticket),
+        ),
+      ),
+    )
+    // The row is gone, and with it the lock; the next heartbeat finds the same.
+    if (results.some(({ outcome }) => outcome === 'refused')) await this.#lease.beat()
+    this.#throwIfLost()
   }
 
   release(): Promise<void> {
@@ -131,7 +174,14 @@ export class HeldLock implements Lock {
 
 const namesOf = (lease: Lease): string => lease.ticket.names.map((name: LockName) => name.name).join(', ')
 
-const plain = ({ pk, sk }: ReturnType<typeof queueKey>): { readonly pk: string; readonly sk: string } => ({
-  pk: pk.S,
-  sk: sk.S,
-})
+/** A row of the queue is read by everyone who waits behind it. */
+const DATA_BYTES_MAX = 4096
+
+/** As it stands in the row. */
+export function shownData(data: unknown): SdkValue {
+  const value = marshall(data)
+  const bytes = valueBytes(value)
+  if (bytes > DATA_BYTES_MAX)
+    throw new RangeError(`the data of a lock has at most ${DATA_BYTES_MAX} bytes, not ${bytes}`)
+  return toSdkValue(value)
+}

@@ -22,9 +22,10 @@ import {
 } from './administration.js'
 import type { ClientParts } from './client-parts.js'
 import type { LockEvent } from './events.js'
-import { HeldLock, type Lock } from './lock.js'
+import { HeldLock, type Lock, shownData } from './lock.js'
 import { LockClock } from './lock-clock.js'
 import { Observations } from './observations.js'
+import { lockAttributes, type LockAttributes, withOwnAttributes } from './own-attributes.js'
 import { releaseOnSignals } from './process-signals.js'
 import type { LockName } from './rows.js'
 import { Waiting } from './waiting.js'
@@ -38,6 +39,21 @@ export interface AcquireOptions {
   readonly namespace?: string
   /** Beside other shared ones, never beside an exclusive one. */
   readonly shared?: boolean
+  /**
+   * Up to so many holders at once (a semaphore); 1 unless told otherwise. All who ask for a name should give the same: the
+   * smallest of those inside and the one that asks counts. Fences of holders beside each other say nothing about who
+   * came last: use `stillHeld`.
+   */
+  readonly limit?: number
+  /** For those who look at the lock (`inspect`), at most 4,096 bytes; any value that an item can hold. */
+  readonly data?: unknown
+  /**
+   * Called when only `expiringMs` are left of the lease, because heartbeats are not confirmed (or not sent, if they are
+   * manual): finish or stop. Once, and again only after another heartbeat was confirmed.
+   */
+  readonly onExpiring?: (lock: Lock) => void
+  /** A quarter of the lease unless told otherwise. */
+  readonly expiringMs?: number
   /** Ends the waiting. */
   readonly signal?: AbortSignal
   /** `manual`: call `lock.heartbeat()` yourself once the lock is held. While waiting, heartbeats are sent anyway. */
@@ -48,6 +64,8 @@ export interface AcquireOptions {
 
 export interface LocksOptions extends AcquireOptions {
   readonly table: string
+  /** Own names for the attributes, to keep locks in a table that is there already: `{ pk: 'PK', sk: 'SK', expiresAt: 'ttl' }`. */
+  readonly attributes?: Partial<LockAttributes>
   readonly onEvent?: (event: LockEvent) => void
   /** Release everything at these signals of the process, then let them have their usual effect. */
   readonly releaseOn?: readonly NodeJS.Signals[]
@@ -96,6 +114,8 @@ const NAME_BYTES_MAX = 2048
 const NAMESPACE_CHARACTERS_MAX = 300
 /** Of one acquire. */
 const NAMES_MAX = 100
+/** Every waiter reads the rows of all who are inside. */
+const LIMIT_MAX = 1000
 
 /**
  * Locks in one table of any DynamoDB endpoint. Options given here are the defaults of every acquire.
@@ -120,11 +140,13 @@ class LockClient implements Locks {
     const clock = new LockClock(runtime.clock)
     const random = (): number => Buffer.from(runtime.randomBytes(4)).readUInt32BE(0) / 2 ** 32
     const { table, pollMs = DEFAULTS.pollMs, pollMaxMs = DEFAULTS.pollMaxMs } = options
-    const calls = { endpoint, clock, random }
+    const attributes = lockAttributes(options.attributes)
+    const calls = { endpoint: withOwnAttributes(endpoint, attributes), clock, random }
     this.#options = options
     this.#parts = {
       ...calls,
       table,
+      attributes,
       observations: new Observations(clock, options.skewMs ?? DEFAULTS.skewMs),
       waiting: new Waiting(calls, { table, pollMs, pollMaxMs }),
       newOwner: () => Buffer.from(runtime.randomBytes(16)).toString('hex'),
@@ -150,22 +172,32 @@ class LockClient implements Locks {
   async acquire(name: string | readonly string[], options: AcquireOptions = {}): Promise<Lock> {
     const wanted = { ...this.#options, ...options }
     const { waitMs = DEFAULTS.waitMs, leaseMs = DEFAULTS.leaseMs, namespace = '', shared = false } = wanted
-    const { heartbeat = 'automatic', label, signal } = wanted
+    const { heartbeat = 'automatic', label, signal, limit = 1, data, onExpiring } = wanted
+    const { expiringMs = leaseMs / 4 } = wanted
     if (!(waitMs >= 0)) throw new RangeError(`waitMs must be 0 or more, or Infinity, not ${waitMs}`)
     if (!(leaseMs >= LEASE_MS.min && leaseMs <= LEASE_MS.max))
       throw new RangeError(`leaseMs must be from ${LEASE_MS.min} to ${LEASE_MS.max}, not ${leaseMs}`)
+    if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= LIMIT_MAX))
+      throw new RangeError(`limit is a whole number from 1 to ${LIMIT_MAX}, not ${limit}`)
+    if (shared && limit !== 1)
+      throw new TypeError('a shared lock has no limit: leave out `shared` or `limit`')
+    if (!(expiringMs >= 0 && expiringMs < leaseMs))
+      throw new RangeError(`expiringMs must be from 0 to less than leaseMs (${leaseMs}), not ${expiringMs}`)
     const acquisition = new Acquisition(this.#parts, {
       names: lockNames(namespace, typeof name === 'string' ? [name] : name),
       waitMs,
       leaseMs,
       shared,
+      limit,
       ...(label !== undefined && { label }),
+      ...(data !== undefined && { data: shownData(data) }),
       ...(signal !== undefined && { signal }),
     })
     const { lease, waitedMs, requests } = await acquisition.run()
     if (heartbeat === 'manual') lease.beatByHand()
     const lock = new HeldLock(this.#parts, lease, (released) => this.#held.delete(released))
     this.#held.add(lock)
+    if (onExpiring !== undefined) lease.onExpiring(expiringMs, () => onExpiring(lock))
     this.#parts.emit(lease.ticket, { type: 'acquired', waitedMs, requests })
     return lock
   }

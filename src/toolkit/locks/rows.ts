@@ -24,21 +24,27 @@ export interface LockState {
   readonly exclusive: bigint
   /** How often anyone entered: whoever enters alone compares it. */
   readonly entries: bigint
+  /** The tickets inside, of those that may stand beside each other up to a limit. Some may have left since. */
+  readonly inside: readonly bigint[]
 }
 
-export const NOBODY: LockState = { granted: 0n, exclusive: 0n, entries: 0n }
+export const NOBODY: LockState = { granted: 0n, exclusive: 0n, entries: 0n, inside: [] }
 
 /** A place in the queue. */
 export interface QueueRow {
   readonly ticket: bigint
   readonly owner: string
   readonly shared: boolean
+  /** How many may be inside at once, as its owner wants it; 1 is alone. */
+  readonly limit: number
   /** Only grows. */
   readonly beat: number
   readonly leaseMs: number
   /** When it was written, by the clock of its owner; for display only. */
   readonly sinceMs: number
   readonly label?: string
+  /** What its owner shows to others. */
+  readonly data?: AttributeValue
   /** This beat has been unchanged for at least so long, as others observed. */
   readonly suspectedMs?: number
   /** When this beat was first suspected, by the wall clock of whoever did. */
@@ -105,7 +111,9 @@ export function enqueueRequest(
       beat: number(row.beat),
       leaseMs: number(row.leaseMs),
       since: number(row.sinceMs),
+      ...(row.limit !== 1 && { limit: number(row.limit) }),
       ...(row.label !== undefined && { label: text(row.label) }),
+      ...(row.data !== undefined && { data: row.data }),
       expiresAt: seconds(nowMs, ROW_TTL_SECONDS),
     },
     ConditionExpression: 'attribute_not_exists(pk)',
@@ -132,7 +140,7 @@ export function rowRequest(table: string, name: LockName, ticket: bigint): GetIt
 }
 
 /**
- * Enters alone. `known` is what the lock row was before the queue was looked at: nobody has entered since.
+ * Enters alone, or beside those `inside`. `known` is what the lock row was before the queue was looked at: nobody has entered since.
  * The second part of the condition follows from the first as long as every client keeps the rules; it is there so that
  * the granted number only grows whatever a client does.
  */
@@ -142,18 +150,20 @@ export function enterAloneRequest(
   ticket: bigint,
   known: LockState,
   nowMs: number,
+  inside?: readonly bigint[],
 ): UpdateItemCommandInput {
   const first = known.entries === 0n
   return {
     TableName: table,
     Key: lockKey(name),
-    UpdateExpression: 'SET granted = :ticket, alone = :ticket, expiresAt = :expiresAt ADD entries :one',
+    UpdateExpression: `SET granted = :ticket, alone = :ticket, ${inside ? 'inside = :inside, ' : ''}expiresAt = :expiresAt ADD entries :one`,
     ConditionExpression: `${first ? 'attribute_not_exists(entries)' : 'entries = :entries'} AND (attribute_not_exists(granted) OR granted < :ticket)`,
     ExpressionAttributeValues: {
       ':ticket': number(ticket),
       ':one': number(1),
       ':expiresAt': seconds(nowMs, LOCK_TTL_SECONDS),
       ...(!first && { ':entries': number(known.entries) }),
+      ...(inside && { ':inside': { NS: inside.map(String) } }),
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   }
@@ -203,6 +213,23 @@ export function heartbeatRequest(
       ':beat': number(row.beat),
       ':expiresAt': seconds(nowMs, ROW_TTL_SECONDS),
     },
+  }
+}
+
+/** Other data to show, by its owner. */
+export function showRequest(
+  table: string,
+  name: LockName,
+  row: { readonly ticket: bigint; readonly owner: string },
+  data: AttributeValue,
+): UpdateItemCommandInput {
+  return {
+    TableName: table,
+    Key: queueKey(name, row.ticket),
+    UpdateExpression: 'SET #data = :data',
+    ConditionExpression: '#owner = :owner',
+    ExpressionAttributeNames: { '#owner': 'owner', '#data': 'data' },
+    ExpressionAttributeValues: { ':owner': text(row.owner), ':data': data },
   }
 }
 
@@ -271,6 +298,7 @@ export function lockStateOf(item: Item | undefined): LockState {
     granted: bigintOf(item['granted']),
     exclusive: bigintOf(item['alone']),
     entries: bigintOf(item['entries']),
+    inside: (item['inside']?.NS ?? []).map(BigInt),
   }
 }
 
@@ -282,15 +310,17 @@ export function queueViewOf(items: readonly Item[]): QueueView {
 export function queueRowOf(item: Item): QueueRow | undefined {
   const place = placeOf(item)
   if (place?.kind !== 'queue') return undefined
-  const { label, suspectedMs, suspectedAt } = item
+  const { limit, label, data, suspectedMs, suspectedAt } = item
   return {
     ticket: place.ticket,
     owner: item['owner']?.S ?? '',
     shared: item['shared']?.BOOL === true,
+    limit: limit === undefined ? 1 : numberOf(limit),
     beat: numberOf(item['beat']),
     leaseMs: numberOf(item['leaseMs']),
     sinceMs: numberOf(item['since']),
     ...(label?.S !== undefined && { label: label.S }),
+    ...(data !== undefined && { data }),
     ...(suspectedMs !== undefined && { suspectedMs: numberOf(suspectedMs) }),
     ...(suspectedAt !== undefined && { suspectedAtMs: numberOf(suspectedAt) }),
   }

@@ -4,6 +4,14 @@ import { isUnauthorized } from '../refusals.js'
 import type { CallParts } from './calls.js'
 import { goneRequest, type LockName, type QueueRow } from './rows.js'
 
+export interface Wait {
+  /** The row whose end makes it our turn; absent where there is not one such row. */
+  readonly behind?: QueueRow
+  readonly position: number
+  readonly maxMs: number
+  readonly signal: AbortSignal | undefined
+}
+
 export interface WaitingOptions {
   readonly table: string
   /** Between two looks of the waiter that is next; longer behind. */
@@ -30,20 +38,15 @@ export class Waiting {
   }
 
   /** Resolves when it is worth looking again: the row is gone, time has passed, or the signal aborts. */
-  async until(
-    name: LockName,
-    behind: QueueRow,
-    position: number,
-    maxMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async until(name: LockName, { behind, position, maxMs, signal }: Wait): Promise<void> {
     const pauseMs = Math.min(maxMs, this.#pollMs(position))
-    if (this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX) {
+    const mayWake = (): boolean => this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX
+    if (behind !== undefined && mayWake()) {
       const kind = await this.#kind(pauseMs, signal)
       if (kind === 'not-yet') return
       if (kind === 'foreign') this.#canWake = false
     }
-    if (this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX) {
+    if (behind !== undefined && mayWake()) {
       const woken = await this.#wake(name, behind, Math.min(maxMs, WAKE_TIMEOUT_MS_MAX), signal)
       if (woken) return
     }
