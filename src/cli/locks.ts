@@ -87,11 +87,12 @@ function shownPlace(place: LockPlace, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - place.sinceMs) / 1000))
   const parts = [
     `${place.ticket}`,
-    place.shared ? 'shared' : 'exclusive',
+    place.shared ? 'shared' : place.limit > 1 ? `one of ${place.limit}` : 'exclusive',
     `since ${new Date(place.sinceMs).toISOString()} (${seconds} s)`,
     `lease ${place.leaseMs / 1000} s`,
   ]
   if (place.label !== undefined) parts.push(place.label)
+  if (place.data !== undefined) parts.push(JSON.stringify(place.data, bigintsAsText))
   if (place.suspectedMs !== undefined)
     parts.push(`not heard of for ${Math.round(place.suspectedMs / 1000)} s`)
   return parts.join(', ')

@@ -136,6 +136,7 @@ export function startAttempt(
       }
     },
     async commit() {
+      unit.assertReadsDone()
       unit.end('its commit has begun; a lambda awaits everything that it does before it returns')
       deadline.throwIfOver()
       if (unit.isReadOnly && !port.commitsReads) {

@@ -58,10 +58,18 @@ export class SnapshotTooOld extends Error {
 export class ConditionFailed extends Error {
   override readonly name = 'ConditionFailed'
   readonly detail: ConflictDetail
+  /** The item that the condition was evaluated on, as plain values; undefined if there was none, or it is not known. */
+  readonly item: Readonly<Record<string, unknown>> | undefined
 
-  constructor(message: string, detail: ConflictDetail = {}, options?: ErrorOptions) {
-    super(message, options)
+  constructor(
+    message: string,
+    detail: ConflictDetail = {},
+    options: ErrorOptions & { readonly item?: Readonly<Record<string, unknown>> | undefined } = {},
+  ) {
+    const { item, ...rest } = options
+    super(message, rest)
     this.detail = detail
+    this.item = item
   }
 }
 

@@ -5,6 +5,7 @@ import type { BoundCondition, BoundUpdate } from '../expression/types.js'
 import { setAttribute, type AttributeValue, type Item, type MutableItem } from '../model/value.js'
 import type { ActionExpressions } from './protocol.js'
 import type { Condition, Update } from './transactor.js'
+import { withReservedNames } from './reserved-names.js'
 import { marshall } from './values.js'
 
 export interface Expression {
@@ -22,7 +23,7 @@ export function conditionExpression(condition: Condition): Expression {
 /** An update as the caller wrote it: an expression, or what to set, add and remove by attribute. */
 export function updateExpression(update: Update<Readonly<Record<string, unknown>>>): Expression {
   if ('expression' in update && update.expression !== undefined)
-    return expression(update.expression, update.names, update.values)
+    return expression(update.expression, update.names, update.values, 'update')
   const { set, add, remove } = update
   const actions: PlainAction[] = []
   if (set !== undefined) addActions(actions, 'set', set)
@@ -99,12 +100,14 @@ export function expression(
   text: string,
   names: Readonly<Record<string, string>> | undefined,
   values: Readonly<Record<string, unknown>> | undefined,
+  kind: 'condition' | 'update' = 'condition',
 ): Expression {
   if (typeof text !== 'string')
     throw new TypeError('an expression is a string: a condition, say, is { expression, values, names }')
+  const named = withReservedNames(text, names, kind)
   return {
-    text,
-    ...(names !== undefined && Object.keys(names).length > 0 && { names }),
+    text: named.text,
+    ...(named.names !== undefined && Object.keys(named.names).length > 0 && { names: named.names }),
     ...(values !== undefined && Object.keys(values).length > 0 && { values: marshalledValues(values) }),
   }
 }

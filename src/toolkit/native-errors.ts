@@ -4,6 +4,7 @@ import { ConditionFailed, Conflict, SnapshotTooOld, UnitExpired, type ConflictDe
 import { EarlierCommitted } from './protocol.js'
 import { isThrottled, Overloaded } from './refusals.js'
 import type { Action, UnitWork } from './protocol.js'
+import { withoutPlaceholders } from './reserved-names.js'
 import { described } from './steps.js'
 import { unmarshallItem } from './values.js'
 
@@ -12,7 +13,11 @@ interface Refusal {
   readonly name?: string
   readonly message?: string
   readonly Conflicts?: readonly WireConflict[]
-  readonly CancellationReasons?: readonly { readonly Code?: string; readonly Message?: string }[]
+  readonly CancellationReasons?: readonly {
+    readonly Code?: string
+    readonly Message?: string
+    readonly Item?: Item
+  }[]
 }
 interface WireConflict {
   readonly TableName?: string
@@ -43,12 +48,15 @@ export function commitRefusal(error: unknown, work: UnitWork): unknown {
   if (name !== 'TransactionCanceledException' || CancellationReasons === undefined) return readRefusal(error)
 
   let failed: Action | undefined
+  let found: Item | undefined
   let conflicting: Action | undefined
-  for (const [at, { Code = 'None' }] of CancellationReasons.entries()) {
+  for (const [at, { Code = 'None', Item: item }] of CancellationReasons.entries()) {
     const action = work.actions[at]
     if (Code === 'None' || action === undefined) continue
-    if (Code === 'ConditionalCheckFailed' && !action.pinned) failed ??= action
-    else if (Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict') conflicting ??= action
+    if (Code === 'ConditionalCheckFailed' && !action.pinned) {
+      if (failed === undefined) found = item
+      failed ??= action
+    } else if (Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict') conflicting ??= action
     else if (Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded')
       return new Overloaded('the endpoint asks for patience', { cause: error })
     else return error
@@ -65,9 +73,9 @@ export function commitRefusal(error: unknown, work: UnitWork): unknown {
     )
   if (failed === undefined) return error
   return new ConditionFailed(
-    `The condition "${failed.expressions.condition ?? ''}" does not hold for ${described(failed)}.`,
+    `The condition "${withoutPlaceholders(failed.expressions.condition ?? '')}" does not hold for ${described(failed)}.`,
     detailOf(failed),
-    { cause: error },
+    { cause: error, item: found && unmarshallItem(found) },
   )
 }
 

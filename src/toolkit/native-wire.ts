@@ -36,11 +36,15 @@ export function predicateInput(range: RangeEntry): Wire {
   return input
 }
 
-export function actionInput({ kind, table, key, item, expressions }: Action): Wire {
+export function actionInput({ kind, table, key, item, expressions, pinned }: Action): Wire {
   const { update, condition, names, values } = expressions
   const input: Wire = kind === 'put' ? { TableName: table, Item: item } : { TableName: table, Key: key }
   if (update !== undefined) input['UpdateExpression'] = update
-  if (condition !== undefined) input['ConditionExpression'] = condition
+  if (condition !== undefined) {
+    input['ConditionExpression'] = condition
+    // What it failed on is told with the failure, so that nobody has to read it again.
+    if (!pinned) input['ReturnValuesOnConditionCheckFailure'] = 'ALL_OLD'
+  }
   if (names !== undefined) input['ExpressionAttributeNames'] = names
   if (values !== undefined) input['ExpressionAttributeValues'] = values
   switch (kind) {

@@ -6,6 +6,8 @@
 //
 // This file is the contract; every way to commit implements it, and one suite runs against all of them.
 
+import type { NumberValue } from './values.js'
+
 /** A type map from table name to the types of its key and items; any string and object without one. */
 export interface TableTypes {
   readonly key: object
@@ -46,14 +48,25 @@ export interface ScanInput {
   readonly limit?: number
 }
 
-export type Update<Item> =
+/** With the types of a table, only attributes outside of the key, and only numbers and sets in `add`. */
+export type Update<Item, Key = Record<never, never>> =
   | {
-      readonly set?: Partial<Item>
+      readonly set?: Partial<Settable<Item, Key>>
       /** Numbers to add, or sets to unite with. */
-      readonly add?: Readonly<Record<string, unknown>>
-      readonly remove?: readonly (keyof Item & string)[]
+      readonly add?: { readonly [Name in AddableName<Settable<Item, Key>>]?: Settable<Item, Key>[Name] }
+      readonly remove?: readonly (keyof Settable<Item, Key> & string)[]
     }
   | (Condition & { readonly set?: never; readonly add?: never; readonly remove?: never })
+
+/** Without a table map every name may be in the key, and in the item. */
+type Settable<Item, Key> = string extends keyof Item ? Item : Omit<Item, keyof Key>
+type AddableName<Item> = {
+  [Name in keyof Item]-?: unknown extends Item[Name]
+    ? Name
+    : NonNullable<Item[Name]> extends number | bigint | NumberValue | ReadonlySet<unknown>
+      ? Name
+      : never
+}[keyof Item]
 
 /** What a lambda gets. Reads see the unit's own writes; writes are buffered until the commit. */
 export interface UnitOfWork<Tables extends TableMap<Tables> = AnyTables> {
@@ -81,7 +94,7 @@ export interface UnitOfWork<Tables extends TableMap<Tables> = AnyTables> {
   update<Name extends keyof Tables & string>(
     table: Name,
     key: Tables[Name]['key'],
-    update: Update<Tables[Name]['item']>,
+    update: Update<Tables[Name]['item'], Tables[Name]['key']>,
     condition?: Condition,
   ): void
   delete<Name extends keyof Tables & string>(

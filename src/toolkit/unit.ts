@@ -15,6 +15,8 @@ import { keyNames, pick } from './layout.js'
 import { OwnRows, rangeView } from './own-rows.js'
 import type { Attempt, AttemptStart, ItemAddress, RangeRequest } from './protocol.js'
 import type { RangeEntry, TableLayout, UnitWork } from './protocol.js'
+import { PendingReads } from './pending-reads.js'
+import { withReservedNames } from './reserved-names.js'
 import { RangeRead, UnitRows, type Batches } from './rows.js'
 import { addressOf, conditionOf, idOf, positionsOf } from './steps.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitOfWork, Update } from './transactor.js'
@@ -39,6 +41,7 @@ export class Unit implements UnitOfWork {
   readonly #start: AttemptStart
   readonly #ordersLikeSeriatim: boolean
   readonly #items: UnitItems
+  readonly #reads = new PendingReads()
   #ranges: RangeRead[] | undefined
   /** Of a unit that goes on with what another one has read. */
   #adoptedRanges: readonly RangeEntry[] = NONE
@@ -63,34 +66,49 @@ export class Unit implements UnitOfWork {
     this.assertOpen()
     const address = addressOf(table, key)
     const items = this.#items
-    const placed = items.placed()
-    if (placed !== undefined) await placed
-    const entry = items.entry(address)
-    const read = options.lock === true ? items.lock(entry) : items.ensureRead([entry])
-    if (read !== undefined) await read
-    return this.#plain(entry)
+    const pending = this.#reads.begin(address)
+    try {
+      const placed = items.placed()
+      if (placed !== undefined) await placed
+      const entry = items.entry(address)
+      const read = options.lock === true ? items.lock(entry) : items.ensureRead([entry])
+      if (read !== undefined) await read
+      return this.#plain(entry)
+    } catch (error) {
+      return this.#reads.failed(error)
+    } finally {
+      this.#reads.end(pending)
+    }
   }
 
   async getAll(table: string, keys: readonly object[]): Promise<(Plain | undefined)[]> {
     this.assertOpen()
     const addresses = keys.map((key) => addressOf(table, key))
     const items = this.#items
-    const placed = items.placed()
-    if (placed !== undefined) await placed
-    const entries = addresses.map((address) => items.entry(address))
-    const read = items.ensureRead(entries)
-    if (read !== undefined) await read
-    return entries.map((entry) => this.#plain(entry))
+    const pending = this.#reads.begin({ table })
+    try {
+      const placed = items.placed()
+      if (placed !== undefined) await placed
+      const entries = addresses.map((address) => items.entry(address))
+      const read = items.ensureRead(entries)
+      if (read !== undefined) await read
+      return entries.map((entry) => this.#plain(entry))
+    } catch (error) {
+      return this.#reads.failed(error)
+    } finally {
+      this.#reads.end(pending)
+    }
   }
 
   query(table: string, input: QueryInput): Rows<Plain> {
     this.assertOpen()
-    const { text, names, values } = expression(input.key, input.names, input.values)
+    const { text, names: keyNames, values } = expression(input.key, input.names, input.values)
+    const { filter, names } = filterOf(input, keyNames)
     const request: RangeRequest = {
       table,
       ...(input.index !== undefined && { index: input.index }),
       keyCondition: text,
-      ...(input.filter !== undefined && { filter: input.filter }),
+      ...(filter !== undefined && { filter }),
       ...(names !== undefined && { names }),
       ...(values !== undefined && { values }),
       reverse: input.reverse ?? false,
@@ -100,11 +118,12 @@ export class Unit implements UnitOfWork {
 
   scan(table: string, input: ScanInput = {}): Rows<Plain> {
     this.assertOpen()
-    const { names, values } = expression(input.filter ?? '', input.names, input.values)
+    const { names: given, values } = expression('', input.names, input.values)
+    const { filter, names } = filterOf(input, given)
     const request: RangeRequest = {
       table,
       ...(input.index !== undefined && { index: input.index }),
-      ...(input.filter !== undefined && { filter: input.filter }),
+      ...(filter !== undefined && { filter }),
       ...(names !== undefined && { names }),
       ...(values !== undefined && { values }),
       reverse: false,
@@ -159,6 +178,11 @@ export class Unit implements UnitOfWork {
 
   get callbacks(): readonly (() => void | Promise<void>)[] {
     return this.#callbacks ?? NONE
+  }
+
+  /** Before the commit: what it decided upon must have been read. Throws if a read has not been awaited. */
+  assertReadsDone(): void {
+    this.#reads.assertDone()
   }
 
   /** From now on every call fails at once, saying why. */
@@ -225,7 +249,29 @@ export class Unit implements UnitOfWork {
     })
   }
 
+  /** A read is under way until the caller is given its rows, and again when he asks for more. */
   async *#batches(request: RangeRequest, limit: number | undefined, use: 'array' | 'iteration'): Batches {
+    const batches = this.#fetchBatches(request, limit, use)
+    for (;;) {
+      const pending = this.#reads.begin(request)
+      try {
+        const batch = await batches.next()
+        if (batch.done === true) return batch.value
+        this.#reads.end(pending)
+        yield batch.value
+      } catch (error) {
+        return this.#reads.failed(error)
+      } finally {
+        this.#reads.end(pending)
+      }
+    }
+  }
+
+  async *#fetchBatches(
+    request: RangeRequest,
+    limit: number | undefined,
+    use: 'array' | 'iteration',
+  ): Batches {
     await this.#items.placed()
     const layout = await this.#port.layout(request.table)
     const own = await this.#ownRows(layout, request)
@@ -271,4 +317,14 @@ export class Unit implements UnitOfWork {
     if (this.#ended !== undefined) throw new Error(`This unit of work has ended: ${this.#ended}.`)
     this.#start.deadline.throwIfOver()
   }
+}
+
+/** The filter of a query or scan, and the names of all its expressions. */
+function filterOf(
+  input: Pick<ScanInput, 'filter'>,
+  names: RangeRequest['names'],
+): Pick<RangeRequest, 'filter' | 'names'> {
+  if (input.filter === undefined) return names === undefined ? {} : { names }
+  const named = withReservedNames(input.filter, names, 'condition')
+  return { filter: named.text, ...(named.names !== undefined && { names: named.names }) }
 }

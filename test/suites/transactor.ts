@@ -514,6 +514,78 @@ export function testTransactor(
       })
     }
 
+    test('reserved words stand in expressions as they are', async () => {
+      await t.transact((tx) => {
+        for (const number of [1, 2, 3])
+          tx.put(ORDERS, {
+            customer: 'reserved',
+            number,
+            status: number === 2 ? 'paid' : 'open',
+            size: number,
+          })
+      })
+      const rows = await t.transact((tx) =>
+        tx.query(ORDERS, {
+          key: 'customer = :c AND number BETWEEN :from AND :to',
+          filter: 'NOT status = :s OR size IN (:two, :three)',
+          values: { ':c': 'reserved', ':from': 1, ':to': 2, ':s': 'open', ':two': 2, ':three': 3 },
+        }),
+      )
+      assert.deepEqual(
+        rows.map(({ number }) => number),
+        [2],
+      )
+      await t.transact((tx) =>
+        tx.update(
+          ORDERS,
+          { customer: 'reserved', number: 1 },
+          {
+            expression: 'SET status = :s, #v = :v REMOVE size',
+            names: { '#v': 'value' },
+            values: { ':s': 'done', ':v': 1 },
+          },
+          { expression: 'size < :max AND attribute_exists(status)', values: { ':max': 2 } },
+        ),
+      )
+      const scanned = await t.transact((tx) =>
+        tx.scan(ORDERS, { filter: 'status = :s AND value = :v', values: { ':s': 'done', ':v': 1 } }),
+      )
+      assert.deepEqual(scanned, [{ customer: 'reserved', number: 1, status: 'done', value: 1 }])
+    })
+
+    test('a failed condition comes with the item that it failed on', async () => {
+      await t.transact((tx) => tx.put(ACCOUNTS, { id: 'failed', n: 7, big: 12345678901234567890n }))
+      const failure = async (id: string): Promise<unknown> =>
+        t
+          .transact((tx) => tx.put(ACCOUNTS, { id, n: 1 }, { expression: 'n = :one', values: { ':one': 1 } }))
+          .catch((error: unknown) => error)
+      const failed = await failure('failed')
+      assert.ok(failed instanceof ConditionFailed)
+      assert.deepEqual(failed.item, { id: 'failed', n: 7, big: 12345678901234567890n })
+      assert.deepEqual(failed.detail.key, { id: 'failed' })
+      assert.match(failed.message, /Accounts \{"id":"failed"\}/)
+      const absent = await failure('never there')
+      assert.ok(absent instanceof ConditionFailed)
+      assert.equal(absent.item, undefined)
+    })
+
+    test('a read that is not awaited before the commit is an error, and nothing is written', async () => {
+      let floating: PromiseLike<unknown> | undefined
+      for (const read of [
+        (tx: UnitOfWork) => tx.get(ACCOUNTS, { id: 'floating' }),
+        (tx: UnitOfWork) => tx.getAll(ACCOUNTS, [{ id: 'floating' }]),
+        (tx: UnitOfWork) => tx.scan(ACCOUNTS).then((rows) => rows),
+      ]) {
+        const unit = t.transact((tx) => {
+          tx.put(ACCOUNTS, { id: 'floating' })
+          floating = read(tx)
+        })
+        await assert.rejects(unit, { name: 'TypeError', message: /A read of Accounts.* await it/ })
+      }
+      assert.ok(floating)
+      assert.equal(await account('floating'), undefined)
+    })
+
     if (features.globalIndexes) {
       test('an index is part of the snapshot, and of what is validated', async () => {
         await t.transact((tx) => tx.put(ORDERS, { customer: 'x', number: 1, status: 'open' }))

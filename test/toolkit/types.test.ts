@@ -6,7 +6,12 @@ import type { Transactor, UnitOfWork } from '../../src/toolkit/transactor.js'
 interface Shop {
   readonly Accounts: {
     readonly key: { readonly id: string }
-    readonly item: { readonly id: string; readonly balance: number; readonly tags?: ReadonlySet<string> }
+    readonly item: {
+      readonly id: string
+      readonly balance: number
+      readonly name?: string
+      readonly tags?: ReadonlySet<string>
+    }
   }
   readonly Orders: {
     readonly key: { readonly customer: string; readonly number: number }
@@ -46,6 +51,17 @@ export async function typed(t: Transactor<Shop>): Promise<number> {
     tx.update('Accounts', { id: 'alice' }, { set: { colour: 'red' } })
     // @ts-expect-error an update that removes what the items do not have
     tx.update('Accounts', { id: 'alice' }, { remove: ['colour'] })
+    // @ts-expect-error an update that sets an attribute of the key
+    tx.update('Accounts', { id: 'alice' }, { set: { id: 'bob' } })
+    // @ts-expect-error an update that removes an attribute of the key
+    tx.update('Orders', { customer: 'alice', number: 1 }, { remove: ['number'] })
+    // @ts-expect-error an update that adds to an attribute of the key
+    tx.update('Orders', { customer: 'alice', number: 1 }, { add: { number: 1 } })
+    // @ts-expect-error an update that adds to a string
+    tx.update('Accounts', { id: 'alice' }, { add: { name: 'x' } })
+    // @ts-expect-error an update that adds a string to a number
+    tx.update('Accounts', { id: 'alice' }, { add: { balance: '1' } })
+    tx.update('Accounts', { id: 'alice' }, { add: { tags: new Set(['a']) }, set: { name: 'x' } })
     // @ts-expect-error an expression and attributes in one update
     tx.update('Accounts', { id: 'alice' }, { expression: 'SET balance = :b', set: { balance: 1 } })
     // @ts-expect-error a check without a condition
@@ -63,6 +79,7 @@ export async function untyped(t: Transactor): Promise<void> {
   await t.transact(async (tx) => {
     const item = await tx.get('Anything', { any: 'key' })
     tx.put('Anything', { any: 'key', more: item?.['more'] })
+    tx.update('Anything', { any: 'key' }, { set: { a: 'b' }, add: { n: 1 }, remove: ['c'] })
   })
 }
 

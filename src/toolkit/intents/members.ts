@@ -5,6 +5,7 @@ import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { ConditionFailed } from '../errors.js'
 import type { Action, ItemAddress, TableLayout, UnitWork } from '../protocol.js'
+import { described } from '../steps.js'
 import { unmarshallItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { evaluateAction } from './evaluate.js'
@@ -137,12 +138,16 @@ function evaluated({ action, layout, seen }: Known): Item | undefined {
   const evaluation = evaluateAction(action, layout, seen.item)
   if (evaluation.verdict === 'fine') return evaluation.after
   if (evaluation.verdict === 'condition')
-    throw action.pinned ? changed(action, seen.version) : conditionFailed(action)
+    throw action.pinned ? changed(action, seen.version) : conditionFailed(action, seen.item)
   throw validationError(evaluation.message)
 }
 
-export const conditionFailed = ({ table, key }: ItemAddress): ConditionFailed =>
-  new ConditionFailed(`a condition on an item of ${table} does not hold`, { table, key: unmarshallItem(key) })
+export const conditionFailed = (address: ItemAddress, item: Item | undefined): ConditionFailed =>
+  new ConditionFailed(
+    `A condition does not hold for ${described(address)}.`,
+    { table: address.table, key: unmarshallItem(address.key) },
+    { item: item && unmarshallItem(item) },
+  )
 
 /** The unit itself is to blame, so trying again would not help, if what it read was right. */
 export const isRefusal = (error: unknown): boolean =>

@@ -162,7 +162,8 @@ async function reasonsMet(
       again = true
     } else if ('action' in place) {
       // Its own condition, or the star of an insert that may not be done: then its version must be known.
-      if (!holds(place, stored)) throw place.action.pinned ? changed(address) : conditionFailed(address)
+      if (!holds(place, stored))
+        throw place.action.pinned ? changed(address) : conditionFailed(address, stored?.item)
       if (!place.touch && inserterOf(stored?.version) !== undefined) pin = true
       else again = true
     } else {
