@@ -49,7 +49,7 @@ export interface ScanInput {
 }
 
 /** With the types of a table, only attributes outside of the key, and only numbers and sets in `add`. */
-export type Update<Item, Key = Record<never, never>> =
+export type Update<Item, Key = unknown> =
   | {
       readonly set?: Partial<Settable<Item, Key>>
       /** Numbers to add, or sets to unite with. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { isReservedWord } from '../../src/expression/reserved-words.js'
 import { openExpressions } from '../../src/expression/expression.js'
 import { withoutPlaceholders, withReservedNames } from '../../src/toolkit/reserved-names.js'

@@ -65,7 +65,6 @@ export function withOwnAttributes(endpoint: Endpoint, attributes: LockAttributes
   const own = new Map(Object.entries(attributes).filter(([name, called]) => name !== called))
   if (own.size === 0) return endpoint
   const usual = new Map([...own].map(([name, called]) => [called, name]))
-  const { extension } = endpoint
   return {
     async call(operation, input, options) {
       try {
@@ -77,9 +76,9 @@ export function withOwnAttributes(endpoint: Endpoint, attributes: LockAttributes
         throw error
       }
     },
-    ...(extension && {
+    ...(endpoint.extension !== undefined && {
       extension: (operation, input, options) =>
-        extension.call(endpoint, operation, requestWith(own, input), options),
+        endpoint.extension!(operation, requestWith(own, input), options),
     }),
   }
 }
@@ -97,8 +96,10 @@ function requestWith(own: Names, input: object): object {
   for (const field of ITEMS)
     if (request[field] !== undefined) request[field] = renamed(own, request[field] as object)
   const names: Record<string, string> = {}
-  for (const [placeholder, name] of Object.entries((request['ExpressionAttributeNames'] ?? {}) as object))
-    names[placeholder] = own.get(name as string) ?? (name as string)
+  for (const [placeholder, name] of Object.entries(
+    (request['ExpressionAttributeNames'] ?? {}) as Record<string, string>,
+  ))
+    names[placeholder] = own.get(name) ?? name
   for (const field of EXPRESSIONS) {
     if (request[field] === undefined) continue
     request[field] = (request[field] as string).replaceAll(NAME, (word) => {
