@@ -520,7 +520,7 @@ export function testTransactor(
           tx.put(ORDERS, {
             customer: 'reserved',
             number,
-            status: number === 2 ? 'paid' : 'open',
+            status: number === 2 ? 'paid' : 'held',
             size: number,
           })
       })
@@ -528,7 +528,7 @@ export function testTransactor(
         tx.query(ORDERS, {
           key: 'customer = :c AND number BETWEEN :from AND :to',
           filter: 'NOT status = :s OR size IN (:two, :three)',
-          values: { ':c': 'reserved', ':from': 1, ':to': 2, ':s': 'open', ':two': 2, ':three': 3 },
+          values: { ':c': 'reserved', ':from': 1, ':to': 2, ':s': 'held', ':two': 2, ':three': 3 },
         }),
       )
       assert.deepEqual(
