@@ -28,15 +28,18 @@ export function withReservedNames(
   const keywords = kind === 'update' ? CLAUSES : OPERATORS
   const aliases: Record<string, string> = {}
   let isOperandNext = kind === 'condition'
-  let wasDot = false
+  let before = ''
   const aliased = text.replaceAll(TOKEN, (token, at: number) => {
     const upper = token.toUpperCase()
     const isKeyword =
-      !wasDot && keywords.has(upper) && (!isOperandNext || upper === 'NOT') && !isAttribute(text, at, token)
-    const isName = !isKeyword && /^[A-Za-z_]/.test(token) && (wasDot || !isFunction(text, at + token.length))
+      before !== '.' &&
+      keywords.has(upper) &&
+      (upper === 'NOT' ? !isAttribute(text.slice(at + token.length), before) : !isOperandNext)
+    const isName =
+      !isKeyword && /^[A-Za-z_]/.test(token) && (before === '.' || !isFunction(text, at + token.length))
     isOperandNext = isKeyword || OPENING.has(token)
-    wasDot = token === '.'
-    if (!isName || !isReservedWord(token)) return token
+    before = upper
+    if (!isName || !(isReservedWord(token) || OPERATORS.has(upper) || CLAUSES.has(upper))) return token
     const placeholder = placeholderOf(token, { ...names, ...aliases })
     aliases[placeholder] = token
     return placeholder
@@ -52,10 +55,12 @@ export const withoutPlaceholders = (text: string): string =>
 
 const isFunction = (text: string, end: number): boolean => /^\s*\(/.test(text.slice(end, end + 32))
 
-/** `NOT = :x`: an attribute, because an operator follows. */
-const isAttribute = (text: string, at: number, token: string): boolean =>
-  token.toUpperCase() === 'NOT' &&
-  /^\s*(?:[=<>,.[]|$)/.test(text.slice(at + token.length, at + token.length + 32))
+/** `NOT = :x` and `a = not`: what NOT would negate begins with none of these, and NOT never follows a comparison. */
+const AFTER_ATTRIBUTE = /^\s*(?:[=<>,.[)]|$|in\s*\(|between\s+(?!(?:between|in)\b|[=<>]))/i
+const BEFORE_ATTRIBUTE = new Set(['=', '<>', '<', '<=', '>', '>=', ',', 'BETWEEN'])
+
+const isAttribute = (rest: string, before: string): boolean =>
+  AFTER_ATTRIBUTE.test(rest) || BEFORE_ATTRIBUTE.has(before)
 
 /** Free, or used for the same name. */
 function placeholderOf(name: string, names: Readonly<Record<string, string>>): string {

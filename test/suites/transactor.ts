@@ -572,8 +572,8 @@ export function testTransactor(
     test('a read that is not awaited before the commit is an error, and nothing is written', async () => {
       let floating: PromiseLike<unknown> | undefined
       for (const read of [
-        (tx: UnitOfWork) => tx.get(ACCOUNTS, { id: 'floating' }),
-        (tx: UnitOfWork) => tx.getAll(ACCOUNTS, [{ id: 'floating' }]),
+        (tx: UnitOfWork) => tx.get(ACCOUNTS, { id: 'other' }),
+        (tx: UnitOfWork) => tx.getAll(ACCOUNTS, [{ id: 'other' }]),
         (tx: UnitOfWork) => tx.scan(ACCOUNTS).then((rows) => rows),
       ]) {
         const unit = t.transact((tx) => {
