@@ -1,7 +1,8 @@
-// An official DynamoDBClient whose requests never touch a socket: its request handler gives the SDK's serialized
+// An official client of the AWS SDK whose requests never touch a socket: its request handler gives the SDK's serialized
 // request to the dispatcher that the HTTP server uses, so that errors, headers and checksums are those of the wire.
 import { createRequire } from 'node:module'
-import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { FairShare } from './runtime/fair-share.js'
 import type { Dispatcher } from './server/dispatch.js'
 
 type Handler = NonNullable<DynamoDBClientConfig['requestHandler']>
@@ -14,8 +15,13 @@ interface SdkRequest {
   readonly body?: unknown
 }
 
-export function inProcessClient(dispatcher: Dispatcher, config: DynamoDBClientConfig): DynamoDBClient {
-  const { DynamoDBClient: Client } = loadSdk()
+/** A DynamoDBClient, and all its operations as methods besides: some libraries call those. */
+export function inProcessClient(
+  dispatcher: Dispatcher,
+  share: FairShare,
+  config: DynamoDBClientConfig,
+): DynamoDB {
+  const { DynamoDB: Client } = loadSdk()
   return new Client({
     region: 'us-east-1',
     endpoint: 'http://localhost',
@@ -23,15 +29,15 @@ export function inProcessClient(dispatcher: Dispatcher, config: DynamoDBClientCo
     // Nobody verifies a signature within one process, so none is computed.
     signer: { sign: (request) => Promise.resolve(request) },
     ...config,
-    requestHandler: handlerOf(dispatcher),
+    requestHandler: handlerOf(dispatcher, share),
   })
 }
 
-function handlerOf(dispatcher: Dispatcher): Handler {
+function handlerOf(dispatcher: Dispatcher, share: FairShare): Handler {
   const handler = {
     async handle(request: SdkRequest) {
       const head = { method: request.method, url: request.path, headers: lowerCased(request.headers) }
-      const answer = await dispatcher.dispatch(head, bytesOf(request.body))
+      const answer = await share.of(Promise.resolve(dispatcher.dispatch(head, bytesOf(request.body))))
       const headers: Record<string, string> = {}
       for (let at = 0; at + 1 < answer.headers.length; at += 2) {
         headers[(answer.headers[at] as string).toLowerCase()] = answer.headers[at + 1] as string

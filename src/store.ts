@@ -4,7 +4,7 @@
 //   store.client()      AWS SDK --+--> router --> storage nodes
 //   store.call()        neither -/
 //   store.transactor()  neither /
-import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { inProcessClient } from './in-process-client.js'
 import { type Coordinator, openCoordinator } from './coordinator/coordinator.js'
 import type { LedgerSlot } from './model/brand.js'
@@ -25,6 +25,7 @@ import { openTickets } from './router/units/tickets.js'
 import { unitOperations } from './router/units/unit-operations.js'
 import { allRules, noRules, type TransactionRules } from './rules/switches.js'
 import { owner, type Router } from './router/router.js'
+import { FairShare } from './runtime/fair-share.js'
 import { realRuntime } from './runtime/real-runtime.js'
 import { clientRuntime } from './runtime/client-runtime.js'
 import { type Clock, type Runtime, steadyMicros } from './runtime/runtime.js'
@@ -76,8 +77,14 @@ export type StorePlace =
   | { /** Keep nothing: for tests. */ readonly memory: true; readonly path?: never }
 
 export interface Store extends AsyncDisposable {
-  /** An official DynamoDBClient on this store, without a socket. */
-  client(config?: DynamoDBClientConfig): DynamoDBClient
+  /**
+   * An official client on this store, without a socket: the DynamoDBClient that takes commands, and, for libraries that call
+   * `client.getItem(...)`, the DynamoDB with a method for each operation.
+   *
+   * @example
+   *   const { Item } = await store.client().getItem({ TableName: 'Books', Key: { id: { S: 'b1' } } })
+   */
+  client(config?: DynamoDBClientConfig): DynamoDB
   /**
    * One operation, in the shapes of the AWS SDK but without its cost. Refusals are thrown with DynamoDB's name in
    * `error.name`.
@@ -189,6 +196,7 @@ class LocalStore implements Store {
   readonly #router: Router
   readonly #direct: DirectUnits
   readonly #waits = new ItemWaits()
+  readonly #share: FairShare
   readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
@@ -196,6 +204,7 @@ class LocalStore implements Store {
 
   constructor({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError }: StoreParts) {
     this.#clients = clients
+    this.#share = new FairShare(runtime)
     this.#nodes = nodes
     this.#catalog = catalog
     this.#coordinator = coordinator
@@ -229,13 +238,17 @@ class LocalStore implements Store {
     })
   }
 
-  client(config: DynamoDBClientConfig = {}): DynamoDBClient {
+  client(config: DynamoDBClientConfig = {}): DynamoDB {
     this.#assertOpen()
     this.#dispatcher ??= new Dispatcher(this.#router, { limits: serverLimits, metrics: new Metrics() })
-    return inProcessClient(this.#dispatcher, config)
+    return inProcessClient(this.#dispatcher, this.#share, config)
   }
 
-  async call<Name extends StoreOperation>(
+  call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>> {
+    return this.#share.of(this.#call(operation, input))
+  }
+
+  async #call<Name extends StoreOperation>(
     operation: Name,
     input: StoreInput<Name>,
   ): Promise<StoreOutput<Name>> {
@@ -255,25 +268,26 @@ class LocalStore implements Store {
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
   #endpoint(): ExtendedEndpoint {
     const direct = this.#direct
+    const extension: ExtendedEndpoint['extension'] = async (operation, input) => {
+      this.#assertOpen()
+      const reply = await this.#router.handle({ operation, input, principal: owner })
+      if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
+      return JSON.parse(textOf(reply.body)) as unknown
+    }
     return {
       losesNoAnswers: true,
       direct: {
         getItems: (request) => {
           this.#assertOpen()
-          return direct.getItems(request)
+          return this.#share.of(direct.getItems(request))
         },
         commit: (request) => {
           this.#assertOpen()
-          return direct.commit(request)
+          return this.#share.of(direct.commit(request))
         },
       },
       call: (operation, input) => this.call(operation, input),
-      extension: async (operation, input) => {
-        this.#assertOpen()
-        const reply = await this.#router.handle({ operation, input, principal: owner })
-        if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
-        return JSON.parse(textOf(reply.body)) as unknown
-      },
+      extension: (operation, input) => this.#share.of(extension(operation, input)),
     }
   }
 

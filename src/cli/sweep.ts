@@ -5,6 +5,7 @@ import { clientEndpoint } from '../toolkit/endpoint.js'
 import { intentsProtocol, RECORDS } from '../toolkit/intents/intents-protocol.js'
 import { defaultPatience } from '../toolkit/intents/limits.js'
 import type { SweepReport } from '../toolkit/transactor.js'
+import { longTimeout } from '../runtime/long-timeout.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { World } from './world.js'
 
@@ -64,9 +65,9 @@ export async function run(args: readonly string[], world: World): Promise<number
       const leftMs = values.watch ? Infinity : startMs + forMs - performance.now()
       if (stopped || leftMs <= 0) break
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(everyMs, leftMs))
+        const timeout = longTimeout(Math.min(everyMs, leftMs), resolve)
         wake = () => {
-          clearTimeout(timer)
+          timeout.cancel()
           resolve()
         }
         if (stopped) wake()

@@ -1,4 +1,5 @@
 // The real world for clients: as the store's, but whoever waits keeps the process alive until he has waited.
+import { longTimeout } from './long-timeout.js'
 import { realRuntime } from './real-runtime.js'
 import type { Runtime } from './runtime.js'
 
@@ -9,10 +10,7 @@ export function clientRuntime(): Runtime {
     ...runtime,
     clock: {
       nowMicros: () => runtime.clock.nowMicros(),
-      timer: (delayMs, callback) => {
-        const timeout = setTimeout(callback, delayMs)
-        return () => clearTimeout(timeout)
-      },
+      timer: (delayMs, callback) => longTimeout(delayMs, callback).cancel,
     },
   }
 }

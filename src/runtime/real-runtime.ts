@@ -1,6 +1,7 @@
 // The real clock, random source and event loop.
 import { randomFillSync } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { longTimeout } from './long-timeout.js'
 import type { Runtime } from './runtime.js'
 
 /**
@@ -16,14 +17,12 @@ export function realRuntime(): Runtime {
       nowMicros,
       timer: (delayMs, callback) => {
         // A pending timer of the store never keeps the process of its user alive.
-        const timeout = setTimeout(callback, delayMs).unref()
-        return () => clearTimeout(timeout)
+        const timeout = longTimeout(delayMs, callback)
+        timeout.unref()
+        return timeout.cancel
       },
       monotonicMicros: () => Math.floor(performance.now() * 1000),
-      awaitedTimer: (delayMs, callback) => {
-        const timeout = setTimeout(callback, delayMs)
-        return () => clearTimeout(timeout)
-      },
+      awaitedTimer: (delayMs, callback) => longTimeout(delayMs, callback).cancel,
     },
     randomBytes: randomPool(),
     defer: (callback) => {
