@@ -1,4 +1,4 @@
-// All changes at once, handed to LMDB by this thread: where no other thread may hold a transaction (./lmdb-writer.ts).
+// All changes at once, handed to LMDB by this process: where no other can be started (./lmdb-writer.ts).
 import { setImmediate } from 'node:timers/promises'
 import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'

@@ -2,19 +2,18 @@
 //
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
 import { resolve } from 'node:path'
-import { isMainThread } from 'node:worker_threads'
 import { type Database, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
 import { applyInOneBatch } from './lmdb-batch.js'
 import { checkIndexFile, damagedFile } from './lmdb-file.js'
 import { APPLIED, ENVIRONMENT, STATE, decodeApplied } from './lmdb-options.js'
-import { IndexWriter, NoThread } from './lmdb-writer.js'
+import { IndexWriter, NoProcess } from './lmdb-writer.js'
 import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
 
 export interface LmdbIndexOptions {
-  /** Changes are written by another thread (./lmdb-writer.ts). Unless told otherwise: not in a worker. */
-  readonly otherThread?: boolean
+  /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
+  readonly otherProcess?: boolean
 }
 
 /**
@@ -24,11 +23,11 @@ export interface LmdbIndexOptions {
  * const index = lmdbIndex('./data/node-0/index')
  * index.get(key)
  */
-export function lmdbIndex(path: string, { otherThread = isMainThread }: LmdbIndexOptions = {}): OrderedIndex {
+export function lmdbIndex(path: string, { otherProcess = true }: LmdbIndexOptions = {}): OrderedIndex {
   // Whatever becomes of the folder that the process is in.
   const folder = resolve(path)
   checkIndexFile(folder)
-  return new LmdbIndex(folder, otherThread ? new IndexWriter(folder) : undefined)
+  return new LmdbIndex(folder, otherProcess ? new IndexWriter(folder) : undefined)
 }
 
 class LmdbIndex implements OrderedIndex {
@@ -37,7 +36,7 @@ class LmdbIndex implements OrderedIndex {
   readonly #state: Database<Uint8Array, KeyBytes>
   #appliedUpTo: number
   #closed = false
-  /** Undefined: this thread writes. */
+  /** Undefined: this process writes. */
   #writer: IndexWriter | undefined
   #applying: Promise<void> | undefined
 
@@ -95,9 +94,9 @@ class LmdbIndex implements OrderedIndex {
   async #write(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
     if (this.#writer !== undefined) {
       try {
-        return await this.#writer.apply(changes, appliedUpTo)
+        return await this.#writer.apply(changes, { appliedUpTo, appliedBefore: this.#appliedUpTo })
       } catch (error) {
-        if (!(error instanceof NoThread)) throw error
+        if (!(error instanceof NoProcess)) throw error
         this.#writer = undefined
       }
     }

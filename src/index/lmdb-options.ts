@@ -1,4 +1,4 @@
-// How an index's folder is opened, by the thread that reads and by the one that writes, and what stands in it.
+// How an index's folder is opened, by the process that reads and by the one that writes, and what stands in it.
 import type { KeyBytes } from '../model/brand.js'
 import { checksumOfKey, sealed, unsealed } from './checksum.js'
 

@@ -1,35 +1,46 @@
-// Writes an index by another thread, one for all indexes of this process.
+// Writes an index by another process, one for all indexes of this one.
 //
-//   apply --a piece--> thread: written, memory given back; the next piece ... --commit--> synced --> apply resolves
+//   apply --a piece--> process: written, answered; the next piece ... --commit--> synced, answered --> apply resolves
 //
 // A commit of thousands of changes is some hundredths of a second of work. Done at once, beside the requests, it makes all of
-// them wait that come meanwhile; so the thread has a lower priority, and gets its work a piece at a time.
+// them wait that come meanwhile; so the process has a lower priority, and gets its work a piece at a time.
 //
-// LMDB never ends if its thread is ended within a transaction. A process that exits has the thread abandon it before; a
-// worker that is terminated is not asked. So this is not for workers (./lmdb-index.ts).
-import { Worker } from 'node:worker_threads'
+// It is a process and not a thread because LMDB does not survive a write that fails (docs/adr/0022-a-process-writes-the-index.md).
+// What becomes of it concerns no reader: the next apply starts another one. It ends when this process does, however it ends.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { encodeChanges } from './change-bytes.js'
-import type { WriterAnswer, WriterRequest } from './lmdb-writer-thread.js'
 import type { IndexChange } from './ordered-index.js'
+import { type RequestKind, type WriterAnswer, encodeHead } from './writer-requests.js'
 
 /** Copied before requests are looked at again: a fraction of a millisecond. */
 const PIECE_BYTES = 512 * 1024
 /** Pieces whose memory is kept for the next ones. */
-const SPARE_MAX = 4
-/** Nothing that the thread makes lives longer than a piece. */
-const THREAD_YOUNG_SPACE_MB = 1
-/** A commit that is being synced as the process exits is waited for so long; Node would wait for it longer. */
-const EXIT_WAIT_MS = 60_000
+const SPARE_MAX = 2
+/** Nothing that the process makes lives longer than a piece. */
+const YOUNG_SPACE_MB = 1
+/** Of what it said last, if it ends unasked. */
+const SAID_CHARACTERS_MAX = 500
 
-/** Threads cannot be started here: a bundle without their file, or a process that may have none. */
-export class NoThread extends Error {
-  override readonly name = 'NoThread'
+/** Processes cannot be started here: a bundle without their file, or a process that may have none. */
+export class NoProcess extends Error {
+  override readonly name = 'NoProcess'
+}
+
+export interface Positions {
+  /** Up to where the journal is in the index once the changes are. */
+  readonly appliedUpTo: number
+  /** Up to where it is before. */
+  readonly appliedBefore: number
 }
 
 /** For one index: one apply at a time, and none once it is closed. */
 export class IndexWriter {
   readonly #path: string
-  #thread: WriterThread | undefined
+  #process: WriterProcess | undefined
   #index = 0
 
   constructor(path: string) {
@@ -37,18 +48,18 @@ export class IndexWriter {
   }
 
   /** Nothing changes the changes before it has resolved. */
-  async apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
-    if (this.#thread === undefined || this.#thread.hasEnded) {
-      this.#thread = undefined
-      const thread = startedThread()
-      this.#index = await thread.open(this.#path)
-      this.#thread = thread
+  async apply(changes: Iterable<IndexChange>, positions: Positions): Promise<void> {
+    if (this.#process === undefined || this.#process.hasEnded) {
+      this.#process = undefined
+      const started = startedProcess()
+      this.#index = await started.open(this.#path)
+      this.#process = started
     }
-    await this.#thread.apply(this.#index, changes, appliedUpTo)
+    await this.#process.apply(this.#index, changes, positions)
   }
 
   async close(): Promise<void> {
-    if (this.#thread?.hasEnded === false) await this.#thread.close(this.#index)
+    if (this.#process?.hasEnded === false) await this.#process.close(this.#index)
   }
 }
 
@@ -57,30 +68,44 @@ interface Asker {
   readonly reject: (error: Error) => void
 }
 
-class WriterThread {
-  /** Not 0: the thread has abandoned what was open, and begins nothing any more. */
-  readonly #abandoned = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  // No flag of the process concerns it; some would keep it from starting.
-  readonly #worker = new Worker(new URL('./lmdb-writer-thread.js', import.meta.url), {
-    execArgv: [],
-    workerData: this.#abandoned,
-    resourceLimits: { maxYoungGenerationSizeMb: THREAD_YOUNG_SPACE_MB },
-  })
+const NOTHING = Buffer.alloc(0)
+const NOWHERE: Positions = { appliedUpTo: 0, appliedBefore: 0 }
+
+class WriterProcess {
+  readonly #child = spawnWriter()
+  readonly #requests = this.#child.stdin as Writable
   readonly #askers = new Map<number, Asker>()
   readonly #spare: ArrayBuffer[] = []
+  readonly #exited: Promise<void>
   #asked = 0
-  #hasAnswered = false
+  #isAlive = false
+  #said = ''
   #indexes = 0
   #opened = 0
-  #applying = 0
   #failure: Error | undefined
+  /** One apply at a time: the process has one transaction open. */
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor() {
-    this.#worker.on('message', (answer: WriterAnswer) => this.#answered(answer))
-    this.#worker.on('error', (error: Error) => this.#ended(error))
-    this.#worker.on('exit', () => this.#ended(new Error('its thread has ended')))
-    this.#worker.unref()
-    process.on('exit', this.#exit)
+    const child = this.#child
+    createInterface({ input: child.stdout as Readable }).on('line', (line) => this.#answered(line))
+    child.stderr?.on('data', (text: Buffer) => {
+      this.#said = (this.#said + text.toString()).slice(-SAID_CHARACTERS_MAX)
+    })
+    // Whatever becomes of them, the process ends, and that is told below.
+    this.#requests.on('error', () => undefined)
+    this.#exited = new Promise((resolve) => {
+      child.once('error', (error) => {
+        this.#ended(new NoProcess(error.message, { cause: error }))
+        resolve()
+      })
+      // Once all that it has said is read.
+      child.once('close', (code, signal) => {
+        this.#ended(this.#whyEnded(code, signal))
+        resolve()
+      })
+    })
+    unref(child)
   }
 
   get hasEnded(): boolean {
@@ -92,7 +117,7 @@ class WriterThread {
     const index = ++this.#opened
     this.#indexes++
     try {
-      await this.#ask({ kind: 'open', index, path })
+      await this.#inTurn(() => this.#ask('open', index, Buffer.from(path)))
     } catch (error) {
       this.#indexes--
       throw error
@@ -100,26 +125,36 @@ class WriterThread {
     return index
   }
 
-  async apply(index: number, changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void> {
-    this.#applying++
-    try {
-      for (const bytes of encodeChanges(changes, (bytesMin) => this.#lend(bytesMin)))
-        await this.#ask({ kind: 'piece', index, bytes }, [bytes.buffer])
-      await this.#ask({ kind: 'commit', index, appliedUpTo })
-    } catch (error) {
-      if (!this.hasEnded) await this.#ask({ kind: 'abandon', index })
-      throw error
-    } finally {
-      this.#applying--
-    }
+  apply(index: number, changes: Iterable<IndexChange>, positions: Positions): Promise<void> {
+    return this.#inTurn(async () => {
+      try {
+        for (const bytes of encodeChanges(changes, (bytesMin) => this.#lend(bytesMin))) {
+          await this.#ask('piece', index, bytes)
+          if (bytes.buffer.byteLength === PIECE_BYTES && this.#spare.length < SPARE_MAX)
+            this.#spare.push(bytes.buffer)
+        }
+      } catch (error) {
+        if (!this.hasEnded) await this.#ask('abandon', index).catch(() => undefined)
+        throw error
+      }
+      await this.#ask('commit', index, NOTHING, positions)
+    })
   }
 
-  /** With the last index the thread ends. */
+  /** With the last index the process ends. */
   async close(index: number): Promise<void> {
-    await this.#ask({ kind: 'close', index })
+    await this.#inTurn(() => this.#ask('close', index))
     if (--this.#indexes > 0) return
-    this.#ended(new Error('it was closed'))
-    await this.#worker.terminate()
+    this.#failure ??= notWritten('it was closed')
+    this.#child.ref()
+    this.#requests.end()
+    await this.#exited
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => undefined)
+    await mine
   }
 
   #lend(bytesMin: number): ArrayBuffer {
@@ -127,58 +162,81 @@ class WriterThread {
     return spare ?? new ArrayBuffer(Math.max(bytesMin, PIECE_BYTES))
   }
 
-  async #ask(request: WriterRequest, transferred: readonly ArrayBuffer[] = []): Promise<void> {
+  async #ask(
+    kind: RequestKind,
+    index: number,
+    bytes: Uint8Array = NOTHING,
+    { appliedUpTo, appliedBefore }: Positions = NOWHERE,
+  ): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
     const number = ++this.#asked
-    // As long as somebody waits the process does not end.
-    if (this.#askers.size === 0) this.#worker.ref()
+    // As long as an answer is waited for this process does not end.
+    if (this.#askers.size === 0) this.#child.ref()
+    const head = encodeHead({ kind, number, index, length: bytes.length, appliedUpTo, appliedBefore })
     return new Promise<void>((resolve, reject) => {
       this.#askers.set(number, { resolve, reject })
-      this.#worker.postMessage([number, request], transferred)
+      this.#requests.cork()
+      this.#requests.write(head)
+      if (bytes.length > 0) this.#requests.write(bytes)
+      this.#requests.uncork()
     })
   }
 
-  #answered({ number, error, memory }: WriterAnswer): void {
-    this.#hasAnswered = true
-    if (memory?.byteLength === PIECE_BYTES && this.#spare.length < SPARE_MAX) this.#spare.push(memory)
+  #answered(line: string): void {
+    const { number, error, isLast } = JSON.parse(line) as WriterAnswer
+    this.#isAlive = true
     const asker = this.#noLongerAsking(number)
     if (error === undefined) asker?.resolve()
     else asker?.reject(notWritten(error))
+    if (isLast) this.#ended(notWritten(error ?? ''))
   }
 
   #noLongerAsking(number: number): Asker | undefined {
     const asker = this.#askers.get(number)
-    this.#askers.delete(number)
-    if (this.#askers.size === 0) this.#worker.unref()
+    if (this.#askers.delete(number) && this.#askers.size === 0) this.#child.unref()
     return asker
   }
 
-  #ended(why: Error): void {
-    process.off('exit', this.#exit)
-    this.#failure ??= this.#hasAnswered
-      ? notWritten(why.message, why)
-      : new NoThread(why.message, { cause: why })
-    for (const number of this.#askers.keys()) this.#noLongerAsking(number)?.reject(this.#failure)
+  #whyEnded(code: number | null, signal: NodeJS.Signals | null): Error {
+    const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
+    const why = `the process that writes it ${how}${this.#said === '' ? '' : `: ${this.#said.trim()}`}`
+    // One that was killed had been started.
+    return this.#isAlive || signal !== null ? notWritten(why) : new NoProcess(why)
   }
 
-  readonly #exit = (): void => {
-    if (this.#applying === 0) return
-    this.#worker.postMessage([0, { kind: 'end' } satisfies WriterRequest])
-    Atomics.wait(this.#abandoned, 0, 0, EXIT_WAIT_MS)
+  #ended(why: Error): void {
+    this.#failure ??= why
+    for (const number of this.#askers.keys()) this.#noLongerAsking(number)?.reject(this.#failure)
   }
 }
 
-const notWritten = (why: string, cause?: Error): Error =>
-  new Error(`the index could not be written: ${why}`, { cause })
+function spawnWriter(): ChildProcess {
+  const script = fileURLToPath(new URL('./lmdb-writer-process.js', import.meta.url))
+  // Flags of V8, which other runtimes do not know.
+  const isNode = process.versions['bun'] === undefined && process.versions['deno'] === undefined
+  const flags = isNode ? [`--max-semi-space-size=${YOUNG_SPACE_MB}`] : []
+  // No option of this process concerns it; some would keep it from starting.
+  const env = { ...process.env, NODE_OPTIONS: '', ELECTRON_RUN_AS_NODE: '1' }
+  return spawn(process.execPath, [...flags, script], { cwd: dirname(script), env, windowsHide: true })
+}
 
-let thread: WriterThread | undefined
+/** It keeps no process from ending. */
+function unref(child: ChildProcess): void {
+  child.unref()
+  for (const stream of [child.stdin, child.stdout, child.stderr])
+    (stream as { unref?: () => void } | null)?.unref?.()
+}
+
+const notWritten = (why: string): Error => new Error(`the index could not be written: ${why}`)
+
+let writerProcess: WriterProcess | undefined
 
 /** The one of this process; a new one if it has ended. */
-function startedThread(): WriterThread {
-  if (thread !== undefined && !thread.hasEnded) return thread
+function startedProcess(): WriterProcess {
+  if (writerProcess !== undefined && !writerProcess.hasEnded) return writerProcess
   try {
-    return (thread = new WriterThread())
+    return (writerProcess = new WriterProcess())
   } catch (error) {
-    throw new NoThread(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new NoProcess(error instanceof Error ? error.message : String(error), { cause: error })
   }
 }

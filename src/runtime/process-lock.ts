@@ -9,6 +9,7 @@
 import { close, constants, fstat, ftruncate, open, read, write, type Stats } from 'node:fs'
 import { readlink, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { answerOf, type TryLock } from './kernel-lock.js'
 
@@ -50,7 +51,10 @@ async function attemptLock(file: string, tryLock: TryLock): Promise<LockResult |
   try {
     if (answerOf(tryLock, descriptor) === 'held') return { heldBy: await readHolder(descriptor) }
     if (!(await isNamed(file, descriptor))) return undefined
-    await writeHolder(descriptor)
+    // On a full disk the owner stays unnamed.
+    await writeHolder(descriptor).catch((error: NodeJS.ErrnoException) => {
+      if (!['ENOSPC', 'EDQUOT'].includes(error.code ?? '')) throw error
+    })
     isOwned = true
     return { release: once(() => release(descriptor)) }
   } finally {
@@ -58,8 +62,21 @@ async function attemptLock(file: string, tryLock: TryLock): Promise<LockResult |
   }
 }
 
-/** Whether another process has a lock on the file. A file that is not there has none. */
-export async function isLocked(file: string, tryLock: TryLock): Promise<boolean> {
+/** How long a process that its killed owner has left behind may take to finish its commit and end. */
+const LEFT_BEHIND_MS_MAX = 10_000
+const LOOK_AGAIN_MS = 20
+
+/** Whether another process keeps a lock on the file, longer than one that is about to end. */
+export async function staysLocked(file: string, tryLock: TryLock): Promise<boolean> {
+  for (let waitedMs = 0; await isLocked(file, tryLock); waitedMs += LOOK_AGAIN_MS) {
+    if (waitedMs >= LEFT_BEHIND_MS_MAX) return true
+    await setTimeout(LOOK_AGAIN_MS)
+  }
+  return false
+}
+
+/** A file that is not there has none. */
+async function isLocked(file: string, tryLock: TryLock): Promise<boolean> {
   let descriptor: number
   try {
     descriptor = await openFile(file, constants.O_RDWR)

@@ -8,7 +8,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { kernelLock, NoLocks, type TryLock } from '../runtime/kernel-lock.js'
 import { holderByPid } from '../runtime/pid-lock.js'
-import { isLocked, type LockResult, takeLock } from '../runtime/process-lock.js'
+import { type LockResult, staysLocked, takeLock } from '../runtime/process-lock.js'
 import { realFiles } from '../runtime/real-files.js'
 import { isFile, readIfThere, writeWhole } from '../runtime/small-files.js'
 import { FolderRefused } from './errors.js'
@@ -108,7 +108,7 @@ async function lockFolder(
     if (pid !== undefined) throw heldBy(path, { pid })
     // LMDB has a lock of its own on this file while a process has the index open: an earlier version in another container,
     // or one whose lock file was removed.
-    if (await isLocked(join(path, 'node-0', 'index', 'lock.mdb'), tryLock)) throw heldBy(path, {})
+    if (await staysLocked(join(path, 'node-0', 'index', 'lock.mdb'), tryLock)) throw heldBy(path, {})
     return lock
   } catch (error) {
     await lock.release()

@@ -9,7 +9,7 @@ import { orderedIndexSuite } from '../suites/ordered-index.js'
 orderedIndexSuite('memory index', () => Promise.resolve(memoryIndex()))
 orderedIndexSuite('LMDB index', () => Promise.resolve(lmdbIndex(testFolder())))
 orderedIndexSuite('LMDB index, written by the same thread', () =>
-  Promise.resolve(lmdbIndex(testFolder(), { otherThread: false })),
+  Promise.resolve(lmdbIndex(testFolder(), { otherProcess: false })),
 )
 
 test('LMDB index: what was applied, and up to where, is there after it is opened again', async () => {

@@ -137,52 +137,73 @@ test('index: a process that has nothing else to do ends when its changes are wri
   assert.deepEqual([status, stdout.trim()], [0, '5'])
 })
 
-test('index: a thread that has ended is replaced by another', () => {
-  // Between two commits: within one, LMDB would not let go of it.
-  const script = `
-import { lmdbIndex } from '${INDEX}'
-const threads = []
-process.on('worker', (each) => threads.push(each))
-const index = lmdbIndex(process.argv[1])
-await index.apply([['a', Buffer.from('x')]], 1)
-await threads[0].terminate()
-await index.apply([['b', Buffer.from('y')]], 2)
-console.log(threads.length, index.get('a').length, index.get('b').length, index.appliedUpTo)
-await index.close()`
-  const args = ['--input-type=module', '-e', script, testFolder()]
-  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
-  assert.deepEqual([status, stdout.trim()], [0, '2 1 1 2'])
-})
-
-/** Prints the result of a script in a process of its own, in which threads are as the first argument makes them. */
-function withThreads(threads: string, script: string): unknown {
+/** Prints the result of a script in a process of its own, in which others are started as the first argument has it. */
+function withProcesses(spawned: string, script: string): unknown {
   const whole = `
 import { createRequire, syncBuiltinESMExports } from 'node:module'
-const threads = createRequire(import.meta.url)('node:worker_threads')
-const { Worker } = threads
-${threads}
+const processes = createRequire(import.meta.url)('node:child_process')
+const { spawn } = processes
+const children = []
+processes.spawn = (...args) => {
+  const child = spawn(...args)
+  children.push(child)
+  return child
+}
+${spawned}
 syncBuiltinESMExports()
 const { lmdbIndex } = await import('${INDEX}')
 ${script}`
   const args = ['--input-type=module', '-e', whole, testFolder()]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
 
-test('index: where no thread can be started, changes are written without one', () => {
+test('index: a writing process that has ended is replaced by another, whenever it was killed', () => {
+  const script = `
+const index = lmdbIndex(process.argv[1])
+const changes = Array.from({ length: 8000 }, (_, n) => ['k' + n, Buffer.alloc(900, 1)])
+await index.apply([['a', Buffer.from('x')]], 1)
+children[0].kill('SIGKILL')
+const failed = []
+for (let position = 2; position < 12; position++) {
+  const child = children.at(-1)
+  if (position % 2 === 0) setTimeout(() => child.kill('SIGKILL'), position)
+  for (;;) {
+    try { await index.apply(changes, position); break } catch (error) { failed.push(error.message) }
+  }
+}
+const told = failed.every((message) => message.startsWith('the index could not be written: the process that writes it was ended by SIGKILL'))
+console.log(JSON.stringify([children.length > 1, failed.length > 0, told, index.get('a').length, index.get('k7').length, index.appliedUpTo]))
+await index.close()`
+  assert.deepEqual(withProcesses('', script), [true, true, true, 1, 900, 11])
+})
+
+test('index: where no process can be started, changes are written without one', () => {
   const script = `
 const index = lmdbIndex(process.argv[1])
 await index.apply([['a', Buffer.from('x')]], 1)
 await index.apply([['b', Buffer.from('y')]], 2)
 console.log(JSON.stringify([index.get('a').length, index.get('b').length, index.appliedUpTo]))
 await index.close()`
-  const forbidden = `threads.Worker = class { constructor() { throw new Error('forbidden') } }`
-  assert.deepEqual(withThreads(forbidden, script), [1, 1, 2])
-  const missing = `threads.Worker = class extends Worker {
-    constructor(url, options) { super(new URL('file:///nowhere/thread.js'), options) }
-  }`
-  assert.deepEqual(withThreads(missing, script), [1, 1, 2])
+  const forbidden = `processes.spawn = () => { throw new Error('forbidden') }`
+  assert.deepEqual(withProcesses(forbidden, script), [1, 1, 2])
+  const missing = `processes.spawn = (command, args, options) => spawn(command, ['/nowhere/process.js'], options)`
+  assert.deepEqual(withProcesses(missing, script), [1, 1, 2])
+  const noCommand = `processes.spawn = (command, args, options) => spawn('/nowhere/node', args, options)`
+  assert.deepEqual(withProcesses(noCommand, script), [1, 1, 2])
+})
+
+test('index: a writer that its owner has left behind does not write over what the next owner has written', async () => {
+  const folder = testFolder()
+  const [left, next] = [lmdbIndex(folder), lmdbIndex(folder)]
+  await next.apply([[key('k'), Buffer.from('new')]], 5)
+  await assert.rejects(left.apply([[key('k'), Buffer.from('old')]], 3), /another process has written it/)
+  assert.equal(Buffer.from(next.get(key('k')) ?? []).toString(), 'new')
+  // The same changes once more, because their answer was lost, are no harm.
+  await left.apply([[key('k'), Buffer.from('new')]], 5)
+  await left.close()
+  await next.close()
 })
 
 test('index: changes go to the folder that was opened, wherever the process goes', () => {
@@ -195,7 +216,7 @@ chdir('..')
 await index.apply([['a', Buffer.from('x')]], 1)
 console.log(JSON.stringify([index.get('a').length, existsSync('index')]))
 await index.close()`
-  assert.deepEqual(withThreads('', script), [1, false])
+  assert.deepEqual(withProcesses('', script), [1, false])
 })
 
 test('index: what is under way when it is closed is written whole, and nothing after it', async () => {
@@ -210,20 +231,48 @@ test('index: what is under way when it is closed is written whole, and nothing a
   await again.close()
 })
 
-test('index: the thread ends with the last index, and begins again with the next', () => {
-  const counted = `let running = 0
-threads.Worker = class extends Worker {
-  constructor(...args) { super(...args); running++; this.once('exit', () => running--) }
-}`
+test('index: the writing process ends with the last index, and begins again with the next', () => {
   const script = `
 const seen = []
+const running = () => children.filter((child) => child.exitCode === null).length
 for (let round = 0; round < 2; round++) {
   const indexes = ['a', 'b'].map((name) => lmdbIndex(process.argv[1] + '/' + name))
   for (const index of indexes) await index.apply([['k', Buffer.from('x')]], round)
-  seen.push(running)
+  seen.push(running())
   for (const index of indexes) await index.close()
-  seen.push(running)
+  seen.push(running())
 }
 console.log(JSON.stringify(seen))`
-  assert.deepEqual(withThreads(counted, script), [1, 0, 1, 0])
+  assert.deepEqual(withProcesses('', script), [1, 0, 1, 0])
+})
+
+test('index: the writing process ends when its owner is killed', () => {
+  const script = `
+const index = lmdbIndex(process.argv[1])
+await index.apply([['k', Buffer.from('x')]], 1)
+console.log(JSON.stringify(children[0].pid))
+process.exitCode = 0
+setInterval(() => undefined, 1000)
+setImmediate(() => process.kill(process.pid, 'SIGKILL'))`
+  const whole = `
+import { createRequire, syncBuiltinESMExports } from 'node:module'
+const processes = createRequire(import.meta.url)('node:child_process')
+const { spawn } = processes
+const children = []
+processes.spawn = (...args) => { children.push(spawn(...args)); return children.at(-1) }
+syncBuiltinESMExports()
+const { lmdbIndex } = await import('${INDEX}')
+${script}`
+  const args = ['--input-type=module', '-e', whole, testFolder()]
+  // Its streams are closed only when the last process that has them has ended.
+  const { signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })
+  assert.equal(signal, 'SIGKILL')
+  const pid = Number(stdout)
+  for (let isThere = true; isThere;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      isThere = false
+    }
+  }
 })

@@ -1,11 +1,16 @@
 // A server as users start it: the command line in a process of its own, on a port that the system chose.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 export interface SpawnedServer extends AsyncDisposable {
   readonly url: string
   readonly pid: number
+  /** What it has said on stderr, if it was asked to be quiet. */
+  readonly said: string
+  /** The code and signal that it has ended with. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   /** Sends SIGTERM and resolves to the exit code. */
   stop(): Promise<number | null>
 }
@@ -15,9 +20,11 @@ export interface SpawnOptions {
   readonly fileBytesMax?: number
   /** Do not show what it says on stderr. */
   readonly quiet?: boolean
+  readonly environment?: NodeJS.ProcessEnv
 }
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const SAID_MAX = 10_000
 const READY = /^seriatim listening on (http:\/\/\S+)$/
 
 /**
@@ -32,26 +39,37 @@ export async function spawnServer(
   options: SpawnOptions = {},
 ): Promise<SpawnedServer> {
   const command = [process.execPath, MAIN, 'start', ...args, '--port', '0']
-  const { fileBytesMax, quiet } = options
+  const { fileBytesMax, quiet, environment } = options
   // The shell counts in blocks of 512 bytes.
   const limit = fileBytesMax === undefined ? '' : `ulimit -f ${Math.floor(fileBytesMax / 512)}; `
   const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
-    stdio: ['ignore', 'pipe', quiet === true ? 'ignore' : 'inherit'],
+    stdio: ['ignore', 'pipe', quiet === true ? 'pipe' : 'inherit'],
+    ...(environment && { env: environment }),
   })
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  let said = ''
+  child.stderr?.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-SAID_MAX)))
+  const ended = new Promise<Awaited<SpawnedServer['ended']>>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  )
+  const exited = ended.then(({ code }) => code)
   const stop = (): Promise<number | null> => {
     child.kill('SIGTERM')
     return exited
   }
-  for await (const line of createInterface({ input: child.stdout })) {
+  const stdout = child.stdout as Readable
+  for await (const line of createInterface({ input: stdout })) {
     const url = READY.exec(line)?.[1]
     if (url !== undefined) {
       // A pipe that nobody reads must not stop the server.
-      child.stdout.resume()
+      stdout.resume()
       return {
         url,
         // The shell has become the server.
-        pid: child.pid!,
+        pid: child.pid as number,
+        get said() {
+          return said
+        },
+        ended,
         stop,
         [Symbol.asyncDispose]: async () => {
           await stop()
@@ -59,5 +77,5 @@ export async function spawnServer(
       }
     }
   }
-  throw new Error(`seriatim start ended before it was ready, with ${await exited}`)
+  throw new Error(`seriatim start ended before it was ready, with ${await exited}: ${said}`)
 }
