@@ -29,14 +29,25 @@ export function inProcessClient(
     // Nobody verifies a signature within one process, so none is computed.
     signer: { sign: (request) => Promise.resolve(request) },
     ...config,
-    requestHandler: handlerOf(dispatcher, share),
+    requestHandler: handlerOf(dispatcher, share, config.region),
   })
 }
 
-function handlerOf(dispatcher: Dispatcher, share: FairShare): Handler {
+function handlerOf(
+  dispatcher: Dispatcher,
+  share: FairShare,
+  region: DynamoDBClientConfig['region'],
+): Handler {
+  // In place of a signature: ARNs carry the region that a request is signed for.
+  const authorization =
+    typeof region === 'string'
+      ? `AWS4-HMAC-SHA256 Credential=in-process/0/${region}/dynamodb/aws4_request`
+      : undefined
   const handler = {
     async handle(request: SdkRequest) {
-      const head = { method: request.method, url: request.path, headers: lowerCased(request.headers) }
+      const sent = lowerCased(request.headers)
+      if (authorization !== undefined) sent['authorization'] ??= authorization
+      const head = { method: request.method, url: request.path, headers: sent }
       const answer = await share.of(Promise.resolve(dispatcher.dispatch(head, bytesOf(request.body))))
       const headers: Record<string, string> = {}
       for (let at = 0; at + 1 < answer.headers.length; at += 2) {

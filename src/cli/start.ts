@@ -9,7 +9,7 @@ import type { OpenOptions, World } from './world.js'
 export const help = `seriatim start [options]
 
   --port PORT    8000; 0 lets the system choose
-  --host HOST    127.0.0.1; anything but loopback needs --auth
+  --host HOST    127.0.0.1; anything but loopback needs --auth, or --no-auth said expressly
   --path DIR     where the data is kept: ./data unless told otherwise
   --memory       keep the data in memory only; of --path and --memory the last one counts
   --nodes N      storage nodes in this process: 1
@@ -22,6 +22,10 @@ export const help = `seriatim start [options]
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
+  --no-auth      every client that reaches the host may do everything: for containers and the like
+  --allow-host NAME
+                 without --auth: a further name under which clients reach this server, such as
+                 host.docker.internal; may be repeated
   --faults       obey the header x-seriatim-fault, for tests of clients; loopback only
   --fault-plan FILE|JSON
                  with --faults: what happens to requests without that header, how often, from a seed:
@@ -41,12 +45,15 @@ const OPTIONS = {
   'snapshot-age-ms': { type: 'string' },
   'lock-ms-max': { type: 'string' },
   auth: { type: 'string' },
+  'no-auth': { type: 'boolean' },
+  'allow-host': { type: 'string', multiple: true },
   faults: { type: 'boolean' },
   'fault-plan': { type: 'string' },
 } as const
 
 const NODES_MAX = 64
 const DAY_MS = 86_400_000
+const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)$/i
 
 export async function run(args: readonly string[], world: World): Promise<number> {
   const { values, tokens } = readArguments(args, OPTIONS)
@@ -67,7 +74,12 @@ export async function run(args: readonly string[], world: World): Promise<number
   )
   const inMemory = places.at(-1) === 'memory'
   if (!inMemory && values.path === '') throw new UsageError('--path must name a folder')
-  const refusal = hostRefusal(host, { auth: values.auth, faults })
+  const noAuth = values['no-auth'] === true
+  const allowHosts = values['allow-host'] ?? []
+  for (const name of allowHosts)
+    if (!HOST_NAME.test(name))
+      throw new UsageError(`--allow-host takes the name of a host without a port, not '${name}'`)
+  const refusal = hostRefusal(host, { auth: values.auth, noAuth, faults })
   if (refusal !== undefined) throw new UsageError(refusal)
   const auth = values.auth === undefined ? undefined : await readAuth(values.auth, world)
   const planText = values['fault-plan']
@@ -87,7 +99,7 @@ export async function run(args: readonly string[], world: World): Promise<number
     try {
       if (signals.received) return 0
       const server = await store
-        .listen({ host, port, auth, faults, faultPlan })
+        .listen({ host, port, auth, noAuth, allowHosts, faults, faultPlan })
         .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
       await serve(server, signals.first, world)
     } finally {

@@ -5,7 +5,7 @@ import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/storage-node.js'
 import type { AccessPart, OperationName } from './access.js'
-import type { Principal, Reply } from './router.js'
+import type { Addressed, Principal, Reply } from './router.js'
 import type { StructShape } from './shape.js'
 import type { Tickets } from './units/tickets.js'
 
@@ -42,6 +42,7 @@ export interface RouterContext {
 /** Who asks, and a check to call for each table before anything of it is told. */
 export interface RequestScope {
   readonly principal: Principal
+  readonly addressed: Addressed
   /** Throws AccessDeniedException unless the principal may do this part of the operation on that table: access.ts. */
   authorise(tableName: string, part?: AccessPart): void
   /** Whether it would not throw. */

@@ -3,7 +3,7 @@ import { DynamoError } from '../model/errors.js'
 import { type AccessPart, accessDenied, allows, type OperationName } from './access.js'
 import type { Input, RequestScope, Operation, RouterContext } from './context.js'
 import { damageError, internalError } from './reply.js'
-import type { Principal, Router, RouterReply, RouterRequest } from './router.js'
+import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './router.js'
 import { fitsShape } from './shape-fits.js'
 import { checkShape } from './shape.js'
 
@@ -27,12 +27,12 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
       ),
     ),
 
-    async handle({ operation: name, input, principal }: RouterRequest): Promise<RouterReply> {
+    async handle({ operation: name, input, principal, addressed }: RouterRequest): Promise<RouterReply> {
       const operation = byName.get(name)
       if (operation === undefined) return { ok: false, error: unknownOperation(name) }
       try {
         if (!fitsShape(operation.shape, input)) checkShape(operation.shape, input)
-        const scope = new Scope(principal, operation.name)
+        const scope = new Scope(principal, operation.name, addressed ?? NOWHERE)
         const reply = await operation.run(context, input as Input, scope)
         return reply instanceof Uint8Array
           ? { ok: true, body: reply, headroomBytes: 0 }
@@ -50,12 +50,16 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
 const unknownOperation = (name: string): DynamoError =>
   new DynamoError('UnknownOperationException', `The operation ${name} is not supported by this store.`)
 
+const NOWHERE: Addressed = {}
+
 class Scope implements RequestScope {
   readonly principal: Principal
+  readonly addressed: Addressed
   readonly #name: OperationName
 
-  constructor(principal: Principal, name: OperationName) {
+  constructor(principal: Principal, name: OperationName, addressed: Addressed) {
     this.principal = principal
+    this.addressed = addressed
     this.#name = name
   }
 

@@ -5,6 +5,7 @@
 // May import: model, expression, rules, storage (its interface), runtime. Never the server: HTTP, the in-process SDK
 // client and `store.call` all come through `Router.handle`.
 import type { DynamoError } from '../model/errors.js'
+import type { OperationName } from './access.js'
 
 export type Access = 'read' | 'write' | 'admin'
 
@@ -28,7 +29,36 @@ export interface RouterRequest {
   /** The parsed JSON body; every member still unchecked. */
   readonly input: unknown
   readonly principal: Principal
+  /** Left out for operations whose answers name neither. */
+  readonly addressed?: Addressed | undefined
 }
+
+/** How the client has addressed the store: what answers say of where it is. */
+export interface Addressed {
+  /** With the port, as the client has it. */
+  readonly host?: string | undefined
+  /** That the request was signed for. */
+  readonly region?: string | undefined
+}
+
+/** Operations on items, of which there are many: no answer to them says where the store is. */
+export const itemOperations: ReadonlySet<string> = new Set<OperationName>([
+  'GetItem',
+  'PutItem',
+  'UpdateItem',
+  'DeleteItem',
+  'Query',
+  'Scan',
+  'BatchGetItem',
+  'BatchWriteItem',
+  'TransactGetItems',
+  'TransactWriteItems',
+  'UnitGetItems',
+  'UnitQuery',
+  'UnitScan',
+  'UnitCommit',
+  'WaitForItem',
+])
 
 /** An answer with room in front of it: whoever sends it may write a head there, and send both at once. */
 export interface RoomyReply {

@@ -2,6 +2,7 @@
 import type { SpaceId } from '../model/brand.js'
 import type { Projection } from '../model/table.js'
 import type { SpaceCount } from '../storage/storage-node.js'
+import type { Addressed } from './router.js'
 import { indexArn, tableArn } from './table-name.js'
 import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
 
@@ -16,7 +17,13 @@ export interface Statuses {
 
 export type CountOf = (space: SpaceId) => SpaceCount
 
-export function describeTable(record: TableRecord, countOf: CountOf, statuses?: Statuses): object {
+/** `addressed`: where the client sees the table. */
+export function describeTable(
+  record: TableRecord,
+  countOf: CountOf,
+  { region }: Addressed,
+  statuses?: Statuses,
+): object {
   const count = countOf(record.space)
   const globals = record.indexes.filter((index) => index.kind === 'global')
   const locals = record.indexes.filter((index) => index.kind === 'local')
@@ -30,7 +37,7 @@ export function describeTable(record: TableRecord, countOf: CountOf, statuses?: 
     ProvisionedThroughput: describeThroughput(record.throughput),
     TableSizeBytes: count.bytes,
     ItemCount: count.items,
-    TableArn: tableArn(record.name),
+    TableArn: tableArn(record.name, region),
     TableId: record.id,
     ...(since !== undefined && {
       BillingModeSummary: {
@@ -39,11 +46,11 @@ export function describeTable(record: TableRecord, countOf: CountOf, statuses?: 
       },
     }),
     ...(locals.length > 0 && {
-      LocalSecondaryIndexes: locals.map((index) => describeIndex(record, index, countOf)),
+      LocalSecondaryIndexes: locals.map((index) => describeIndex(record, index, countOf, region)),
     }),
     ...(globals.length > 0 && {
       GlobalSecondaryIndexes: globals.map((index) => ({
-        ...describeIndex(record, index, countOf),
+        ...describeIndex(record, index, countOf, region),
         ...describeStatus(index, statuses?.indexes?.get(index.name)),
         ProvisionedThroughput: describeThroughput(index.throughput),
       })),
@@ -55,7 +62,12 @@ export function describeTable(record: TableRecord, countOf: CountOf, statuses?: 
   }
 }
 
-function describeIndex(record: TableRecord, index: IndexRecord, countOf: CountOf): object {
+function describeIndex(
+  record: TableRecord,
+  index: IndexRecord,
+  countOf: CountOf,
+  region: string | undefined,
+): object {
   const count = countOf(index.space)
   return {
     IndexName: index.name,
@@ -63,7 +75,7 @@ function describeIndex(record: TableRecord, index: IndexRecord, countOf: CountOf
     Projection: describeProjection(index.projection),
     IndexSizeBytes: count.bytes,
     ItemCount: count.items,
-    IndexArn: indexArn(record.name, index.name),
+    IndexArn: indexArn(record.name, index.name, region),
   }
 }
 

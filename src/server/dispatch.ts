@@ -7,7 +7,15 @@
 // model, and of the router only its interface.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoError } from '../model/errors.js'
-import { anyone, type Principal, type Router, type RouterReply } from '../router/router.js'
+import {
+  type Addressed,
+  anyone,
+  itemOperations,
+  type Principal,
+  type Router,
+  type RouterReply,
+  type RouterRequest,
+} from '../router/router.js'
 import {
   AMZ_JSON,
   edgeAnswer,
@@ -34,6 +42,7 @@ import { parseBody } from './json-body.js'
 import type { ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
 import { OriginCheck } from './origin.js'
+import { signedRegion } from './sigv4.js'
 import type { RequestHead, RequestHeaders } from './request-head.js'
 import { requestIds } from './request-id.js'
 
@@ -54,6 +63,8 @@ export interface DispatcherOptions {
   readonly auth?: Auth | undefined
   /** Further host names that the Host header may have; of use only without `auth`. */
   readonly hosts?: readonly string[] | undefined
+  /** Which IP addresses the Host header may have; likewise. */
+  readonly addresses?: 'loopback' | 'any' | undefined
   /** Obey the header `x-seriatim-fault`. */
   readonly faults?: boolean | undefined
   /** Faults for requests without that header. */
@@ -68,6 +79,9 @@ const CONTENT_TYPES = new Map(
   [AMZ_JSON, 'application/x-amz-json-1.1', 'application/json'].map((type) => [type, type]),
 )
 const QUOTED_MAX = 100
+
+/** Its body is an object, as those of all operations are. */
+type Operated = RouterRequest & { readonly input: object }
 
 export class Dispatcher {
   readonly #router: Router
@@ -88,7 +102,7 @@ export class Dispatcher {
       const prefix = router.targetPrefixes?.get(operation) ?? usual
       this.#byTarget.set(prefix + operation, options.metrics.operation(operation))
     }
-    if (options.auth === undefined) this.#origin = new OriginCheck(options.hosts ?? [])
+    if (options.auth === undefined) this.#origin = new OriginCheck(options.hosts ?? [], options.addresses)
   }
 
   /** The answer to a request that needs no body to be answered, such as one that must not be read at all. */
@@ -196,19 +210,25 @@ export class Dispatcher {
     if (room?.admits(operation) === false) return this.#error(noRoom(), contentType)
     const parsed = parseBody(body, limits.jsonDepthMax)
     if (!parsed.ok) return this.#error(parsed.error, contentType)
+    const request = {
+      operation,
+      input: parsed.input,
+      principal,
+      addressed: addressedBy(operation, headers),
+    }
     const faultText = headers[FAULT_HEADER]
     if (faults === true && typeof faultText === 'string') {
       const fault = parseFault(faultText)
       if (fault === undefined || !faultFits(fault, operation)) {
         return this.#error(unknownFault(faultText, operation), contentType)
       }
-      return this.#operateWith(fault, operation, parsed.input, principal, contentType)
+      return this.#operateWith(fault, request, contentType)
     }
     const planned = faultPlan?.next(operation)
     if (planned !== undefined) {
-      return this.#operateWith(planned, operation, parsed.input, principal, contentType)
+      return this.#operateWith(planned, request, contentType)
     }
-    return this.#router.handle({ operation, input: parsed.input, principal })
+    return this.#router.handle(request)
   }
 
   /** What the router says becomes an answer only here, which spares the common way a promise. */
@@ -222,26 +242,19 @@ export class Dispatcher {
       : this.#error(reply.error, contentType)
   }
 
-  #ask(operation: string, input: object, principal: Principal, contentType: string): Promise<Answer> {
-    return this.#router
-      .handle({ operation, input, principal })
-      .then((reply) => this.#replied(reply, contentType))
+  async #ask(request: RouterRequest, contentType: string): Promise<Answer> {
+    return this.#replied(await this.#router.handle(request), contentType)
   }
 
-  async #operateWith(
-    fault: Fault,
-    operation: string,
-    input: object,
-    principal: Principal,
-    contentType: string,
-  ): Promise<Answer> {
+  async #operateWith(fault: Fault, request: Operated, contentType: string): Promise<Answer> {
+    const { operation, input } = request
     if (fault.kind === 'throttle') return this.#error(throttled(), contentType)
     if (fault.kind === 'transaction-conflict')
       return this.#error(conflictError(operation, input), contentType)
     if (fault.kind === 'transaction-in-progress') return this.#error(inProgressError(), contentType)
     if (fault.kind === 'delay') await delay(fault.delayMs)
     if (fault.kind === 'delay' || fault.when === 'after') {
-      const answer = await this.#ask(operation, input, principal, contentType)
+      const answer = await this.#ask(request, contentType)
       if (fault.kind === 'delay') return answer
     }
     if (fault.kind === 'lose') return lostAnswer()
@@ -297,6 +310,15 @@ function contentTypeOf(headers: RequestHeaders): string | undefined {
   if (value === AMZ_JSON) return AMZ_JSON
   if (typeof value !== 'string') return undefined
   return CONTENT_TYPES.get(value.split(';', 1)[0]!.trim().toLowerCase())
+}
+
+/** Undefined where it is of no use, as for the many operations on items. */
+function addressedBy(operation: string, { host, authorization }: RequestHeaders): Addressed | undefined {
+  if (itemOperations.has(operation)) return undefined
+  return {
+    host: typeof host === 'string' ? host : undefined,
+    region: typeof authorization === 'string' ? signedRegion(authorization) : undefined,
+  }
 }
 
 function unknownTarget(target: string | string[] | undefined): DynamoError {

@@ -73,13 +73,21 @@ export class GeneralConnection implements ServedConnection {
     }
     this.#line.push(exchange)
     const length = declaredLength(request)
-    const refusal = refused ?? this.#unreadRefusal(request, length)
+    const refusal = refused ?? this.#twoHosts(request) ?? this.#unreadRefusal(request, length)
     if (refusal !== undefined) {
       this.#refuse(exchange, refusal)
       return
     }
     if (length !== 0) this.#collect(exchange, length)
     this.#advance()
+  }
+
+  /** node:http takes the first one, and a proxy before it may have taken the second (RFC 9112, section 3.2). */
+  #twoHosts({ rawHeaders }: IncomingMessage): Answer | undefined {
+    let hosts = 0
+    for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts++
+    if (hosts <= 1) return undefined
+    return this.#server.dispatcher.edge(400, 'BadRequest', 'There is more than one Host header.')
   }
 
   /** The bytes on the connection are not HTTP, or came too slowly. Answers what came before them, then that. */

@@ -22,12 +22,16 @@ import type { ServedConnection, ServerState } from './server-state.js'
 import { ConnectionHeaders } from './write-answer.js'
 
 export interface ListenOptions {
-  /** `127.0.0.1` by default. Anything but loopback needs `auth`. */
+  /** `127.0.0.1` by default. Anything but loopback needs `auth`, or `noAuth`. */
   readonly host?: string | undefined
   /** 8000 by default; 0 lets the system choose. */
   readonly port?: number | undefined
   /** Whose signatures are accepted, and what they may do. Without it everybody on this machine may do everything. */
   readonly auth?: Auth | undefined
+  /** Whoever reaches the host may do everything: said expressly, it allows another `host` without keys. */
+  readonly noAuth?: boolean | undefined
+  /** Without keys: further names that the Host header may have, such as `host.docker.internal`. */
+  readonly allowHosts?: readonly string[] | undefined
   readonly limits?: Partial<ServerLimits> | undefined
   /** Obey the header `x-seriatim-fault`; loopback only. */
   readonly faults?: boolean | undefined
@@ -62,8 +66,10 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   const limits = { ...serverLimits, ...options.limits }
   const room = new AnswerRoom(limits)
   const metrics = new Metrics(() => room.bytes)
-  const { auth, faults, faultPlan, onRequest } = options
-  const dispatcher = new Dispatcher(router, { limits, metrics, room, auth, faults, faultPlan, onRequest })
+  const { auth, faults, faultPlan, onRequest, allowHosts: hosts } = options
+  const addresses = isLoopbackHost(host) ? 'loopback' : 'any'
+  const edge = { limits, metrics, room, auth, hosts, addresses } as const
+  const dispatcher = new Dispatcher(router, { ...edge, faults, faultPlan, onRequest })
   const state: ServerState = {
     dispatcher,
     limits,
@@ -102,11 +108,18 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
 /** Why that host may not be listened on; undefined if it may. */
 export function hostRefusal(
   host: string,
-  options: { readonly auth?: unknown; readonly faults?: boolean | undefined },
+  options: {
+    readonly auth?: unknown
+    readonly noAuth?: boolean | undefined
+    readonly faults?: boolean | undefined
+  },
 ): string | undefined {
+  if (options.auth !== undefined && options.noAuth === true) {
+    return 'a file of keys and --no-auth contradict each other: leave out one of them'
+  }
   if (isLoopbackHost(host)) return undefined
-  if (options.auth === undefined) {
-    return `without authentication everybody who reaches ${host} could read and change everything: listen on 127.0.0.1, or give a file of keys with --auth FILE`
+  if (options.auth === undefined && options.noAuth !== true) {
+    return `without authentication every client that reaches ${host} could read and change everything: listen on 127.0.0.1, give a file of keys with --auth FILE, or say --no-auth if that is intended`
   }
   if (options.faults === true) {
     return `faults can be injected only on loopback: listen on 127.0.0.1 instead of ${host}, or leave out --faults`

@@ -10,6 +10,7 @@
 // method, path or version, chunks, Expect, Upgrade, a Connection header but keep-alive, a header of those above twice, a
 // byte outside of the grammar) is of another form, and node:http reads it. So this is no parser of HTTP: it accepts a
 // strict subset in which no two readers of HTTP can disagree about where a request ends, and never guesses.
+import { itemOperations } from '../router/router.js'
 import type { NeededHeader, RequestHead } from './request-head.js'
 
 /** So far the bytes are of the plain form, and the head goes on behind them. */
@@ -25,6 +26,7 @@ const COLON = 0x3a
 const ZERO = 0x30
 /** Further digits would not be a body that anybody takes. */
 const LENGTH_DIGITS_MAX = 9
+const NO_BYTES = Buffer.alloc(0)
 
 export class PlainRequestReader {
   readonly #headBytesMax: number
@@ -34,6 +36,10 @@ export class PlainRequestReader {
   #headers: Headers = noHeaders()
   #all: Record<string, string> | undefined
   #connection = false
+  /** Where the header Authorization stands in the bytes read last; -1 if there is none, or all headers are kept. */
+  #authorizationAt = -1
+  #authorizationEnd = -1
+  #bytes: Buffer = NO_BYTES
 
   /** @param headers which of them `head` gives back: those that the dispatcher needs, or all, for a signature. */
   constructor(headBytesMax: number, headers: 'needed' | 'all') {
@@ -48,7 +54,19 @@ export class PlainRequestReader {
 
   /** The head of the request read last. */
   head(): RequestHead {
+    if (this.#authorizationAt >= 0) this.#keepAuthorization()
     return { method: 'POST', url: '/', headers: this.#all ?? this.#headers }
+  }
+
+  /** Of use to few requests, and long: only they have it. */
+  #keepAuthorization(): void {
+    const target = this.#headers['x-amz-target']!
+    if (itemOperations.has(target.slice(target.indexOf('.') + 1))) return
+    this.#headers.authorization = this.#bytes.toString(
+      'latin1',
+      this.#authorizationAt,
+      this.#authorizationEnd,
+    )
   }
 
   /** Reads a head that begins at `start`. The position behind it, `INCOMPLETE` or `OTHER_FORM`. */
@@ -62,6 +80,7 @@ export class PlainRequestReader {
     }
     if (line < REQUEST_LINE.length) return incomplete
     this.#forget()
+    this.#bytes = bytes
     let at = start + line
     for (;;) {
       if (at + 1 >= end) return at < end && !startsLine(bytes[at]!) ? OTHER_FORM : incomplete
@@ -92,6 +111,7 @@ export class PlainRequestReader {
   #forget(): void {
     this.#contentLength = -1
     this.#connection = false
+    this.#authorizationAt = -1
     this.#headers = noHeaders()
     if (this.#keepsAll) this.#all = Object.create(null) as Record<string, string>
   }
@@ -112,6 +132,12 @@ export class PlainRequestReader {
       case 12:
         if (named(bytes, name, 'x-amz-target')) return this.#need('x-amz-target', bytes, value, valueEnd)
         return !named(bytes, name, 'content-type') || this.#need('content-type', bytes, value, valueEnd)
+      case 13:
+        if (this.#all === undefined && this.#authorizationAt < 0 && named(bytes, name, 'authorization')) {
+          this.#authorizationAt = value
+          this.#authorizationEnd = valueEnd
+        }
+        return true
       case 14:
         if (named(bytes, name, 'content-length')) return this.#measure(bytes, value, valueEnd)
         return !named(bytes, name, 'sec-fetch-site') || this.#need('sec-fetch-site', bytes, value, valueEnd)
@@ -168,6 +194,7 @@ type Headers = Record<NeededHeader, string | undefined>
 /** One shape for all requests. */
 const noHeaders = (): Headers => ({
   host: undefined,
+  authorization: undefined,
   'content-type': undefined,
   'x-amz-target': undefined,
   origin: undefined,

@@ -3,6 +3,7 @@
 /** The headers that decide how a request is answered, but for those of a signature. */
 export type NeededHeader =
   | 'host'
+  | 'authorization'
   | 'content-type'
   | 'x-amz-target'
   | 'origin'

@@ -73,6 +73,12 @@ export function readClaim(headers: SignedHeaders, nowMs: number): SignatureClaim
   return readScope(parameters.get('Credential')!, date, signedHeaders, parameters.get('Signature')!)
 }
 
+const CREDENTIAL_REGION = /\bCredential=[^/,]{1,200}\/\d{1,16}\/([^/,]{1,64})\//
+
+/** The region that a request claims to be signed for, whether that is looked at or not. */
+export const signedRegion = (authorization: string): string | undefined =>
+  CREDENTIAL_REGION.exec(authorization)?.[1]
+
 /** The string that the client must have signed. */
 export function stringToSign(
   claim: SignatureClaim,

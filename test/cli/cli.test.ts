@@ -132,7 +132,10 @@ test('cli: wrong usage is a sentence and exit code 2, and opens nothing', async 
     [['start', '--port=-1'], /--port/],
     [['start', '--nodes', '0'], /--nodes/],
     [['start', '--path', ''], /--path must name a folder/],
-    [['start', '--host', '0.0.0.0'], /without authentication .* --auth FILE/],
+    [['start', '--host', '0.0.0.0'], /without authentication .* --auth FILE, or say --no-auth/],
+    [['start', '--no-auth', '--auth', 'keys.json'], /contradict/],
+    [['start', '--allow-host', 'a.example:80'], /--allow-host takes the name of a host without a port/],
+    [['start', '--lock-ms-max', '0'], /--lock-ms-max/],
     [['fly'], /there is no command 'fly'; the commands are start, /],
     [['--fly'], /there is no option '--fly'/],
   ]
@@ -177,6 +180,21 @@ test('cli: a file of keys is asked for signatures, and warned about if others ca
   assert.equal(await run(['start', '--auth', join(folder, 'absent')], without.world), 1)
   assert.match(without.errors[0]!, /cannot read the file of keys/)
   assert.deepEqual(without.opened, [])
+})
+
+test('cli: another host without keys is listened on if that is said expressly', async (t) => {
+  const cli = testWorld()
+  const hosts = ['--allow-host', 'host.docker.internal', '--allow-host', 'db']
+  const code = run(['start', '--port', '0', '--host', '0.0.0.0', '--no-auth', ...hosts], cli.world)
+  const server = { port: await cli.listening } as Parameters<typeof ask>[1]
+  const status = async (host: string): Promise<number> =>
+    (await ask(t, server, requestOf({ headers: { host } }))).status
+  assert.deepEqual(
+    [await status('db:8000'), await status('host.docker.internal'), await status('other')],
+    [200, 200, 403],
+  )
+  cli.signal('SIGTERM')
+  assert.equal(await code, 0)
 })
 
 test('cli: help and version are said', async () => {

@@ -71,7 +71,9 @@ export const createTable = tableOperation<CreateTableInput>({
     })
     const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
     const statuses = { table: 'CREATING', indexes: creating } as const
-    return jsonReply({ TableDescription: describeTable(record, (space) => catalog.count(space), statuses) })
+    return jsonReply({
+      TableDescription: describeTable(record, (space) => catalog.count(space), scope.addressed, statuses),
+    })
   },
 })
 

@@ -23,7 +23,9 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
       return doomed
     })
     const withoutIndexes = { ...record, indexes: record.indexes.filter((index) => index.kind === 'local') }
-    const answer = describeTable(withoutIndexes, (space) => catalog.count(space), { table: 'DELETING' })
+    const answer = describeTable(withoutIndexes, (space) => catalog.count(space), scope.addressed, {
+      table: 'DELETING',
+    })
     return jsonReply({ TableDescription: answer })
   },
 })

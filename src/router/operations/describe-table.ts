@@ -11,6 +11,8 @@ export const describeTable = tableOperation<{ readonly TableName: string }>({
   run(catalog, input, scope) {
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
-    return jsonReply({ Table: describe(catalog.record(name), (space) => catalog.count(space)) })
+    return jsonReply({
+      Table: describe(catalog.record(name), (space) => catalog.count(space), scope.addressed),
+    })
   },
 })

@@ -62,6 +62,8 @@ export const updateTable = tableOperation<UpdateTableInput>({
     })
     const shown = { ...update.record, indexes: [...update.record.indexes, ...update.dropped] }
     const statuses = { table: update.tableStatus, indexes: update.indexStatuses }
-    return jsonReply({ TableDescription: describeTable(shown, (space) => catalog.count(space), statuses) })
+    return jsonReply({
+      TableDescription: describeTable(shown, (space) => catalog.count(space), scope.addressed, statuses),
+    })
   },
 })

@@ -177,7 +177,12 @@ function bindCommit(context: RouterContext, request: DirectCommit): BoundCommit 
 }
 
 /** Whoever is in the process may do everything. */
-const SCOPE: RequestScope = { principal: owner, authorise: () => undefined, allows: () => true }
+const SCOPE: RequestScope = {
+  principal: owner,
+  addressed: {},
+  authorise: () => undefined,
+  allows: () => true,
+}
 
 interface Writes {
   readonly writes: readonly Action[]
