@@ -2,6 +2,7 @@
 import type { RunningAttempt } from './attempts.js'
 import { Conflict } from './errors.js'
 import type { CommitReport, DetachedUnits } from './protocol.js'
+import { rethrown, surfaced } from './refusals.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitHandle, Update } from './transactor.js'
 
 type Plain = Record<string, unknown>
@@ -77,7 +78,9 @@ class Handle implements UnitHandle {
       await committed(report)
     } catch (error) {
       running.end('its commit has failed')
-      throw error instanceof Conflict ? new Conflict(error.message, error.detail, 1, { cause: error }) : error
+      throw error instanceof Conflict
+        ? new Conflict(error.message, error.detail, 1, { cause: error })
+        : surfaced(error)
     } finally {
       this.#over()
     }
@@ -87,7 +90,7 @@ class Handle implements UnitHandle {
     const { port } = this.#parts.running
     const isOver = this.#isOver
     this.#end('it was rolled back')
-    if (!isOver) await port.rolledBack?.()
+    if (!isOver) await port.rolledBack?.().catch(rethrown)
   }
 
   async detach(): Promise<string> {
@@ -95,7 +98,7 @@ class Handle implements UnitHandle {
     const { running, detached } = this.#parts
     if (detached === undefined)
       throw new Error('This endpoint keeps no unfinished units of work: commit it here, or roll it back.')
-    await detached.detach(running.start, await running.unit.work(), running.port)
+    await detached.detach(running.start, await running.unit.work(), running.port).catch(rethrown)
     this.#end('it was detached; resume(id) goes on with it')
     return this.id
   }

@@ -7,6 +7,7 @@ export type {
   IsolationLevel,
   Outcome,
   OutcomeInfo,
+  PatienceOptions,
   QueryInput,
   RetryOptions,
   Rows,

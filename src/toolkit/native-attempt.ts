@@ -280,12 +280,10 @@ export class NativeAttempt implements Attempt {
   }
 
   async #answerInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    const { clock } = this.#shared.runtime
+    const { commitMs, runtime } = this.#shared
     let cancel = (): void => undefined
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.timer(unitLimits.commitWaitMs, () =>
-        reject(timedOut('UnitCommit', unitLimits.commitWaitMs)),
-      )
+      cancel = runtime.clock.timer(commitMs, () => reject(timedOut('UnitCommit', commitMs)))
     })
     try {
       return await Promise.race([answer, late])

@@ -17,8 +17,12 @@ import type { AttemptStart, Protocol, UnitWork } from './protocol.js'
 import type { Outcome, TransactOptions } from './transactor.js'
 
 /** Seriatim's own protocol, through an endpoint that is Seriatim. */
-export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime, table?: string): Protocol {
-  const shared = new NativeUnits(endpoint, runtime, table)
+export function nativeProtocol(
+  endpoint: ExtendedEndpoint,
+  runtime: Runtime,
+  settings: NativeSettings = {},
+): Protocol {
+  const shared = new NativeUnits(endpoint, runtime, settings)
   return {
     ordersLikeSeriatim: true,
     ...(endpoint.direct !== undefined && { backoffBaseMs: unitLimits.backoffBaseInProcessMs }),
@@ -34,11 +38,19 @@ export function nativeProtocol(endpoint: ExtendedEndpoint, runtime: Runtime, tab
   }
 }
 
+export interface NativeSettings {
+  /** Of detached units. */
+  readonly table?: string | undefined
+  /** How long the answer to a commit is waited for before it is sent again. */
+  readonly commitMs?: number | undefined
+}
+
 /** What all units of one transactor share. */
 export class NativeUnits {
   readonly endpoint: ExtendedEndpoint
   readonly runtime: Runtime
   readonly layouts: Layouts
+  readonly commitMs: number
   readonly plans: DetachedPlans
   /** Between `resume` and the attempt that goes on. */
   readonly #resumed = new Map<string, ResumedPlan>()
@@ -48,7 +60,8 @@ export class NativeUnits {
   /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
   readonly #committed = new Set<string>()
 
-  constructor(endpoint: ExtendedEndpoint, runtime: Runtime, table?: string) {
+  constructor(endpoint: ExtendedEndpoint, runtime: Runtime, { table, commitMs }: NativeSettings) {
+    this.commitMs = commitMs ?? unitLimits.commitWaitMs
     this.plans = new DetachedPlans(endpoint, table)
     this.endpoint = endpoint
     this.runtime = runtime

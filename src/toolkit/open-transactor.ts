@@ -4,6 +4,7 @@ import { clientRuntime } from '../runtime/client-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from './endpoint.js'
 import { intentsProtocol } from './intents/intents-protocol.js'
+import { patienceOf } from './intents/limits.js'
 import { nativeProtocol } from './native.js'
 import { Probe } from './probe.js'
 import type { Protocol } from './protocol.js'
@@ -37,23 +38,29 @@ export function endpointTransactor<Tables extends TableMap<Tables> = AnyTables>(
 ): Transactor<Tables> {
   const { protocol = 'auto' } = options
   if (protocol === 'seriatim')
-    return unitTransactor(() => nativeProtocol(endpoint, runtime, options.record), options, runtime)
+    return unitTransactor(() => native(endpoint, options, runtime), options, runtime)
   if (protocol !== 'auto')
     return unitTransactor(() => foreignProtocol(endpoint, options, runtime), options, runtime)
   const probe = new Probe(endpoint)
   const probed = async (): Promise<Protocol> =>
     (await probe.kind()) === 'seriatim'
-      ? nativeProtocol(endpoint, runtime, options.record)
+      ? native(endpoint, options, runtime)
       : foreignProtocol(endpoint, options, runtime)
   return unitTransactor(probed, options, runtime)
 }
 
 /** Conditional writes and, where the endpoint has it, TransactWriteItems. */
 function foreignProtocol(endpoint: Endpoint, options: TransactorOptions, runtime: Runtime): Protocol {
-  const { protocol = 'auto', record, guards } = options
+  const { protocol = 'auto', record, guards, parallelism, patience = {} } = options
+  const { requestMs, ...others } = patience
   return intentsProtocol(endpoint, runtime, {
     protocol: protocol === 'seriatim' ? 'auto' : protocol,
     ...(record !== undefined && { record }),
     ...(guards !== undefined && { guards }),
+    requests: { requestMs, parallelism },
+    patience: patienceOf(others),
   })
 }
+
+const native = (endpoint: ExtendedEndpoint, options: TransactorOptions, runtime: Runtime): Protocol =>
+  nativeProtocol(endpoint, runtime, { table: options.record, commitMs: options.patience?.commitMs })

@@ -153,6 +153,11 @@ export const surfaced = (error: unknown): unknown =>
     ? error.cause
     : error
 
+/** For promises: what was met comes out. */
+export const rethrown = (error: unknown): never => {
+  throw surfaced(error)
+}
+
 /**
  * Whether doing the same again may succeed: `Conflict`, `SnapshotTooOld`, `LockTimeout`, throttling, a connection that
  * broke, an endpoint that is being replaced. A unit of work that was rejected with one of these has written nothing.

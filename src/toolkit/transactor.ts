@@ -156,11 +156,34 @@ export interface TransactorOptions {
    * writes them; `rely`: its queries also rely on them, and are not read again. Every writer of the table must take part.
    */
   readonly guards?: Readonly<Record<string, GuardUse>>
+  /**
+   * Requests under way at once on an endpoint that is not Seriatim; 48 unless told otherwise, because the SDK's client has
+   * 50 sockets. A client with more of them (`requestHandler: { httpsAgent: { maxSockets } }`) bears more.
+   */
+  readonly parallelism?: number
+  readonly patience?: PatienceOptions
   readonly onOutcome?: (info: OutcomeInfo) => void
   /** Told what an `onCommit` callback or `onOutcome` has thrown; a process warning by default. */
   readonly onError?: (error: unknown) => void
   /** Bytes of items that one unit may hold; 64 MB unless told otherwise. */
   readonly unitBytesMax?: number
+}
+
+/** How long things may take. Nothing here bounds how long a unit takes that makes progress. */
+export interface PatienceOptions {
+  /** The answer to one request is waited for so long, then it is sent again; 5,000. Not on Seriatim. */
+  readonly requestMs?: number
+  /**
+   * A commit that makes no progress for so long is given up; 30,000. On Seriatim: how long the answer to a commit is
+   * waited for before it is sent again; 60,000.
+   */
+  readonly commitMs?: number
+  /** A unit that has given no sign of life for so long is cancelled or finished by others; 10,000. Not on Seriatim. */
+  readonly stalledMs?: number
+  /** A unit waits so long for an older one before it is tried anew; 2,000. Not on Seriatim. */
+  readonly waitMs?: number
+  /** An older unit waits so long for a younger one before it cancels that; 100. Not on Seriatim. */
+  readonly graceMs?: number
 }
 
 export type GuardUse = 'write' | 'rely'

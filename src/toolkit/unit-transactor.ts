@@ -4,6 +4,7 @@ import { commitEventually, startAttempt, type AttemptParts, type AttemptSettings
 import { openHandle } from './handle.js'
 import { unitLimits } from './limits.js'
 import type { Protocol } from './protocol.js'
+import { rethrown } from './refusals.js'
 import type {
   AnyTables,
   Outcome,
@@ -73,22 +74,22 @@ class UnitTransactor implements Transactor {
   async resume(id: string): Promise<UnitHandle> {
     const { protocol } = await this.#loaded()
     if (protocol.detached === undefined) throw new Error(NOT_DETACHED)
-    const { work, options } = await protocol.detached.resume(id)
+    const { work, options } = await protocol.detached.resume(id).catch(rethrown)
     const settings = this.#settings(options)
     await this.#turns.take(settings.signal)
     return this.#handle(settings, id, (unit) => unit.adopt(work))
   }
 
   async setup(): Promise<void> {
-    await (await this.#loaded()).protocol.setup()
+    await (await this.#loaded()).protocol.setup().catch(rethrown)
   }
 
   async outcome(id: string): Promise<Outcome> {
-    return (await this.#loaded()).protocol.outcome(id)
+    return (await this.#loaded()).protocol.outcome(id).catch(rethrown)
   }
 
   async sweep(options: { readonly tables?: readonly string[] } = {}): Promise<SweepReport> {
-    return (await this.#loaded()).protocol.sweep(options)
+    return (await this.#loaded()).protocol.sweep(options).catch(rethrown)
   }
 
   async idle(): Promise<void> {

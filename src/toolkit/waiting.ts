@@ -37,8 +37,8 @@ export class Turns {
   #queue: (() => void)[] = []
   #next = 0
 
-  constructor(most: number) {
-    if (!(most >= 1)) throw new RangeError(`concurrency is a number from 1 on, not ${most}`)
+  constructor(most: number, option = 'concurrency') {
+    if (!(most >= 1)) throw new RangeError(`${option} is a number from 1 on, not ${most}`)
     this.#most = most
   }
 

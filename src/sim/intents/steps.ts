@@ -16,6 +16,7 @@ export function stepOf(operation: string, input: Input): string {
     if (operation !== 'UpdateItem') return `${operation} records`
     if (update.includes(':committed')) return 'decide'
     if (update.includes(':cancelled')) return 'cancel'
+    if (update.includes('#beat')) return 'beat'
     return update.includes('#done') && !update.includes('#turn') ? 'done' : 'turn'
   }
   if (operation === 'UpdateItem' && update.startsWith('SET #i = :intent')) return 'place'

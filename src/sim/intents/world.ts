@@ -37,6 +37,7 @@ const PATIENCE: Patience = {
   pollMs: 4,
   pollMaxMs: 50,
   commitMs: 20_000,
+  beatMs: 400,
 }
 
 const ROUGH: Trouble = { loss: 0.004, repeat: 0.01, slow: 0.004, crash: 0.0015, busy: 0.002, cut: 0.0006 }

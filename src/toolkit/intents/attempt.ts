@@ -24,6 +24,7 @@ import { intentLimits } from './limits.js'
 import { Locks } from './locks.js'
 import { Looker } from './look.js'
 import { isRefusal, lockOf, lookAt, type Member, memberOf, shapeOf, type Work, workOf } from './members.js'
+import { Progress } from './progress.js'
 import { readPage, refuseIndex, type SeenPage } from './ranges.js'
 import type { Header } from './records.js'
 import { type Means, type Party, pathOf } from './rules.js'
@@ -100,6 +101,8 @@ export class IntentsAttempt implements Attempt {
     return isolation === 'serializable' || isolation === 'snapshot'
   }
 
+  readonly #nowMs = (): number => this.#space.caller.nowMs()
+
   layout(table: string): TableLayout | Promise<TableLayout> {
     return this.#space.layouts.of(table)
   }
@@ -109,8 +112,8 @@ export class IntentsAttempt implements Attempt {
     { lock }: { readonly lock: boolean },
   ): Promise<readonly ReadItem[]> {
     if (lock) {
-      const deadlineMs = this.#space.caller.nowMs() + this.#start.timeoutMs
-      return this.#locks.lock(addresses, deadlineMs)
+      const { timeoutMs } = this.#start
+      return this.#locks.lock(addresses, new Progress(this.#nowMs, timeoutMs, timeoutMs))
     }
     const looks = await new Looker(this.#space, this.#usage, this.#me.id).items(addresses)
     return looks.map(readItem)
@@ -146,7 +149,7 @@ export class IntentsAttempt implements Attempt {
   }
 
   async #commit(unit: UnitWork): Promise<CommitReport> {
-    const deadlineMs = this.#space.caller.nowMs() + this.#space.patience.commitMs
+    const time = Progress.ofCommit(this.#nowMs, this.#space.patience)
     const guarded = await guardedWork(this.#space, unit, await this.#guards.all())
     let work = await workOf(this.#space, guarded, this.#validates, this.#usage)
     const pages = this.#validates ? this.#pages : []
@@ -158,10 +161,10 @@ export class IntentsAttempt implements Attempt {
         continue
       }
       const members = work.writes.map(memberOf)
-      const waiter = { ...this.#me, deadlineMs }
+      const waiter = { ...this.#me, time }
       switch (path) {
         case 'read-only':
-          await this.#readAgain(work.observed, pages, deadlineMs)
+          await this.#readAgain(work.observed, pages, time)
           return { protocol: 'read-only' }
         case 'single':
           await commitSingle(this.#space, members[0]!, waiter, this.#usage)
@@ -177,7 +180,7 @@ export class IntentsAttempt implements Attempt {
           continue
         }
         case 'intents':
-          await this.#byIntents(work, members, pages, deadlineMs)
+          await this.#byIntents(work, members, pages, time)
           return { protocol: 'intents' }
       }
     }
@@ -204,13 +207,13 @@ export class IntentsAttempt implements Attempt {
     work: Work,
     writes: readonly Member[],
     pages: readonly SeenPage[],
-    deadlineMs: number,
+    time: Progress,
   ): Promise<void> {
     // Absence and images are only certain under a lock; versions can be looked at again.
     const versioned = work.observed.filter((seen) => !isBare(seen))
     const members = [...writes, ...(await this.#asMembers(work.observed.filter(isBare)))]
     const begun = this.#locks.header
-    const me = { ...this.#me, deadlineMs }
+    const me = { ...this.#me, time }
     // From here on the commit answers for what is held, and whoever takes it over.
     this.#locks.forget()
     await commitByIntents(
@@ -219,7 +222,7 @@ export class IntentsAttempt implements Attempt {
         me: this.#me,
         members,
         patienceMs: begun?.patienceMs ?? this.#space.patience.stalledMs,
-        deadlineMs,
+        time,
         validate: () => validate(this.#space, { items: versioned, pages }, me, this.#usage),
         ...(begun !== undefined && { begun }),
       },
@@ -231,15 +234,11 @@ export class IntentsAttempt implements Attempt {
     return Promise.all(observed.map(async (seen) => lockOf(seen, await this.layout(seen.table))))
   }
 
-  async #readAgain(
-    items: readonly Observed[],
-    pages: readonly SeenPage[],
-    deadlineMs: number,
-  ): Promise<void> {
+  async #readAgain(items: readonly Observed[], pages: readonly SeenPage[], time: Progress): Promise<void> {
     // One item alone is what it was at one moment; the rows of a page need not be.
     const rows = pages.length + items.filter(({ isGuard }) => isGuard === true).length
     if (rows === 0 && items.length < 2) return
-    const me = { ...this.#me, deadlineMs }
+    const me = { ...this.#me, time }
     await validate(this.#space, { items, pages }, me, this.#usage)
   }
 
@@ -249,8 +248,8 @@ export class IntentsAttempt implements Attempt {
       ...read,
       ...(version !== undefined && { version: String(version) }),
     }))
-    const deadlineMs = this.#space.caller.nowMs() + this.#space.patience.commitMs
-    await this.#readAgain([...items, ...(await this.#guards.all())], this.#pages, deadlineMs)
+    const time = Progress.ofCommit(this.#nowMs, this.#space.patience)
+    await this.#readAgain([...items, ...(await this.#guards.all())], this.#pages, time)
   }
 
   end(): void {

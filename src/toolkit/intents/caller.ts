@@ -6,6 +6,7 @@ import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
 import { Conflict } from '../errors.js'
 import { AnswerLost, Overloaded, sendsOf, timedOut, verdictOf } from '../refusals.js'
+import { Turns } from '../waiting.js'
 import { intentLimits } from './limits.js'
 
 export type Reply<Name extends EndpointOperation> =
@@ -32,15 +33,23 @@ export interface Usage {
   capacity: number
 }
 
+export interface CallerSettings {
+  readonly requestMs?: number | undefined
+  /** Requests under way at once; others wait here, where no time runs out, and not for a socket. */
+  readonly parallelism?: number | undefined
+}
+
 export class Caller {
   readonly #endpoint: Endpoint
   readonly #runtime: Runtime
   readonly #requestMs: number
+  readonly #turns: Turns
 
-  constructor(endpoint: Endpoint, runtime: Runtime, requestMs: number = intentLimits.requestMs) {
+  constructor(endpoint: Endpoint, runtime: Runtime, settings: CallerSettings = {}) {
     this.#endpoint = endpoint
     this.#runtime = runtime
-    this.#requestMs = requestMs
+    this.#requestMs = settings.requestMs ?? intentLimits.requestMs
+    this.#turns = new Turns(settings.parallelism ?? intentLimits.parallelMax, 'parallelism')
   }
 
   get runtime(): Runtime {
@@ -76,8 +85,11 @@ export class Caller {
       if (sends > 1) await this.sleep(this.jitter(RESEND_MS * 2 ** sends))
       usage.requests++
       let told = 0
+      await this.#turns.take()
       try {
-        const output = await this.#once(operation, input, (error) => {
+        // A slow endpoint is given more time each time, so that it does not get more and more to do.
+        const waitMs = this.#requestMs * 2 ** (sends - 1)
+        const output = await this.#once(operation, input, waitMs, (error) => {
           told++
           if (verdictOf(error) === 'unsure') repeated = true
         })
@@ -91,6 +103,8 @@ export class Caller {
         if (verdict === 'refused') return { ok: false, error: error as Refusal, repeated }
         last = error
         if (verdict === 'unsure') repeated = true
+      } finally {
+        this.#turns.give()
       }
     }
     if (repeated) throw new AnswerLost(`no answer to ${operation}`, { cause: last })
@@ -112,10 +126,10 @@ export class Caller {
   #once<Name extends EndpointOperation>(
     operation: Name,
     input: EndpointInput<Name>,
+    requestMs: number,
     sendFailed: (error: unknown) => void,
   ): Promise<EndpointOutput<Name>> {
     const sent = { ...input, ReturnConsumedCapacity: 'TOTAL' } as EndpointInput<Name>
-    const requestMs = this.#requestMs
     return new Promise((resolve, reject) => {
       const controller = new AbortController()
       const cancel = this.#runtime.clock.timer(requestMs, () => {

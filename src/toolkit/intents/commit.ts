@@ -20,6 +20,7 @@ import { cancel, decide, type Decision, markDone, readHeader } from './headers.j
 import { depthOf } from './images.js'
 import { intentLimits } from './limits.js'
 import type { Member } from './members.js'
+import { beating, type Progress } from './progress.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
 import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, type Party } from './rules.js'
@@ -31,8 +32,8 @@ export interface Plan {
   readonly me: Party & { readonly once: boolean }
   readonly members: readonly Member[]
   readonly patienceMs: number
-  /** No decision to commit is sent later than this, on my own clock. */
-  readonly deadlineMs: number
+  /** No decision to commit is sent once it is over. */
+  readonly time: Progress
   /** The header that the transaction has already. */
   readonly begun?: Header
   /** Throws what must keep the unit from being committed, once every intent is placed. */
@@ -100,9 +101,11 @@ class Transaction {
     try {
       // Two coordinators that go on with one transaction take turns: only one of them gets this one.
       if (this.#plan.begun !== undefined) await this.#begin()
-      await this.#wave()
-      await this.#plan.validate()
-      this.#checkDeadline()
+      await beating(this.#space, this.#header, this.#plan.time, this.#usage, async () => {
+        await this.#wave()
+        await this.#plan.validate()
+      })
+      this.#checkTime()
     } catch (error) {
       // It is another coordinator's now.
       if (error instanceof OutcomeUnknown) throw error
@@ -139,6 +142,7 @@ class Transaction {
     await inParallel(tasks, async (task) => {
       try {
         await task()
+        this.#plan.time.made()
       } catch (error) {
         this.#over = true
         throw error
@@ -182,7 +186,7 @@ class Transaction {
       const stored = storedOf(raw)
       const other = stored?.intent
       if (other !== undefined && other.id !== intent.id) {
-        const me = { ...this.#plan.me, deadlineMs: this.#plan.deadlineMs, isOver: () => this.#over }
+        const me = { ...this.#plan.me, time: this.#plan.time, isOver: () => this.#over }
         await makeRoom(this.#space, { ...member, stored: stored!, intent: other }, me, this.#usage)
         continue
       }
@@ -204,8 +208,8 @@ class Transaction {
       throw changed(member, stored!.version)
   }
 
-  #checkDeadline(): void {
-    if (this.#space.caller.nowMs() >= this.#plan.deadlineMs)
+  #checkTime(): void {
+    if (this.#plan.time.isOver())
       throw new Conflict(`the time to commit transaction ${this.#header.id} is over`)
   }
 

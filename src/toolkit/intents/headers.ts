@@ -12,7 +12,9 @@ export async function readHeader(space: Space, id: string, usage: Usage): Promis
 
 /** What tells one state of a header from another. */
 export const stampOf = (header: Header | undefined): string =>
-  header === undefined ? 'absent' : `${header.state} ${header.stamp} ${String(header.done)}`
+  header === undefined
+    ? 'absent'
+    : `${header.state} ${header.stamp} ${header.beat ?? 0} ${String(header.done)}`
 
 /** How long the transaction has not moved. */
 export function unchangedMs(space: Space, id: string, header: Header | undefined): number {

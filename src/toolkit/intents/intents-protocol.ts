@@ -11,7 +11,7 @@ import type { Endpoint } from '../endpoint.js'
 import type { AttemptStart, DetachedUnits, Protocol } from '../protocol.js'
 import type { Outcome } from '../transactor.js'
 import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
-import { Caller } from './caller.js'
+import { Caller, type CallerSettings } from './caller.js'
 import { detachedUnits } from './detached.js'
 import type { Guards } from './guards.js'
 import { readHeader } from './headers.js'
@@ -28,6 +28,7 @@ export interface IntentsOptions {
   /** The table of transaction records. */
   readonly record?: string
   readonly patience?: Partial<Patience>
+  readonly requests?: CallerSettings
   /** Tables with guards, and whether queries rely on them. */
   readonly guards?: Guards
   /** `auto`: the cheapest of all. `transact`: one TransactWriteItems or nothing. `intents`: conditional writes alone. */
@@ -43,7 +44,11 @@ export function intentsProtocol(
 ): IntentsProtocol {
   const patience = { ...defaultPatience, ...options.patience }
   const records = options.record ?? RECORDS
-  const space = openSpace(new Caller(endpoint, runtime), { records, patience, guards: options.guards ?? {} })
+  const space = openSpace(new Caller(endpoint, runtime, options.requests), {
+    records,
+    patience,
+    guards: options.guards ?? {},
+  })
   const { protocol = 'auto', always = false } = options
   return new IntentsProtocol(space, {
     single: !always,

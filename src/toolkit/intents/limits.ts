@@ -1,7 +1,7 @@
 // Every bound of the protocol, in one place, and how patient it is.
 export const intentLimits = {
-  /** Requests of one transaction that are under way at once. */
-  parallelMax: 64,
+  /** Requests of one transaction that are under way at once: the SDK's client has 50 sockets. */
+  parallelMax: 48,
   /** Keys of the participants that a header carries itself; more go into records of their own. */
   headerBytesMax: 4 * 1024,
   /** Text in one record: JSON of keys, of an image, or of a detached unit. */
@@ -16,7 +16,7 @@ export const intentLimits = {
   updateAttributesMax: 100,
   /** Sends of one request whose answers are lost. */
   sendsMax: 4,
-  /** How long the answer to one request is waited for. */
+  /** How long the answer to one request is waited for, unless told otherwise. */
   requestMs: 5_000,
   /** Rounds of making room on one item before a unit gives up on it. */
   roundsMax: 100,
@@ -47,9 +47,24 @@ export interface Patience {
   /** The first pause between two looks at somebody else's header; each is twice as long, up to the longest. */
   readonly pollMs: number
   readonly pollMaxMs: number
-  /** No transaction is decided later than so long after its commit began. */
+  /** A commit that makes no progress for so long is given up. */
   readonly commitMs: number
+  /** While a commit makes progress it says so to others, so often. */
+  readonly beatMs: number
 }
+
+/** With what a caller has said: a transaction that others lose patience with sooner beats sooner. */
+export function patienceOf(told: Partial<Patience>): Partial<Patience> {
+  for (const [name, ms] of Object.entries(told))
+    if (ms !== undefined && !(ms > 0)) throw new RangeError(`patience.${name} is a number above 0, not ${ms}`)
+  const { stalledMs = defaultPatience.stalledMs } = told
+  return { ...told, beatMs: Math.min(defaultPatience.beatMs, stalledMs / 3) }
+}
+
+export const commitLimits = {
+  /** No transaction is decided later than so long after its commit began: far below `keepMs`. */
+  totalMs: 600_000,
+} as const
 
 export const defaultPatience: Patience = {
   graceMs: 100,
@@ -60,4 +75,5 @@ export const defaultPatience: Patience = {
   pollMs: 5,
   pollMaxMs: 100,
   commitMs: 30_000,
+  beatMs: 3_000,
 }

@@ -10,6 +10,7 @@ import { stampOf } from './commit.js'
 import { cancel, readHeader } from './headers.js'
 import { intentLimits } from './limits.js'
 import { Looker } from './look.js'
+import type { Progress } from './progress.js'
 import { type Header, type Intent, storedOf } from './records.js'
 import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, type Party } from './rules.js'
@@ -45,11 +46,11 @@ export class Locks {
   }
 
   /** Locks them and says what they are. Throws Conflict where an older transaction does not give way. */
-  async lock(addresses: readonly ItemAddress[], deadlineMs: number): Promise<readonly ReadItem[]> {
+  async lock(addresses: readonly ItemAddress[], time: Progress): Promise<readonly ReadItem[]> {
     const header = await this.save({ added: addresses.map(({ table, key }) => ({ table, key })) })
     const read: ReadItem[] = []
     await inParallel([...addresses.entries()], async ([at, address]) => {
-      read[at] = await this.#lockOne(address, header, deadlineMs)
+      read[at] = await this.#lockOne(address, header, time)
     })
     return read
   }
@@ -89,7 +90,7 @@ export class Locks {
     return next
   }
 
-  async #lockOne(address: ItemAddress, header: Header, deadlineMs: number): Promise<ReadItem> {
+  async #lockOne(address: ItemAddress, header: Header, time: Progress): Promise<ReadItem> {
     const { caller, layouts } = this.#space
     const { key: schema } = await layouts.of(address.table)
     const { id, turn, since, patienceMs } = header
@@ -107,7 +108,7 @@ export class Locks {
       }
       const other = look?.stored?.intent
       if (other !== undefined && other.id !== id) {
-        const me = { ...this.#me, deadlineMs }
+        const me = { ...this.#me, time }
         await makeRoom(this.#space, { ...address, stored: look!.stored!, intent: other }, me, this.#usage)
         continue
       }

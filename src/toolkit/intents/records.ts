@@ -49,6 +49,8 @@ export interface Header {
   readonly turn: number
   /** Changes whenever somebody works on it. */
   readonly stamp: string
+  /** Grows while its commit makes progress; not there before the first. */
+  readonly beat?: number
   readonly since: number
   readonly patienceMs: number
   /** Participants, as far as they are in the header. */
@@ -165,6 +167,7 @@ export function headerOf(item: Item): Header {
     plan: number(item, 'plan'),
     planFirst: number(item, 'planFirst'),
     once: attribute(item, 'once') !== undefined,
+    ...(attribute(item, 'beat') !== undefined && { beat: number(item, 'beat') }),
   }
 }
 

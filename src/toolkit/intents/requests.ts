@@ -212,6 +212,23 @@ export function turnRequest(table: string, header: Header, stamp: string): Updat
   }
 }
 
+/** The commit of this turn makes progress. One that arrives late sets nothing back, because beats only grow. */
+export function beatRequest(table: string, { id, turn }: Pick<Header, 'id' | 'turn'>, beat: number): Update {
+  return {
+    TableName: table,
+    Key: toSdkItem(headerKey(id)),
+    UpdateExpression: 'SET #beat = :beat',
+    ConditionExpression:
+      '#state = :pending AND #turn = :turn AND (attribute_not_exists(#beat) OR #beat < :beat)',
+    ExpressionAttributeNames: { '#state': 'state', '#turn': 'turn', '#beat': 'beat' },
+    ExpressionAttributeValues: {
+      ':pending': { S: 'pending' },
+      ':turn': { N: String(turn) },
+      ':beat': { N: String(beat) },
+    },
+  }
+}
+
 /** The decision to commit: one conditional write, of the plan that was carried out and no other. */
 export function commitRequest(table: string, header: Pick<Header, 'id' | 'turn' | 'stamp'>): Update {
   return {

@@ -8,6 +8,7 @@ import { unmarshallItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { cancel, markDone, readHeader, unchangedMs } from './headers.js'
 import { intentLimits } from './limits.js'
+import type { Progress } from './progress.js'
 import { type Header, inserterOf, type Intent, type Stored, storedOf } from './records.js'
 import { applyRequest, dropRequest, type ItemRequest } from './requests.js'
 import { contentionOf, type Party, settlementOf } from './rules.js'
@@ -65,7 +66,7 @@ export async function finishAll(space: Space, header: Header, usage: Usage, dept
 }
 
 export interface Waiter extends Party {
-  readonly deadlineMs: number
+  readonly time: Progress
   /** There is nothing to wait for any more. */
   readonly isOver?: () => boolean
 }
@@ -92,7 +93,7 @@ export async function makeRoom(space: Space, locked: Locked, me: Waiter, usage: 
     })
     if (what === 'apply') return apply(space, locked, usage)
     if (what === 'drop') return drop(space, locked, usage)
-    if (what === 'yield' || nowMs >= me.deadlineMs || me.isOver?.() === true) break
+    if (what === 'yield' || me.time.isOver() || me.isOver?.() === true) break
     if (what === 'cancel') {
       await cancel(space, header ?? intent, usage)
       continue

@@ -59,6 +59,7 @@ async function validateItems(
       await makeRoom(space, { ...observed, stored: look.stored!, intent: look.undecided }, me, usage)
       again.push(observed)
     }
+    if (again.length < left.length) me.time.made()
     left = again
   }
 }
@@ -73,7 +74,7 @@ async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usa
   const layout = await space.layouts.of(page.range.table)
   for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
     const recheck = await recheckPage(space, layout, page, me.id, usage)
-    if (recheck.verdict === 'same') return
+    if (recheck.verdict === 'same') return me.time.made()
     if (recheck.verdict !== 'undecided') break
     const { stored } = recheck.item
     const address = { table: page.range.table, key: keyOf(layout.key, stored!.item) }

@@ -56,8 +56,6 @@ const TIMED_OUT = 'timed-out'
 const SUSPECTED_MAX = 4
 const REMOVED_ON_LEAVING_MAX = 16
 const PAGES_MAX = 1000
-/** A request that takes longer is tried again. */
-const REQUEST_TIMEOUT_MS_MAX = 5_000
 /** Without being stopped for leases, nobody draws more than twice (docs/adr/0012-locks.md). */
 const DRAWS_MAX = 1000
 
@@ -76,7 +74,7 @@ export class Acquisition {
     this.#parts = { ...parts, endpoint: this.#counted(parts.endpoint) }
     this.#options = options
     this.#start = parts.clock.now()
-    this.#timeoutMs = requestTimeoutMs(options)
+    this.#timeoutMs = requestTimeoutMs(parts, options)
   }
 
   async run(): Promise<Acquired> {
@@ -377,7 +375,7 @@ function rowsAhead(view: QueueView, me: Ticket): readonly QueueRow[] {
 
 /** Deletes the rows of a ticket, if they are still there. Never those of another. */
 export async function release(parts: ClientParts, ticket: Ticket): Promise<void> {
-  const timeoutMs = requestTimeoutMs(ticket)
+  const timeoutMs = requestTimeoutMs(parts, ticket)
   await Promise.all(
     ticket.names.map((name) =>
       insist(parts, 'DeleteItem', releaseRequest(parts.table, name, ticket), timeoutMs),
@@ -385,5 +383,7 @@ export async function release(parts: ClientParts, ticket: Ticket): Promise<void>
   )
 }
 
-export const requestTimeoutMs = ({ leaseMs }: { readonly leaseMs: number }): number =>
-  Math.min(REQUEST_TIMEOUT_MS_MAX, leaseMs / 4)
+export const requestTimeoutMs = (
+  { requestMs }: Pick<ClientParts, 'requestMs'>,
+  { leaseMs }: { readonly leaseMs: number },
+): number => Math.min(requestMs, leaseMs / 4)

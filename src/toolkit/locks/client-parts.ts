@@ -12,6 +12,8 @@ export interface ClientParts extends CallParts {
   readonly table: string
   /** How the attributes are called in the table. */
   readonly attributes: LockAttributes
+  /** How long the answer to one request is waited for. */
+  readonly requestMs: number
   readonly observations: Observations
   readonly waiting: Waiting
   newOwner(): string

@@ -132,7 +132,7 @@ export class HeldLock implements Lock {
           this.#parts,
           'UpdateItem',
           showRequest(this.#parts.table, name, ticket, shown),
-          requestTimeoutMs(ticket),
+          requestTimeoutMs(this.#parts, ticket),
         ),
       ),
     )

@@ -75,6 +75,10 @@ export interface LocksOptions extends AcquireOptions {
   readonly pollMaxMs?: number
   /** By how much the wall clocks of two machines may differ. Only for locks that nobody ever waits for; 4 hours. */
   readonly skewMs?: number
+  /** The answer to one request is waited for so long, at most a quarter of a lease; 5,000 unless told otherwise. */
+  readonly requestMs?: number
+  /** Waits under way at once on a Seriatim store, each of which takes a socket of the client; 8 unless told otherwise. */
+  readonly wakesMax?: number
   /** Clock, timers and randomness; the real ones unless told otherwise. */
   readonly runtime?: Runtime
 }
@@ -108,7 +112,16 @@ export interface Locks {
   sweep(): Promise<{ readonly removed: number }>
 }
 
-const DEFAULTS = { waitMs: 60_000, leaseMs: 30_000, pollMs: 100, pollMaxMs: 2_000, skewMs: 4 * 3_600_000 }
+const DEFAULTS = {
+  waitMs: 60_000,
+  leaseMs: 30_000,
+  pollMs: 100,
+  pollMaxMs: 2_000,
+  skewMs: 4 * 3_600_000,
+  requestMs: 5_000,
+  // A wait takes a connection: those of one client must leave enough for heartbeats and releases.
+  wakesMax: 8,
+}
 const LEASE_MS = { min: 100, max: 3_600_000 }
 const NAME_BYTES_MAX = 2048
 const NAMESPACE_CHARACTERS_MAX = 300
@@ -142,13 +155,16 @@ class LockClient implements Locks {
     const { table, pollMs = DEFAULTS.pollMs, pollMaxMs = DEFAULTS.pollMaxMs } = options
     const attributes = lockAttributes(options.attributes)
     const calls = { endpoint: withOwnAttributes(endpoint, attributes), clock, random }
+    const { requestMs = DEFAULTS.requestMs, wakesMax = DEFAULTS.wakesMax } = options
+    if (!(requestMs > 0)) throw new RangeError(`requestMs must be above 0, not ${requestMs}`)
     this.#options = options
     this.#parts = {
       ...calls,
       table,
       attributes,
       observations: new Observations(clock, options.skewMs ?? DEFAULTS.skewMs),
-      waiting: new Waiting(calls, { table, pollMs, pollMaxMs }),
+      waiting: new Waiting(calls, { table, pollMs, pollMaxMs, wakesMax }),
+      requestMs,
       newOwner: () => Buffer.from(runtime.randomBytes(16)).toString('hex'),
       emit: ({ names, ticket }, event) =>
         options.onEvent?.({

@@ -17,10 +17,10 @@ export interface WaitingOptions {
   /** Between two looks of the waiter that is next; longer behind. */
   readonly pollMs: number
   readonly pollMaxMs: number
+  /** Waits under way at once. */
+  readonly wakesMax: number
 }
 
-/** A wait takes a connection: those of one client must leave enough for heartbeats and releases. */
-const WAKES_IN_FLIGHT_MAX = 8
 /** What the wire allows (docs/wire.md), and what proxies between usually bear. */
 const WAKE_TIMEOUT_MS_MAX = 20_000
 
@@ -40,7 +40,7 @@ export class Waiting {
   /** Resolves when it is worth looking again: the row is gone, time has passed, or the signal aborts. */
   async until(name: LockName, { behind, position, maxMs, signal }: Wait): Promise<void> {
     const pauseMs = Math.min(maxMs, this.#pollMs(position))
-    const mayWake = (): boolean => this.#canWake && this.#wakesInFlight < WAKES_IN_FLIGHT_MAX
+    const mayWake = (): boolean => this.#canWake && this.#wakesInFlight < this.#options.wakesMax
     if (behind !== undefined && mayWake()) {
       const kind = await this.#kind(pauseMs, signal)
       if (kind === 'not-yet') return
