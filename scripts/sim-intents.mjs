@@ -1,5 +1,5 @@
 // Units of work on any endpoint, simulated: the real protocol on a store, a network and clocks that are made up.
-//   node scripts/sim-intents.mjs [TRANSACTIONS] [--seed S] [--workload lists|bank|slots] [--mutant NAME]
+//   node scripts/sim-intents.mjs [TRANSACTIONS] [--seed S] [--workload lists|bank|slots|lamps] [--mutant NAME]
 //   node scripts/sim-intents.mjs --mutants          every mutant must be found by a judge
 import { spawn } from 'node:child_process'
 import { register } from 'node:module'

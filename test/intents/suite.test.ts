@@ -18,11 +18,14 @@ import type { IntentsOptions } from '../../src/toolkit/intents/intents-protocol.
 
 const features: TransactorFeatures = {
   snapshots: false,
-  precision: false,
+  precision: true,
   adds: false,
   locks: true,
   globalIndexes: false,
 }
+
+/** A guard stands for its whole partition. */
+const guarded: TransactorFeatures = { ...features, precision: false }
 
 const subject =
   (place: () => Promise<Place>, settings?: IntentsOptions) => async (): Promise<TransactorSubject> => {
@@ -45,17 +48,17 @@ testTransactor(
   features,
 )
 testTransactor('units on Seriatim, every one by intents', subject(seriatim, { always: true }), features)
-testTransactor('units on Seriatim with guards', subject(seriatim, { guards: { Orders: 'rely' } }), features)
+testTransactor('units on Seriatim with guards', subject(seriatim, { guards: { Orders: 'rely' } }), guarded)
 testTransactor(
   'units on Seriatim with guards, every one by intents',
   subject(seriatim, { guards: { Orders: 'rely' }, always: true }),
-  features,
+  guarded,
 )
 testTransactor('units on dynalite', subject(dynalitePlace), features)
 testTransactor(
   'units on dynalite with guards',
   subject(dynalitePlace, { guards: { Orders: 'rely' } }),
-  features,
+  guarded,
 )
 if (localFolder === undefined)
   test('units on DynamoDB Local', { skip: 'DYNAMODB_LOCAL names no folder that has it' }, () => undefined)

@@ -7,7 +7,7 @@ export interface IntentsMutant {
   readonly find: string
   readonly replace: string
   /** Where it shows soonest. */
-  readonly workload: 'lists' | 'bank' | 'slots'
+  readonly workload: 'lists' | 'bank' | 'slots' | 'lamps'
   /** A world in which it was found; the search begins there. */
   readonly seed: number
 }
@@ -85,6 +85,20 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
     replace: 'for (const page of [])',
     workload: 'slots',
     seed: 1,
+  },
+  'filter-blind-to-intended-images': {
+    module: `${folder}/ranges.js`,
+    find: 'return intended !== undefined && filter(intended);',
+    replace: 'return false;',
+    workload: 'lamps',
+    seed: 1,
+  },
+  'filter-blind-to-found-images': {
+    module: `${folder}/ranges.js`,
+    find: 'if (item !== undefined && filter(item))\n        return true;',
+    replace: '',
+    workload: 'lamps',
+    seed: 42,
   },
   'page-alone-not-validated': {
     module: `${folder}/attempt.js`,

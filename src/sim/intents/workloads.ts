@@ -36,6 +36,7 @@ export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   lists: () => new Lists(),
   bank: () => new Bank(),
   slots: () => new Slots(),
+  lamps: () => new Lamps(),
 }
 
 const text = (value: string): { readonly S: string } => ({ S: value })
@@ -305,3 +306,74 @@ class Slots implements Workload {
 
 const TOKENS = 6
 const SLOTS = 14
+
+/**
+ * Lamps of which two or three are on, always: whoever finds two may switch one on, whoever finds three may switch one off.
+ * Two who do so at the same time write different lamps, and see each other only by what they have asked for.
+ */
+class Lamps implements Workload {
+  readonly table = 'Lamps'
+  readonly schema: KeySchema = { partition: { name: 'room', type: 'S' }, sort: { name: 'lamp', type: 'N' } }
+  readonly #looks: { readonly id: string; readonly rows: readonly Item[] }[] = []
+
+  load(store: SimStore): void {
+    for (let lamp = 0; lamp < LAMPS; lamp++)
+      store.load(this.table, { ...this.#address(lamp).key, lit: number(lamp < LIT.min ? 1 : 0) })
+  }
+
+  next(random: Random): UnitPlan {
+    const what = random.pick(['look', 'switch', 'switch', 'polish'] as const)
+    const [off, on] = [random.below(LIT.max), random.below(LAMPS)]
+    let rows: Item[] = []
+    return {
+      run: async (unit) => {
+        // Of no interest to those who ask which are on, unless it is.
+        if (what === 'polish') return this.#set(unit, on, 'polished', random.below(1_000))
+        rows = await unit.query(this.#lit())
+        if (what === 'look') return
+        const lit = rows.map((row) => numberOf(row, 'lamp')!)
+        if (lit.length >= LIT.max) this.#set(unit, lit[off]!, 'lit', 0)
+        else if (!lit.includes(on)) this.#set(unit, on, 'lit', 1)
+      },
+      ended: ({ id, status }) => {
+        if (status === 'committed' && what !== 'polish') this.#looks.push({ id, rows })
+      },
+    }
+  }
+
+  judge(final: readonly Item[]): readonly Anomaly[] {
+    const found = new Findings()
+    const atEnd = final.filter((row) => numberOf(row, 'lit') === 1)
+    for (const { id, rows } of [...this.#looks, { id: 'the end', rows: atEnd }])
+      if (rows.length < LIT.min || rows.length > LIT.max)
+        found.add('lamps', `${id} found ${rows.length} lamps that are on`)
+    return found.all
+  }
+
+  /** Without a look at the lamp itself. */
+  #set(unit: SimUnit, lamp: number, name: string, value: number): void {
+    unit.act({
+      ...this.#address(lamp),
+      kind: 'update',
+      expressions: { update: 'SET #n = :n', names: { '#n': name }, values: { ':n': number(value) } },
+    })
+  }
+
+  #lit(): RangeRequest {
+    return {
+      table: this.table,
+      keyCondition: '#r = :r',
+      filter: '#lit = :one',
+      names: { '#r': 'room', '#lit': 'lit' },
+      values: { ':r': text('hall'), ':one': number(1) },
+      reverse: false,
+    }
+  }
+
+  #address(lamp: number): ItemAddress {
+    return { table: this.table, key: { room: text('hall'), lamp: number(lamp) } }
+  }
+}
+
+const LAMPS = 12
+const LIT = { min: 2, max: 3 }

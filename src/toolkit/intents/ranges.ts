@@ -5,7 +5,13 @@ import { createHash } from 'node:crypto'
 import { evaluateCondition, openExpressions } from '../../expression/expression.js'
 import { compareValues } from '../../model/compare.js'
 import { itemBytes } from '../../model/item-size.js'
-import { attribute, type AttributeValue, type Item } from '../../model/value.js'
+import {
+  attribute,
+  type AttributeValue,
+  type Item,
+  type MutableItem,
+  setAttribute,
+} from '../../model/value.js'
 import type { IsolationLevel } from '../transactor.js'
 import type { ItemAddress, Page, RangeRequest, TableLayout } from '../protocol.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
@@ -13,14 +19,18 @@ import type { Usage } from './caller.js'
 import { addressText, keyOf } from './images.js'
 import { type Look, Looker } from './look.js'
 import type { Intent } from './records.js'
+import { effectiveOf } from './rules.js'
 import type { Space } from './space.js'
+import { redoOfIntent } from './spill.js'
 
 /** One page of a range as a unit saw it. */
 export interface SeenPage {
   readonly range: RangeRequest
   readonly start?: Item
-  /** The rows that were committed, in order: key, version and digest of the image. */
+  /** The rows that were committed and match the filter, in order: key, version and digest of the image. */
   readonly rows: readonly string[]
+  /** How many rows were looked at for that; absent in units that an older version has detached. */
+  readonly looked?: number
   /** Where it ended; absent for the end of the range. */
   readonly next?: Item
 }
@@ -60,15 +70,14 @@ export async function readPage(
     index?.kind === 'local' && range.keyCondition !== undefined
       ? await readLocalIndex(space, layout, range, mine, usage)
       : await readRows(space, layout, asked, mine, usage)
-  const rows = read.looks.flatMap((look) => rowText(layout, look))
-  const filter = filterOf(range)
-  const items = read.looks.flatMap(({ item }) => (item !== undefined && filter(item) ? [item] : []))
+  const found = matching(read.looks, filterOf(range))
   const { next } = read
   return {
-    page: { items, ...(next !== undefined && { next }) },
+    page: { items: found.map(({ item }) => item), ...(next !== undefined && { next }) },
     seen: {
       range,
-      rows,
+      rows: found.map((row) => rowText(layout, row)),
+      looked: read.looks.length,
       ...(asked.start !== undefined && { start: asked.start }),
       ...(next !== undefined && { next }),
     },
@@ -77,7 +86,8 @@ export async function readPage(
 
 export type Recheck =
   | { readonly verdict: 'same' }
-  | { readonly verdict: 'changed' }
+  /** `row`: one that came, went or changed. */
+  | { readonly verdict: 'changed'; readonly row?: { readonly key: Item; readonly version?: string } }
   | { readonly verdict: 'undecided'; readonly intent: Intent; readonly item: Look }
 
 /** Reads a page again and compares. My own intents are looked through. */
@@ -92,20 +102,20 @@ export async function recheckPage(
   const index = layout.indexes.find(({ name }) => name === range.index)
   if (index?.kind === 'local' && range.keyCondition !== undefined) {
     const { looks } = await readLocalIndex(space, layout, range, mine, usage)
-    return compared(layout, seen, looks)
+    return compared(space, layout, seen, looks, usage)
   }
-  const end = seen.next === undefined ? undefined : addressText('', keyOf(layout.key, seen.next))
+  const place = endOf(layout, seen)
   const collected: Look[] = []
   let start = seen.start
   for (;;) {
     const { looks, next } = await readRows(space, layout, { range, start, limit: undefined }, mine, usage)
     for (const look of looks) {
-      collected.push(look)
-      const key = look.stored === undefined ? undefined : addressText('', keyOf(layout.key, look.stored.item))
-      if (end !== undefined && key === end) return compared(layout, seen, collected)
+      const where = look.stored === undefined ? 'before' : place(look.stored.item)
+      if (where !== 'beyond') collected.push(look)
+      if (where !== 'before') return compared(space, layout, seen, collected, usage)
     }
-    if (next === undefined || collected.length > 2 * seen.rows.length + ROWS_SLACK)
-      return compared(layout, seen, collected)
+    if (next === undefined || collected.length > 2 * (seen.looked ?? seen.rows.length) + ROWS_SLACK)
+      return compared(space, layout, seen, collected, usage)
     start = next
   }
 }
@@ -113,17 +123,82 @@ export async function recheckPage(
 /** Rows that may stand in a range without being committed, before a longer range counts as changed. */
 const ROWS_SLACK = 1_000
 
-function compared(layout: TableLayout, seen: SeenPage, looks: readonly Look[]): Recheck {
-  for (const look of looks)
-    if (look.undecided !== undefined) return { verdict: 'undecided', intent: look.undecided, item: look }
-  const rows = looks.flatMap((look) => rowText(layout, look))
-  const same = rows.length === seen.rows.length && rows.every((row, at) => row === seen.rows[at])
-  return { verdict: same ? 'same' : 'changed' }
+type Place = 'before' | 'end' | 'beyond'
+
+/** Where a row is, compared with the last one that was looked at. Of a scan the order is not known. */
+function endOf({ key }: TableLayout, { range, next }: SeenPage): (row: Item) => Place {
+  if (next === undefined) return () => 'before'
+  const end = addressText('', keyOf(key, next))
+  const sort = range.keyCondition === undefined || range.index !== undefined ? undefined : key.sort?.name
+  const last = sort === undefined ? undefined : attribute(next, sort)
+  return (row) => {
+    if (addressText('', keyOf(key, row)) === end) return 'end'
+    const value = sort === undefined ? undefined : attribute(row, sort)
+    const order = value === undefined || last === undefined ? undefined : compareValues(value, last)
+    if (order === undefined) return 'before'
+    return (range.reverse ? order < 0 : order > 0) ? 'beyond' : 'before'
+  }
 }
 
-function rowText(layout: TableLayout, { item, version }: Look): string[] {
-  if (item === undefined) return []
-  return [`${addressText('', keyOf(layout.key, item))} ${version ?? ''} ${digestOf(item)}`]
+type Filter = (item: Item) => boolean
+type Row = Look & { readonly item: Item }
+
+const matching = (looks: readonly Look[], filter: Filter): Row[] =>
+  looks.filter((look): look is Row => look.item !== undefined && filter(look.item))
+
+async function compared(
+  space: Space,
+  layout: TableLayout,
+  seen: SeenPage,
+  looks: readonly Look[],
+  usage: Usage,
+): Promise<Recheck> {
+  const filter = filterOf(seen.range)
+  for (const look of looks)
+    if (look.undecided !== undefined && (await mayMatch(space, look, look.undecided, seen.range, usage)))
+      return { verdict: 'undecided', intent: look.undecided, item: look }
+  const found = matching(looks, filter)
+  const before = new Set(seen.rows)
+  const came = found.find((row) => !before.has(rowText(layout, row)))
+  if (came !== undefined) {
+    const { item, version } = came
+    return {
+      verdict: 'changed',
+      row: { key: keyOf(layout.key, item), ...(version !== undefined && { version }) },
+    }
+  }
+  const now = new Set(found.map((row) => rowText(layout, row)))
+  const went = seen.rows.find((row) => !now.has(row))
+  return went === undefined ? { verdict: 'same' } : { verdict: 'changed', row: { key: keyIn(went) } }
+}
+
+/** Whether an undecided transaction concerns what was read: by the image that it found, or by the one that it intends. */
+async function mayMatch(
+  space: Space,
+  { stored, item }: Look,
+  intent: Intent,
+  range: RangeRequest,
+  usage: Usage,
+): Promise<boolean> {
+  if (range.filter === undefined || stored === undefined) return true
+  const filter = filterOf(range)
+  if (item !== undefined && filter(item)) return true
+  // Records of a redo are written at the same time as its intent: they may not be there yet.
+  const redo = await redoOfIntent(space, intent, usage).catch(() => undefined)
+  if (redo === undefined) return true
+  const { item: intended } = effectiveOf(stored, 'apply', redo)
+  return intended !== undefined && filter(intended)
+}
+
+const rowText = (layout: TableLayout, { item, version }: Row): string =>
+  `${addressText('', keyOf(layout.key, item))} ${version ?? ''} ${digestOf(item)}`
+
+/** The key that a row's text begins with; what follows has no blanks in it. */
+function keyIn(row: string): Item {
+  const [, parts] = JSON.parse(row.replace(/ \S* \S*$/, '')) as [string, [string, AttributeValue][]]
+  const key: MutableItem = {}
+  for (const [name, value] of parts) setAttribute(key, name, value)
+  return key
 }
 
 /** The same for the same item, whatever the order of its attributes and of the members of its sets. */
@@ -242,7 +317,7 @@ async function readLocalIndex(
   return { looks: range.reverse ? sorted.toReversed() : sorted }
 }
 
-function filterOf(range: RangeRequest): (item: Item) => boolean {
+function filterOf(range: RangeRequest): Filter {
   const { filter } = range
   if (filter === undefined) return () => true
   const bound = openExpressions(parametersOf(range)).condition(filter, 'FilterExpression')

@@ -4,12 +4,13 @@
 //   intent in the way --> its header --> committed: apply   cancelled: drop   pending or absent: wait | cancel it | yield
 import { Conflict } from '../errors.js'
 import type { ItemAddress } from '../protocol.js'
+import { described } from '../steps.js'
 import { unmarshallItem } from '../values.js'
 import type { Usage } from './caller.js'
 import { cancel, markDone, readHeader, unchangedMs } from './headers.js'
 import { intentLimits } from './limits.js'
 import type { Progress } from './progress.js'
-import { type Header, inserterOf, type Intent, type Stored, storedOf } from './records.js'
+import { type Header, inserterOf, type Intent, type Stored, storedOf, writerOf } from './records.js'
 import { applyRequest, dropRequest, type ItemRequest } from './requests.js'
 import { contentionOf, type Party, settlementOf } from './rules.js'
 import { inParallel, readOne, type Space } from './space.js'
@@ -104,16 +105,22 @@ export async function makeRoom(space: Space, locked: Locked, me: Waiter, usage: 
   throw inTheWay(locked, intent.id)
 }
 
+const writer = (competitor: string | undefined): string =>
+  competitor === undefined ? 'another client' : `transaction ${competitor}`
+
 export const inTheWay = ({ table, key }: ItemAddress, competitor: string): Conflict =>
-  new Conflict(`transaction ${competitor} has locked an item of ${table}`, {
+  new Conflict(`Transaction ${competitor} has locked ${described({ table, key })}.`, {
     table,
     key: unmarshallItem(key),
     competitor,
   })
 
-export const changed = ({ table, key }: ItemAddress, competitor?: string): Conflict =>
-  new Conflict(`an item of ${table} was changed by somebody else`, {
+/** `version`: the one that is there instead, which names its writer; or a transaction. */
+export function changed({ table, key }: ItemAddress, version?: string): Conflict {
+  const competitor = version === undefined ? undefined : writerOf(version)
+  return new Conflict(`${described({ table, key })} was changed by ${writer(competitor)}.`, {
     table,
     key: unmarshallItem(key),
     ...(competitor !== undefined && { competitor }),
   })
+}

@@ -75,7 +75,8 @@ async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usa
   for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
     const recheck = await recheckPage(space, layout, page, me.id, usage)
     if (recheck.verdict === 'same') return me.time.made()
-    if (recheck.verdict !== 'undecided') break
+    if (recheck.verdict === 'changed')
+      throw changed({ table: page.range.table, key: recheck.row?.key ?? {} }, recheck.row?.version)
     const { stored } = recheck.item
     const address = { table: page.range.table, key: keyOf(layout.key, stored!.item) }
     await makeRoom(space, { ...address, stored: stored!, intent: recheck.intent }, me, usage)
