@@ -259,7 +259,7 @@ function slow(store: Store, clock: ReturnType<typeof manualClock>, requestMs: ()
       new Promise((resolve, reject) => {
         const nowMs = clock.nowMicros() / 1000
         freeMs = Math.max(freeMs, nowMs) + requestMs()
-        clock.timer(freeMs - nowMs, () => store.call(operation, input).then(resolve as never, reject))
+        clock.timer(freeMs - nowMs, () => void store.call(operation, input).then(resolve as never, reject))
       }),
   })
 }
