@@ -53,8 +53,8 @@ const INTERVAL_MS = 1000
 const STALLED_AFTER_MS = 2000
 const RECORDS_MAX = 1000
 const SEEN_MAX = 10_000
-/** Something seen and not seen again for that long is over. */
-const FORGET_AFTER_MS = 60_000
+/** What is seen no more is over. A round that failed may have missed it, so it is given that many beyond a whole lap. */
+const ROUNDS_UNSEEN_MAX = 3
 const TAKE_OVER_ROUNDS_MAX = 1000
 const PURGE_RECORDS = 500
 const PURGE_STEPS_MAX = 40
@@ -71,9 +71,27 @@ export function startRecovery(options: RecoveryOptions): Recovery {
   return new RunningRecovery(options)
 }
 
+/**
+ * How far the rounds have come through what a node has, where there is more than one round looks at: each goes on behind
+ * the last, and at the end begins again. Otherwise those that cannot be finished would hide the others.
+ */
+interface Lap {
+  /** Where the next round begins in the ledger; undefined: anywhere. */
+  from?: LedgerSlot | undefined
+  /** Behind which transaction it begins among those pending; undefined: at the first. */
+  after?: TxId | undefined
+  readonly ofLedger: Rounds
+  readonly ofPending: Rounds
+}
+
+/** Of the lap that is under way, and of the one before it. */
+interface Rounds {
+  now: number
+  before: number
+}
+
 interface Sighting {
   readonly firstMicros: number
-  lastMicros: number
   /** The round in which it was seen last. Rounds are counted, because a clock may step back. */
   lastRound: number
   /** The nodes that were seen to hold something of it. */
@@ -84,8 +102,8 @@ class RunningRecovery implements Recovery {
   readonly #options: RecoveryOptions
   readonly #calls: Calls
   readonly #seen = new Map<TxId, Sighting>()
-  /** By node: where the next round begins, if this one did not come to an end. */
-  readonly #goesOnFrom = new Map<number, LedgerSlot>()
+  /** By node. */
+  readonly #laps: readonly Lap[]
   #cancelTimer: (() => void) | undefined
   #running: Promise<void> | undefined
   #rounds = 0
@@ -95,6 +113,10 @@ class RunningRecovery implements Recovery {
   constructor(options: RecoveryOptions) {
     this.#options = options
     this.#calls = openCalls(options.runtime.clock, options.tuning ?? {})
+    this.#laps = options.nodes.map(() => ({
+      ofLedger: { now: 0, before: 1 },
+      ofPending: { now: 0, before: 1 },
+    }))
     this.#startLater()
   }
 
@@ -108,10 +130,12 @@ class RunningRecovery implements Recovery {
 
   async takeOver(): Promise<void> {
     await this.#running
+    let fruitless = 0
     for (let round = 0; round < TAKE_OVER_ROUNDS_MAX && !this.#stopped; round++) {
       await this.#alone(0)
-      // What could not be finished now is left to the rounds to come.
-      if (this.#finishedInRound === 0) return
+      fruitless = this.#finishedInRound === 0 ? fruitless + 1 : 0
+      // What could not be finished in a whole lap is left to the rounds to come.
+      if (fruitless >= this.#roundsOfLap()) return
     }
   }
 
@@ -152,20 +176,29 @@ class RunningRecovery implements Recovery {
   }
 
   async #look(node: CoordinatedNode, position: number): Promise<void> {
+    const lap = this.#laps[position] as Lap
     const recordsMax = this.#options.tuning?.recordsMax ?? RECORDS_MAX
-    const from = this.#goesOnFrom.get(position) ?? this.#randomSlot()
-    const [above, pending] = await Promise.all([
-      this.#calls(() => node.ledger.unfinished(from, recordsMax)),
-      this.#calls(() => node.stalled(ALL_PENDING, recordsMax)),
+    const [unfinished, pending] = await Promise.all([
+      this.#unfinished(node, lap, recordsMax),
+      this.#calls(() => node.stalled(ALL_PENDING, recordsMax, lap.after)),
     ])
-    const room = recordsMax - above.length
-    // Slots of one coordinator stand close together: where there are too many for one round, the next goes on behind them.
-    const last = room > 0 ? undefined : above.at(-1)
-    if (last === undefined) this.#goesOnFrom.delete(position)
-    else this.#goesOnFrom.set(position, slotOf(last.tx))
-    const below = room > 0 ? await this.#calls(() => node.ledger.unfinished(FIRST_SLOT, room)) : []
-    for (const { tx } of [...above, ...below]) this.#see(tx, undefined)
+    lap.after = pending.length < recordsMax ? undefined : pending.at(-1)
+    count(lap.ofPending, lap.after === undefined)
+    for (const { tx } of unfinished) this.#see(tx, undefined)
     for (const tx of pending) this.#see(tx, position)
+  }
+
+  /** From where the last round ended, over the end, up to the limit. */
+  async #unfinished(node: CoordinatedNode, lap: Lap, recordsMax: number): Promise<readonly LedgerRecord[]> {
+    const from = lap.from ?? this.#randomSlot()
+    const above = await this.#calls(() => node.ledger.unfinished(from, recordsMax))
+    const room = recordsMax - above.length
+    const below = room > 0 ? await this.#calls(() => node.ledger.unfinished(FIRST_SLOT, room)) : []
+    // Slots of one coordinator stand close together: where there are too many for one round, the next goes on behind them.
+    const last = room > 0 && below.length < room ? undefined : (below.at(-1) ?? above.at(-1))
+    lap.from = last && slotOf(last.tx)
+    count(lap.ofLedger, room > 0)
+    return [...above, ...below]
   }
 
   #randomSlot(): LedgerSlot {
@@ -173,28 +206,34 @@ class RunningRecovery implements Recovery {
   }
 
   #see(tx: TxId, node: number | undefined): void {
-    const nowMicros = steadyMicros(this.#options.runtime.clock)
     const seen = this.#seen.get(tx)
     if (seen !== undefined) {
-      seen.lastMicros = nowMicros
       seen.lastRound = this.#rounds
       if (node !== undefined) seen.nodes.add(node)
     } else if (this.#seen.size < SEEN_MAX) {
+      const firstMicros = steadyMicros(this.#options.runtime.clock)
       const nodes = new Set(node === undefined ? [] : [node])
-      this.#seen.set(tx, { firstMicros: nowMicros, lastMicros: nowMicros, lastRound: this.#rounds, nodes })
+      this.#seen.set(tx, { firstMicros, lastRound: this.#rounds, nodes })
     }
   }
 
-  /** Seen in this round, and first seen long enough ago. */
+  /** Seen in this round, and first seen long enough ago; those first that were never tried, or longest ago. */
   #stalled(stalledAfterMs: number): readonly (readonly [TxId, Sighting])[] {
     const { runtime, tuning } = this.#options
     const since = steadyMicros(runtime.clock) - stalledAfterMs * 1000
-    return [...this.#seen]
+    const stalled = [...this.#seen]
       .filter(
         ([, { firstMicros, lastRound }]) =>
           lastRound === this.#rounds && (stalledAfterMs === 0 || firstMicros <= since),
       )
       .slice(0, tuning?.recordsMax ?? RECORDS_MAX)
+    const isFull = this.#seen.size >= SEEN_MAX
+    for (const [tx, seen] of stalled) {
+      this.#seen.delete(tx)
+      // Behind the others, if there is room for it; otherwise a later round sees it anew.
+      if (!isFull) this.#seen.set(tx, seen)
+    }
+    return stalled
   }
 
   async #finish(tx: TxId, { nodes: holding }: Sighting): Promise<void> {
@@ -220,8 +259,17 @@ class RunningRecovery implements Recovery {
   }
 
   #forget(): void {
-    const since = steadyMicros(this.#options.runtime.clock) - FORGET_AFTER_MS * 1000
-    for (const [tx, { lastMicros }] of this.#seen) if (lastMicros < since) this.#seen.delete(tx)
+    const since = this.#rounds - this.#roundsOfLap() - ROUNDS_UNSEEN_MAX
+    for (const [tx, { lastRound }] of this.#seen) if (lastRound < since) this.#seen.delete(tx)
+  }
+
+  /** After so many everything that stays has been looked at. */
+  #roundsOfLap(): number {
+    return Math.max(
+      ...this.#laps.flatMap(({ ofLedger, ofPending }) =>
+        [ofLedger, ofPending].map(({ now, before }) => Math.max(now + 1, before)),
+      ),
+    )
   }
 
   async #purge({ ledger }: CoordinatedNode): Promise<void> {
@@ -235,6 +283,13 @@ class RunningRecovery implements Recovery {
       if (!this.#stopped) this.#options.onError?.(error)
     })
   }
+}
+
+function count(rounds: Rounds, isOver: boolean): void {
+  rounds.now++
+  if (!isOver) return
+  rounds.before = rounds.now
+  rounds.now = 0
 }
 
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))

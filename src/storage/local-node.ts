@@ -177,8 +177,8 @@ export class LocalNode implements StorageNode {
     return this.#transactions.anyDoubt()?.then(read) ?? read()
   }
 
-  stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]> {
-    return this.#transactions.stalled(olderThan, entriesMax)
+  stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
+    return this.#transactions.stalled(olderThan, entriesMax, after)
   }
 
   openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply> {

@@ -121,14 +121,18 @@ export class PendingItems {
     return this.#byTransaction.has(tx)
   }
 
-  /** Transactions with an action older than that. */
-  stalled(olderThan: Timestamp, entriesMax: number): readonly TxId[] {
-    const stalled = new Set<TxId>()
-    for (const { item } of this.#held.values()) {
-      for (const { tx, timestamp } of item.pending) if (timestamp < olderThan) stalled.add(tx)
-      if (stalled.size >= entriesMax) break
+  /** Transactions with an action older than that: all of them, or, if there are more, the first behind that id. */
+  stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): readonly TxId[] {
+    const found: TxId[] = []
+    for (const [tx, items] of this.#byTransaction) {
+      if ((after === undefined || tx > after) && items.some((item) => this.#isOlder(item, tx, olderThan)))
+        found.push(tx)
     }
-    return [...stalled].slice(0, entriesMax)
+    return found.length < entriesMax ? found : found.toSorted().slice(0, entriesMax)
+  }
+
+  #isOlder(item: KeyBytes, tx: TxId, than: Timestamp): boolean {
+    return this.of(item).pending.some((pending) => pending.tx === tx && pending.timestamp < than)
   }
 
   #load(): void {

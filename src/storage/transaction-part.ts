@@ -397,8 +397,8 @@ export class TransactionPart implements TransactionNode {
   }
 
   // eslint-disable-next-line typescript/require-await -- an exception must reject
-  async stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]> {
-    return this.#options.pendings.stalled(olderThan, entriesMax)
+  async stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
+    return this.#options.pendings.stalled(olderThan, entriesMax, after)
   }
 
   #loadAction(given: Action): Loaded {

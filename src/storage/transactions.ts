@@ -179,6 +179,9 @@ export interface TransactionNode {
   transact(request: TransactRequest): Promise<TransactReply>
   readAt(request: ReadAtRequest): Promise<ReadAtReply>
   readLatest(request: ReadLatestRequest): Promise<ReadLatestReply>
-  /** Transactions pending on items of this node for longer than that, for recovery (§3.5). */
-  stalled(olderThan: Timestamp, entriesMax: number): Promise<readonly TxId[]>
+  /**
+   * Transactions pending on items of this node for longer than that, for recovery (§3.5). Where there are as many as asked
+   * for they are the first by their ids, and the next come after the last of them.
+   */
+  stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]>
 }

@@ -239,3 +239,98 @@ test('§3.5 a node that does not answer holds nothing else up, and is tried agai
   assert.ok(errors.length > 0)
   await recovery.stop()
 })
+
+/** More than a round looks at, all pending on items of node 0, none of which can be cancelled there. */
+async function stuck(cluster: Cluster, count: number): Promise<ReadonlySet<TxId>> {
+  const [node] = cluster.nodes
+  assert.ok(node)
+  const all = new Set<TxId>()
+  for (let n = 0; n < count; n++) {
+    const tx = txId(ledgerSlot(n.toString(16).padStart(32, '0')), 'n')
+    const at = timestamp(cluster.runtime.clock.nowMicros() + 10 + n)
+    const actions = [put(idOn(0, `stuck-${n}-`), NEW)]
+    assert.deepEqual((await node.prepare({ tx, timestamp: at, actions })).verdicts, [{ verdict: 'accepted' }])
+    all.add(tx)
+  }
+  return all
+}
+
+/** Node 0 as recovery sees it: of these transactions it cancels none. */
+const refusing = (cluster: Cluster, stuckOnes: ReadonlySet<TxId>): Cluster['seen'] => {
+  const [first, ...others] = cluster.seen
+  assert.ok(first)
+  const cancel: typeof first.cancel = (request) =>
+    stuckOnes.has(request.tx) ? Promise.reject(new Error('no space left on device')) : first.cancel(request)
+  return [{ ...first, cancel, ledger: first.ledger }, ...others]
+}
+
+for (const count of [1100, 2500]) {
+  test(`§3.5 ${count} transactions that cannot be finished do not hide the one behind them`, async () => {
+    const cluster = await openCluster()
+    const stuckOnes = await stuck(cluster, count)
+    const steps = new Steps(cluster, 'f')
+    await steps.prepare(0)
+    const tuning = { callTriesMax: 1 }
+    const recovery = recover(cluster, {
+      nodes: refusing(cluster, stuckOnes),
+      tuning,
+      onError: () => undefined,
+    })
+    const isPending = async (): Promise<boolean> =>
+      (await cluster.nodes[0]?.stalled(Number.MAX_SAFE_INTEGER as Timestamp, 10_000))?.includes(steps.tx) ??
+      false
+    let rounds = 0
+    for (; rounds < 40 && (await isPending()); rounds++) {
+      cluster.runtime.clock.advance(1000)
+      await recovery.round()
+    }
+    assert.equal(await isPending(), false, `still there after ${rounds} rounds`)
+    assert.equal(await pendingOn(cluster, 0), count)
+    await recovery.stop()
+  })
+}
+
+test('§3.5 at a start those that cannot be finished do not hide the others either', async () => {
+  const cluster = await openCluster()
+  const stuckOnes = await stuck(cluster, 1500)
+  await new Steps(cluster, 'f').prepare(0)
+  const recovery = recover(cluster, {
+    nodes: refusing(cluster, stuckOnes),
+    tuning: { callTriesMax: 1 },
+    onError: () => undefined,
+  })
+  await recovery.takeOver()
+  assert.equal(await pendingOn(cluster, 0), 1500)
+  await recovery.stop()
+})
+
+const pendingOn = async (cluster: Cluster, node: number): Promise<number> =>
+  (await cluster.nodes[node]?.stalled(Number.MAX_SAFE_INTEGER as Timestamp, 100_000))?.length ?? 0
+
+test('§3.5 transactions that come and go leave room to notice the one that stalls', async () => {
+  const cluster = await openCluster()
+  const recovery = recover(cluster)
+  const [node] = cluster.nodes
+  assert.ok(node)
+  // 700 others are in flight whenever a round looks, and none of them for long: 14,000 in all.
+  for (let round = 0; round < 20; round++) {
+    const flying: TxId[] = []
+    for (let n = 0; n < 700; n++) {
+      const tx = txId(ledgerSlot((round * 700 + n + 1).toString(16).padStart(32, '0')), 'n')
+      const at = timestamp(cluster.runtime.clock.nowMicros() + 10 + n)
+      await node.prepare({ tx, timestamp: at, actions: [put(idOn(0, `item-${n}-`), NEW)] })
+      flying.push(tx)
+    }
+    cluster.runtime.clock.advance(1000)
+    await recovery.round()
+    for (const tx of flying) await node.cancel({ tx, items: [] })
+  }
+  const steps = new Steps(cluster, 'f')
+  await steps.prepare(0)
+  for (let round = 0; round < 5; round++) {
+    cluster.runtime.clock.advance(1000)
+    await recovery.round()
+  }
+  assert.equal(await pendingOn(cluster, 0), 0)
+  await recovery.stop()
+})
