@@ -12,6 +12,8 @@ const TABLES = [
   ['faults', 'fault/'],
   ['errors within one process', 'error/'],
   ['waits', 'wait/'],
+  ['ranges that were looked at, by the way to look', 'scan/'],
+  ['worlds with a small knob', 'knob/'],
 ] as const
 
 /** Everything that was counted. */

@@ -7,6 +7,7 @@ import type { Coordinator } from '../coordinator/coordinator.js'
 import { allRules, noRules } from '../rules/switches.js'
 import { put, type Request, update } from './actions.js'
 import { Tally } from './faults.js'
+import { worldKnobs } from './knobs.js'
 import { Machine, type SimNode } from './machine.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { SimProcess, type Surroundings } from './process.js'
@@ -104,6 +105,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
     network,
     rules: rules === 'all' ? allRules : noRules,
     table: TABLE,
+    knobs: worldKnobs,
     witness: new Witness(tally),
     nodes,
     sharedJournal: false,

@@ -1,5 +1,6 @@
 // What a long run must have seen: a fault that never happened, or a rule that was never made use of, was not tested.
 import type { Fault, Tally } from './faults.js'
+import { DRAWN_KNOBS } from './knobs.js'
 import type { JournalOf, Processes } from './world.js'
 
 /** Runs of fewer transactions prove nothing by what they lack. */
@@ -97,6 +98,9 @@ const SELDOM_IN_ONE_PROCESS: ReadonlySet<string> = new Set([
 const OF_ONE_PROCESS = ['world/one process', 'wait/admission', 'error/WriteFailed', 'error/OutcomeUnknown']
 const RUN_OVER = 'error/RunOver'
 
+/** The ways to look at ranges. */
+const SCANS = ['scan/views', 'scan/pages', 'scan/query', 'scan/text', 'scan/entries']
+
 /** What worlds must have met in which the nodes share a journal. */
 const SHARED_JOURNAL = 'world/shared journal'
 const TORN_GROUP = 'fault/torn-group'
@@ -124,6 +128,8 @@ export function missing(tally: Tally, covered: Covered): readonly string[] {
       : []),
     ...(covered.processes === 'one' ? [RUN_OVER] : []),
     ...ofPlaces(covered),
+    ...DRAWN_KNOBS.map((knob) => `knob/${knob}`),
+    ...SCANS,
   ]
   return neverHappened(tally, wanted, covered)
 }

@@ -7,6 +7,7 @@
 // To the others each node and its part of the ledger is a service of its own. In some worlds there are no others: the
 // machine coordinates by itself (one-process.ts).
 import type { KeyBytes, TxId } from '../model/brand.js'
+import type { Knobs } from '../model/knobs.js'
 import type { StepAction } from '../rules/beside.js'
 import { JournalLine, type JournalLineOptions } from '../storage/journal-line.js'
 import type { Line } from '../storage/line.js'
@@ -27,18 +28,9 @@ const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 
-/** Small, so that segments change and the index is brought up often. */
-const TUNING = {
-  segmentBytesMax: 16 * 1024,
-  reserveBytes: 0,
-  overlayBytesMax: 64 * 1024,
-  applyDelayMs: 30,
-  applyChangesMax: 100,
-}
-
 /** In one process nobody has to wait but for room: some have little. */
-const scarcity = (random: Random): Pick<typeof TUNING, 'overlayBytesMax'> => ({
-  overlayBytesMax: random.skewed(2 * 1024, TUNING.overlayBytesMax),
+const scarcity = (random: Random): Pick<Knobs, 'overlayBytesMax'> => ({
+  overlayBytesMax: random.skewed(2 * 1024, 64 * 1024),
 })
 /** Of the disks of such machines. */
 const OFTEN_FULL = 0.2
@@ -48,13 +40,13 @@ export class Machine {
   readonly nodes: readonly SimNode[]
   readonly #cluster: Cluster
   readonly #disk: SimDisk
-  readonly #tuning: typeof TUNING
+  readonly #knobs: Knobs
 
   /** With the nodes of these positions in the cluster. */
   constructor(cluster: Cluster, name: string, positions: readonly number[]) {
     this.#cluster = cluster
-    const { around, sharedJournal, oneProcess } = cluster
-    this.#tuning = oneProcess ? { ...TUNING, ...scarcity(around.random) } : TUNING
+    const { around, sharedJournal, oneProcess, knobs } = cluster
+    this.#knobs = oneProcess ? { ...knobs, ...scarcity(around.random) } : knobs
     this.#disk = new SimDisk(around, {
       ...(sharedJournal && { seams: frameSeams }),
       ...(oneProcess && { oftenFull: around.random.chance(OFTEN_FULL) }),
@@ -80,7 +72,7 @@ export class Machine {
         indexes: this.nodes.map(({ index }) => index.layer(life)),
         files: this.#disk.layer(life, () => this.#restartSoon(life)),
         folder: 'journal',
-        tuning: this.#tuning,
+        tuning: this.#knobs,
         rules,
         functions: countedRules(
           around.tally,
@@ -141,7 +133,7 @@ export class SimNode {
   constructor(cluster: Cluster, position: number, process: () => SimProcess) {
     this.name = `node-${position}`
     this.services = { node: this.name, ledger: `ledger-${position}` }
-    this.index = new SimIndex(cluster.around)
+    this.index = new SimIndex(cluster.around, cluster.knobs)
     this.#cluster = cluster
     this.#position = position
     this.#process = process

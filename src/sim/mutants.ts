@@ -1,6 +1,7 @@
 // Wrong versions of the store, each wrong in one place: a simulation that does not find them proves nothing about the
 // right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
 // store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
+import { SHAPE_MUTANTS } from './shape-mutants.js'
 import { UNIT_MUTANTS } from './unit-mutants.js'
 
 export interface Mutant {
@@ -37,6 +38,7 @@ const lookedAtUnsynced = (...arrivals: readonly number[]): string =>
 
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...UNIT_MUTANTS,
+  ...SHAPE_MUTANTS,
 
   // Rules: preparing.
   'prepare-ignores-last-write': {

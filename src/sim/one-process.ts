@@ -36,7 +36,7 @@ export interface RunningNode {
 
 /** What such a machine offers to clients, once it has finished what the life before left. */
 export async function serveWithin(
-  { rules, around, onBroken }: Pick<Cluster, 'rules' | 'around' | 'onBroken'>,
+  { rules, around, knobs, onBroken }: Pick<Cluster, 'rules' | 'around' | 'knobs' | 'onBroken'>,
   life: Life,
   running: readonly RunningNode[],
 ): Promise<Services> {
@@ -63,7 +63,7 @@ export async function serveWithin(
     nodeOf: (hash) => nodeOf(hash, nodes.length),
     rules,
     sharedJournal: true,
-    tuning: { deadlineMs: WRITE_DEADLINE_MS },
+    tuning: { deadlineMs: WRITE_DEADLINE_MS, completionsMax: knobs.completionsMax },
   })
   const items = running.map(({ service, watched }) => [service, singleItems(watched, coordinator)] as const)
   return inTurns(life, { ...coordinatorServices(coordinator, nodes), ...Object.fromEntries(items) })

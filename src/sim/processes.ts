@@ -3,6 +3,7 @@
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../coordinator/coordinator.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { LedgerSlot } from '../model/brand.js'
+import type { Knobs } from '../model/knobs.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
@@ -22,6 +23,7 @@ export interface Cluster {
   readonly rules: TransactionRules
   /** As the nodes know it. */
   readonly table: TableShape
+  readonly knobs: Knobs
   readonly witness: Witness
   readonly nodes: readonly SimNode[]
   /** All nodes are on one machine and write to one journal. */
@@ -91,6 +93,7 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
           callTimeoutMs: CALL_TIMEOUT_MS,
           callTriesMax: CALL_TRIES_MAX,
           deadlineMs: WRITE_DEADLINE_MS,
+          completionsMax: cluster.knobs.completionsMax,
         },
       })
       return Promise.resolve(coordinatorServices(coordinator, nodes))

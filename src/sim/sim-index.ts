@@ -1,17 +1,19 @@
 // The index of a simulated machine: what was applied survives every crash, and what was being applied may or may not have.
 import { memoryIndex } from '../index/memory-index.js'
 import type { IndexChange, OrderedIndex } from '../index/ordered-index.js'
+import type { Knobs } from '../model/knobs.js'
 import type { Life, Surroundings } from './process.js'
 import type { Random } from './random.js'
 
 export class SimIndex {
   readonly #around: Surroundings
   readonly #random: Random
-  readonly #index = memoryIndex()
+  readonly #index: OrderedIndex
   #applying: { readonly changes: readonly IndexChange[]; readonly upTo: number } | undefined
 
-  constructor(around: Surroundings) {
+  constructor(around: Surroundings, knobs: Knobs) {
     this.#around = around
+    this.#index = memoryIndex(knobs)
     this.#random = around.random.fork()
   }
 

@@ -22,23 +22,24 @@
 import { ledgerSlot, type KeyBytes, timestamp } from '../model/brand.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { LocalNode } from '../storage/local-node.js'
-import { parseRecord } from '../storage/record.js'
 import { inSpace } from '../storage/spaces.js'
 import type { RangeEntry } from '../storage/storage-node.js'
 import { keyNamed } from './actions.js'
 import { type Aim, Aims } from './aims.js'
 import type { Anomaly } from './check/anomaly.js'
-import { judgeEntries } from './check/entries.js'
+import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
 import { SimClient } from './client.js'
 import { type Fault, Tally } from './faults.js'
 import { type Image, writerOf } from './history.js'
+import { knobsOf } from './knobs.js'
 import { Machine, type SimNode } from './machine.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { INDEXED_TABLE, TABLE } from './table.js'
 import { type Surroundings, SimProcess } from './process.js'
 import { Random } from './random.js'
 import { imageOf, Recorder } from './recorder.js'
+import { Scanner } from './scanner.js'
 import { Scheduler } from './scheduler.js'
 import { Troublemaker } from './trouble.js'
 import { Witness } from './witness.js'
@@ -137,6 +138,7 @@ class World {
       network,
       rules,
       table,
+      knobs: knobsOf(options.seed, tally),
       witness: new Witness(tally),
       nodes,
       sharedJournal,
@@ -188,6 +190,8 @@ class World {
     const links = oneProcess ? this.#clients : undefined
     const troublemaker = new Troublemaker(network, this.#processes(), this.#around, links)
     troublemaker.start()
+    const scanner = new Scanner(this.#cluster, this.#recorder, this.#options.seed)
+    scanner.start()
     await Promise.all(crew.map((client) => this.#drive(client)))
     trouble.on = false
     network.heal()
@@ -272,7 +276,7 @@ class World {
       ...recorder.found.all,
       ...replayed.anomalies,
       ...judged.anomalies,
-      ...(await this.#entryAnomalies()),
+      ...this.#viewAnomalies([...nameOf.keys()]),
     ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
@@ -288,12 +292,15 @@ class World {
     return final
   }
 
-  async #entryAnomalies(): Promise<readonly Anomaly[]> {
+  #viewAnomalies(addresses: readonly KeyBytes[]): readonly Anomaly[] {
     const { nodes, table } = this.#cluster
     const found: Anomaly[] = []
     for (const { name, node, log } of nodes) {
-      const items = (await itemsOf(node!)).map(({ record }) => parseRecord(record))
-      found.push(...judgeEntries(name, table, items, (space) => log.keysIn(space)))
+      for (const which of ['durable', 'decided'] as const) {
+        const view = log.view(which)!
+        found.push(...judgeView(`${name} (${which})`, table, view, addresses))
+      }
+      found.push(...judgeCounts(name, table, log.view('decided')!, (space) => node!.count(space)))
     }
     return found
   }

@@ -8,18 +8,11 @@ import type { Line, Put } from '../storage/line.js'
 import type { JournalLineOptions } from '../storage/journal-line.js'
 import { asBuffer, decodeRecord } from '../storage/record.js'
 import { TABLE } from './table.js'
-import {
-  CLOCK_KEY,
-  boundsOf,
-  decodeClock,
-  inSpace,
-  ledgerKey,
-  pendingKey,
-  withoutSpace,
-} from '../storage/spaces.js'
+import { CLOCK_KEY, decodeClock, inSpace, ledgerKey, pendingKey } from '../storage/spaces.js'
 import { decodeLedgerRecord } from '../ledger/record-bytes.js'
-import type { KeyBytes, SpaceId } from '../model/brand.js'
+import type { KeyBytes } from '../model/brand.js'
 import type { ItemRecord } from '../storage/storage-node.js'
+import type { View } from '../storage/view.js'
 import { type PendingItem, decodePending, hasTombstone } from '../storage/pending-bytes.js'
 
 export interface LoggedWrite {
@@ -89,10 +82,9 @@ export class WriteLog {
     return this.#log.findLastIndex((write) => write.address === address) >= this.#certain
   }
 
-  /** What is in one space, without the space, as decided so far. */
-  keysIn(space: SpaceId): readonly KeyBytes[] {
-    const entries = this.#line?.decided.range({ ...boundsOf(space), reverse: false }) ?? []
-    return Array.from(entries, ([key]) => withoutSpace(key))
+  /** What the node shows to readers, or to who decides; of its last life. */
+  view(which: 'durable' | 'decided'): View | undefined {
+    return this.#line?.[which]
   }
 
   /** From here until the node does something else it writes for this request. */

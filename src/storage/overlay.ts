@@ -22,6 +22,7 @@ export class Overlay {
   readonly #newest = new Map<KeyBytes, Version>()
   readonly #order: SeldomAskedOrder
   #durableBatch = 0
+  #appliedBatch = 0
 
   constructor({ overlaySpareKeysMax }: Pick<Knobs, 'overlaySpareKeysMax'> = knobs) {
     this.#order = new SeldomAskedOrder(this.#newest, overlaySpareKeysMax)
@@ -103,13 +104,15 @@ export class Overlay {
   rollBack(keys: Iterable<KeyBytes>): void {
     for (const key of keys) {
       const durable = this.durable(key)
-      if (durable === undefined) this.#delete(key)
+      // What was kept below a lost version may be in the index by now, and nobody would drop it any more.
+      if (durable === undefined || durable.batch <= this.#appliedBatch) this.#delete(key)
       else this.#newest.set(key, durable)
     }
   }
 
-  /** The index holds these keys as of that batch. */
+  /** The index holds all batches up to that one, and these are the keys of the last ones. */
   drop(keys: Iterable<KeyBytes>, batch: number): void {
+    this.#appliedBatch = batch
     for (const key of keys) {
       const newest = this.#newest.get(key)
       if (newest !== undefined && newest.batch <= batch) this.#delete(key)
