@@ -12,6 +12,26 @@ export function evaluateCondition(condition: BoundCondition, item: Item | undefi
   return holds(condition.tree, item ?? NOTHING, condition.bindings)
 }
 
+/** How many values are compared at most to evaluate it once. */
+export const comparisonsOf = ({ tree }: BoundCondition): number => comparisonsIn(tree)
+
+function comparisonsIn(node: ConditionNode): number {
+  switch (node.type) {
+    case 'and':
+    case 'or':
+      return node.terms.reduce((sum, term) => sum + comparisonsIn(term), 0)
+    case 'not':
+      return comparisonsIn(node.term)
+    case 'in':
+      return node.list.length
+    case 'between':
+      return 2
+    case 'compare':
+    case 'function':
+      return 1
+  }
+}
+
 const NOTHING: Item = Object.freeze({})
 
 function holds(node: ConditionNode, item: Item, bindings: Bindings): boolean {

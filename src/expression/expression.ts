@@ -26,7 +26,7 @@ import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './tree.j
 import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
 
 export { applyUpdate, updatedAttributes } from './apply-update.js'
-export { evaluateCondition } from './evaluate.js'
+export { comparisonsOf, evaluateCondition } from './evaluate.js'
 export {
   conditionAttributes,
   projectionPaths,

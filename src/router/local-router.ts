@@ -4,6 +4,7 @@ import { type AccessPart, accessDenied, allows, type OperationName } from './acc
 import type { Input, RequestScope, Operation, RouterContext } from './context.js'
 import { damageError, internalError } from './reply.js'
 import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './router.js'
+import { readShaped } from './read-shaped.js'
 import { fitsShape } from './shape-fits.js'
 import { checkShape } from './shape.js'
 
@@ -26,6 +27,17 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
         targetPrefix === undefined ? [] : [[name, targetPrefix] as const],
       ),
     ),
+
+    async readLarge(name, text) {
+      const operation = byName.get(name)
+      if (operation === undefined) throw unknownOperation(name)
+      const reading = readShaped(text, operation.shape)
+      for (;;) {
+        const step = reading.next()
+        if (step.done === true) return step.value
+        await new Promise<void>((resolve) => context.runtime.defer(resolve))
+      }
+    },
 
     async handle({ operation: name, input, principal, addressed }: RouterRequest): Promise<RouterReply> {
       const operation = byName.get(name)

@@ -15,7 +15,7 @@ import type { RangeText } from '../storage/range-text.js'
 import type { ItemRecord, RangeEntry, StorageNode } from '../storage/storage-node.js'
 import { consumedCapacity, readUnits } from './capacity.js'
 import { listReply, type ItemJson } from './items-reply.js'
-import { readMerged, type MergedRange } from './merged-range.js'
+import { readMerged, type MergedRange, type PageLimits } from './merged-range.js'
 import { pick, type ReadTarget } from './read-target.js'
 import { furtherMembers, joinReply, parseRecord } from './reply.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
@@ -29,6 +29,8 @@ export interface ReadPlan {
   readonly reverse: boolean
   readonly entriesMax: number | undefined
   readonly filter: ((item: Item) => boolean) | undefined
+  /** That it takes to evaluate the filter once. */
+  readonly filterComparisons?: number | undefined
   readonly selection: Selection
   readonly consistent: boolean
   /** ReturnConsumedCapacity as it was asked for. */
@@ -93,24 +95,18 @@ async function readEntries(plan: ReadPlan): Promise<Reply> {
   const items: ItemJson[] = []
   let last: RangeEntry | undefined
   const view = viewOf(plan)
-  const end = await readMerged(
-    plan.nodes,
-    mergedRange(plan),
-    { entriesMax: plan.entriesMax ?? Number.MAX_SAFE_INTEGER, bytesMax: limits.pageBytesMax },
-    (entry) => {
-      last = entry
-      const seen = view(entry.record)
-      tally.scanned += 1
-      tally.heldBytes += seen.heldBytes
-      if (seen.json !== undefined) {
-        tally.count += 1
-        if (plan.selection.kind !== 'count') items.push(seen.json)
-        if (isFetching(plan.selection))
-          tally.fetchedUnits += readUnits(entry.record.itemBytes, plan.consistent)
-      }
-      return seen.heldBytes
-    },
-  )
+  const end = await readMerged(plan.nodes, mergedRange(plan), pageLimitsOf(plan), (entry) => {
+    last = entry
+    const seen = view(entry.record)
+    tally.scanned += 1
+    tally.heldBytes += seen.heldBytes
+    if (seen.json !== undefined) {
+      tally.count += 1
+      if (plan.selection.kind !== 'count') items.push(seen.json)
+      if (isFetching(plan.selection)) tally.fetchedUnits += readUnits(entry.record.itemBytes, plan.consistent)
+    }
+    return seen.heldBytes
+  })
   const further = furtherMembers({
     LastEvaluatedKey: end === 'exhausted' || last === undefined ? undefined : positionOf(plan.target, last),
     ConsumedCapacity: capacityOf(plan, tally),
@@ -118,6 +114,25 @@ async function readEntries(plan: ReadPlan): Promise<Reply> {
   })
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
   return plan.selection.kind === 'count' ? Buffer.from(`{${tail}`) : listReply(LIST_HEAD, items, `],${tail}`)
+}
+
+/** Comparisons of one page, where an item of so many bytes counts as one more: longer ones take longer to compare. */
+const COMPARISONS_MAX = 1_000_000
+const COMPARED_BYTES = 64
+
+/**
+ * A filter of hundreds of comparisons on the smallest items would take seconds for a megabyte: its page ends earlier, as
+ * clients expect of any page. With up to seven comparisons no page is shorter than DynamoDB's.
+ */
+export function pageLimitsOf({
+  entriesMax = Number.MAX_SAFE_INTEGER,
+  filterComparisons = 0,
+}: Pick<ReadPlan, 'entriesMax' | 'filterComparisons'>): PageLimits {
+  const evaluationsMax = Math.ceil(COMPARISONS_MAX / Math.max(1, filterComparisons))
+  return {
+    entriesMax: Math.min(entriesMax, filterComparisons === 0 ? Number.MAX_SAFE_INTEGER : evaluationsMax),
+    bytesMax: Math.min(limits.pageBytesMax, evaluationsMax * COMPARED_BYTES),
+  }
 }
 
 interface Seen {

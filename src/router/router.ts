@@ -79,6 +79,11 @@ export type RouterReply =
 export interface Router {
   /** Answers every request; never throws and never rejects. */
   handle(request: RouterRequest): Promise<RouterReply>
+  /**
+   * The input in a large JSON text, read along the shape of the operation, in several turns; rejects with a DynamoError.
+   * Without it such a text is parsed like any other.
+   */
+  readLarge?(operation: string, text: string): Promise<unknown>
   /** Answers what waits for something to happen: a server is about to stop. */
   endWaits?(): void
   /** Names of the operations that exist, for metrics. */

@@ -113,7 +113,7 @@ function member(object: Members, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined
 }
 
-function checkTypes(shape: Shape, value: unknown): void {
+export function checkTypes(shape: Shape, value: unknown): void {
   switch (shape.kind) {
     case 'any':
       return

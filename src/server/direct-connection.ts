@@ -223,7 +223,7 @@ export class DirectConnection implements ServedConnection {
 
   /** Whether that body would not be read; node:http then says so, and reads no more of it than it must. */
   #refuses(head: RequestHead, length: number): boolean {
-    return (this.#server.dispatcher.refusal(head) ?? tooMuch(this.#server, length)) !== undefined
+    return (this.#server.dispatcher.refusal(head, length) ?? tooMuch(this.#server, length)) !== undefined
   }
 
   /** Takes what belongs to the body; the position behind that. */

@@ -39,7 +39,7 @@ import {
   type Fault,
 } from './faults.js'
 import { parseBody } from './json-body.js'
-import type { ServerLimits } from './limits.js'
+import { bodyBytesMaxOf, type ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
 import { OriginCheck } from './origin.js'
 import { signedRegion } from './sigv4.js'
@@ -106,9 +106,12 @@ export class Dispatcher {
   }
 
   /** The answer to a request that needs no body to be answered, such as one that must not be read at all. */
-  refusal(head: RequestHead): Answer | undefined {
+  refusal(head: RequestHead, bodyBytes = 0): Answer | undefined {
     const route = this.#route(head)
     if (!(route instanceof OperationMetrics)) return route
+    const { limits } = this.#options
+    if (bodyBytes > bodyBytesMaxOf(route.operation, limits) && bodyBytes <= limits.requestBytesMax)
+      return this.#tooLarge(route.operation)
     const error = this.#options.auth?.refusesUnread(head.headers)
     return error && this.#withCors(head, errorAnswer(error, AMZ_JSON, this.#requestId()))
   }
@@ -139,6 +142,15 @@ export class Dispatcher {
   /** For the HTTP layer: something that never became a request, or was refused unread. */
   edge(status: number, error: string, message: string): Answer {
     return edgeAnswer(status, error, message, this.#requestId())
+  }
+
+  #tooLarge(operation: string): Answer {
+    const bytesMax = bodyBytesMaxOf(operation, this.#options.limits)
+    return this.edge(
+      413,
+      'RequestEntityTooLarge',
+      `A request for ${operation} has at most ${bytesMax} bytes.`,
+    )
   }
 
   recordUnread(answer: Answer): void {
@@ -192,13 +204,9 @@ export class Dispatcher {
     return route ?? this.#error(unknownTarget(target), contentTypeOf(headers)!)
   }
 
-  #operate(
-    operation: string,
-    head: RequestHead,
-    body: Buffer,
-  ): Answer | Promise<Answer> | Promise<RouterReply> {
+  #operate(operation: string, head: RequestHead, body: Buffer): Answer | Promise<Answer | RouterReply> {
     const { headers } = head
-    const { auth, limits, faults, faultPlan, room } = this.#options
+    const { auth, limits, room } = this.#options
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     let principal: Principal = anyone
     if (auth !== undefined) {
@@ -208,14 +216,31 @@ export class Dispatcher {
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
     if (room?.admits(operation) === false) return this.#error(noRoom(), contentType)
-    const parsed = parseBody(body, limits.jsonDepthMax)
+    if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
+    const router = this.#router
+    const parsed = parseBody(body, limits.jsonDepthMax, router.readLarge === undefined ? 'parse' : 'leave')
     if (!parsed.ok) return this.#error(parsed.error, contentType)
-    const request = {
-      operation,
-      input: parsed.input,
-      principal,
-      addressed: addressedBy(operation, headers),
+    const addressed = addressedBy(operation, headers)
+    if ('input' in parsed) {
+      return this.#perform({ operation, input: parsed.input, principal, addressed }, headers, contentType)
     }
+    return router.readLarge!(operation, parsed.large).then(
+      (input) =>
+        this.#perform({ operation, input: input as object, principal, addressed }, headers, contentType),
+      (error: unknown) => {
+        if (error instanceof DynamoError) return this.#error(error, contentType)
+        throw error
+      },
+    )
+  }
+
+  #perform(
+    request: Operated,
+    headers: RequestHeaders,
+    contentType: string,
+  ): Answer | Promise<Answer | RouterReply> {
+    const { operation } = request
+    const { faults, faultPlan } = this.#options
     const faultText = headers[FAULT_HEADER]
     if (faults === true && typeof faultText === 'string') {
       const fault = parseFault(faultText)

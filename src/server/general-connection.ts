@@ -148,7 +148,7 @@ export class GeneralConnection implements ServedConnection {
 
   #unreadRefusal(request: IncomingMessage, length: number | undefined): Answer | undefined {
     if (length !== undefined && length <= UNREAD_CHECK_BYTES) return undefined
-    return this.#server.dispatcher.refusal(request) ?? tooMuch(this.#server, length ?? 0)
+    return this.#server.dispatcher.refusal(request, length) ?? tooMuch(this.#server, length ?? 0)
   }
 
   #collect(exchange: Exchange, length: number | undefined): void {

@@ -4,12 +4,22 @@ import { isUtf8 } from 'node:buffer'
 import { DynamoError } from '../model/errors.js'
 
 export type ParsedBody =
-  { readonly ok: true; readonly input: object } | { readonly ok: false; readonly error: DynamoError }
+  | { readonly ok: true; readonly input: object }
+  /** A text with so much in it that it is to be read along the shape of its operation. */
+  | { readonly ok: true; readonly large: string }
+  | { readonly ok: false; readonly error: DynamoError }
 
-export function parseBody(body: Buffer, depthMax: number): ParsedBody {
+/** Below this, whatever a body has in it is parsed in a moment. */
+const LARGE_BYTES = 128 * 1024
+const BRACKETS_MAX = 5_000
+const COMMAS_MAX = 50_000
+
+/** @param large what to do with a text that is large and has many values in it. */
+export function parseBody(body: Buffer, depthMax: number, large: 'parse' | 'leave' = 'parse'): ParsedBody {
   if (body.length === 0) return refused('the body of the request is empty')
   if (!isUtf8(body)) return refused('the body of the request is not valid UTF-8')
   const text = body.toString('utf8')
+  if (large === 'leave' && text.length > LARGE_BYTES && hasMany(text)) return { ok: true, large: text }
   if (deeperThan(text, depthMax))
     return refused(`the body of the request nests deeper than ${depthMax} levels`)
   let input: unknown
@@ -50,6 +60,12 @@ export function deeperThan(text: string, depthMax: number): boolean {
   }
   return false
 }
+
+/** Text in strings is counted too: it errs on the safe side. */
+const hasMany = (text: string): boolean =>
+  occurrences(text, '{', BRACKETS_MAX) > BRACKETS_MAX ||
+  occurrences(text, '[', BRACKETS_MAX) > BRACKETS_MAX ||
+  occurrences(text, ',', COMMAS_MAX) > COMMAS_MAX
 
 function occurrences(text: string, bracket: string, countMax: number): number {
   let count = 0

@@ -4,6 +4,8 @@ import { limits } from '../model/limits.js'
 export interface ServerLimits {
   /** DynamoDB's own bound on a request. */
   readonly requestBytesMax: number
+  /** Of operations that carry no items and no values of expressions; a valid one has some kilobytes. */
+  readonly plainRequestBytesMax: number
   readonly headerBytesMax: number
   /** Levels of brackets in a request; the deepest legal item needs about 70. */
   readonly jsonDepthMax: number
@@ -39,6 +41,7 @@ export interface ServerLimits {
 
 export const serverLimits: ServerLimits = {
   requestBytesMax: limits.requestBytesMax,
+  plainRequestBytesMax: 2 * 1024 * 1024,
   headerBytesMax: 16 * 1024,
   jsonDepthMax: 200,
   connectionsMax: 4096,
@@ -58,6 +61,32 @@ export const serverLimits: ServerLimits = {
   lingerBytesMax: 16 * 1024 * 1024,
   stopMs: 10_000,
 }
+
+/**
+ * DynamoDB documents 16 MB for a request, and nothing smaller for the operations on items: values of expressions alone may
+ * have 2 MB, which text multiplies.
+ */
+const PLAIN_REQUESTS: ReadonlySet<string> = new Set([
+  'CreateTable',
+  'DeleteTable',
+  'DescribeEndpoints',
+  'DescribeLimits',
+  'DescribeTable',
+  'DescribeTimeToLive',
+  'ListTables',
+  'ListTagsOfResource',
+  'ListTransactions',
+  'TagResource',
+  'UntagResource',
+  'UnitOutcome',
+  'UpdateTable',
+  'UpdateTimeToLive',
+])
+
+export const bodyBytesMaxOf = (operation: string, limits: ServerLimits): number =>
+  PLAIN_REQUESTS.has(operation)
+    ? Math.min(limits.plainRequestBytesMax, limits.requestBytesMax)
+    : limits.requestBytesMax
 
 const SWEEP_MS_MAX = 1_000
 const SWEEP_MS_MIN = 5

@@ -1,4 +1,5 @@
 import type { KeyBytes } from '../../model/brand.js'
+import { comparisonsOf } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { sameValue } from '../../model/compare.js'
 import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
@@ -84,6 +85,7 @@ export async function runQuery(
     reverse,
     entriesMax,
     filter: expressions.filter?.matches,
+    filterComparisons: expressions.filter && comparisonsOf(expressions.filter.bound),
     selection: selectionOf(input, target, expressions.projection),
     consistent: input['ConsistentRead'] === true,
     capacityDetail: input['ReturnConsumedCapacity'],

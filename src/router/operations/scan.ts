@@ -1,3 +1,4 @@
+import { comparisonsOf } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { segmentRange, type KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
@@ -63,6 +64,7 @@ export async function runScan(
     reverse: false,
     entriesMax: typeof input['Limit'] === 'number' ? Math.floor(input['Limit']) : undefined,
     filter: expressions.filter?.matches,
+    filterComparisons: expressions.filter && comparisonsOf(expressions.filter.bound),
     selection,
     consistent: input['ConsistentRead'] === true,
     capacityDetail: input['ReturnConsumedCapacity'],
