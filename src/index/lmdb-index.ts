@@ -14,6 +14,8 @@ import { SealedEntries, keyEncoder } from './sealed-entries.js'
 export interface LmdbIndexOptions {
   /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
   readonly otherProcess?: boolean
+  /** Files of up to so many bytes are looked at page by page before they are opened (./lmdb-file.ts). */
+  readonly checkBytesMax?: number
 }
 
 /**
@@ -23,10 +25,13 @@ export interface LmdbIndexOptions {
  * const index = lmdbIndex('./data/node-0/index')
  * index.get(key)
  */
-export function lmdbIndex(path: string, { otherProcess = true }: LmdbIndexOptions = {}): OrderedIndex {
+export function lmdbIndex(
+  path: string,
+  { otherProcess = true, checkBytesMax }: LmdbIndexOptions = {},
+): OrderedIndex {
   // Whatever becomes of the folder that the process is in.
   const folder = resolve(path)
-  checkIndexFile(folder)
+  checkIndexFile(folder, checkBytesMax)
   return new LmdbIndex(folder, otherProcess ? new IndexWriter(folder) : undefined)
 }
 

@@ -1,82 +1,158 @@
-// Which pages of LMDB's file are in use. A file may end before the last page that its meta page names, if the missing
-// pages are free: a transaction that takes pages at the end and gives them back never writes them.
+// The pages of LMDB's file, read without LMDB: what it would do with a damaged one is not known beforehand.
 //
-//   meta --> root of each tree --> branch pages --> leaf pages --> roots of named trees, overflow pages
-//
-//   page:   18 flags (u16)  20 end of the pointers (u16)  24 pointers (u16 each, from the end of this header)
-//   branch: the child is the first 6 bytes of a node
+//   page:   0 its own number (u64)  8 transaction (u64)  18 flags (u16)  20 end of the pointers (u16)  22 start of the nodes (u16)
+//           24 pointers (u16 each), room, nodes up to the end of the page, one right behind another
 //   node:   4 flags (u16)  6 bytes of the key (u16)  8 key, data
-//   tree:   24 overflow pages (u64)  40 root (u64)
-//   data of a node on overflow pages: 0 first page (u64)  16 pages (u64)
+//           of a branch page: 0 the child (u48).  of a leaf page: 0 bytes of the data (u32)
+//   data on overflow pages:  0 first page (u64)  16 pages (u64);  such a page: 20 pages (u32)  24 data
+//   tree:   4 flags (u16)  6 depth (u16)  8 branch pages  16 leaf pages  24 overflow pages  32 entries  40 root (u64 each)
+//
+// Pointers and the start of the nodes count from the end of the header of 24 bytes. Numbers are little-endian.
 
-export interface PagedFile {
-  readonly read: (page: number) => Buffer
-  /** Whole pages that the file has. */
-  readonly pages: number
-}
-
-const HEADER_BYTES = 24
-const NODE_BYTES = 8
-const TREE_BYTES = 48
-const BRANCH = 0x01
-const LEAF = 0x02
+export const PAGE_HEADER_BYTES = 24
+export const TREE_BYTES = 48
+const NODE_HEADER_BYTES = 8
+const OVERFLOW_BYTES = 24
+export const BRANCH = 0x01
+export const LEAF = 0x02
+const OVERFLOW = 0x04
 const ON_OVERFLOW_PAGES = 0x01
 const TREE = 0x02
 const NO_ROOT = 0xffff_ffff_ffff_ffffn
 
-/** True if everything that these trees (as the meta page has them) refer to is in the file. Reads every branch page. */
-export function holdsAllPages(paged: PagedFile, trees: readonly Buffer[]): boolean {
-  return trees.every((tree) => holdsTree(paged, tree, 'named'))
+export interface PagedFile {
+  /** The bytes from that page on, its own or as many pages; shorter where the file ends. */
+  readonly read: (page: number, pages?: number) => Buffer
+  readonly pageBytes: number
+  /** Whole pages that the file has. */
+  readonly pages: number
 }
 
-/** `leaves`: only those of the main tree hold named ones. */
-function holdsTree(paged: PagedFile, tree: Buffer, leaves: 'named' | 'data'): boolean {
-  const root = tree.readBigUInt64LE(40)
-  if (root === NO_ROOT) return true
-  const looksAtLeaves = leaves === 'named' || tree.readBigUInt64LE(24) > 0n
-  const left = [Number(root)]
-  let seen = 0
-  for (let page = left.pop(); page !== undefined; page = left.pop()) {
-    // A damaged file may refer to itself in a circle.
-    if (page >= paged.pages || ++seen > paged.pages) return false
-    const bytes = paged.read(page)
-    const flags = bytes.readUInt16LE(18)
-    const nodes = nodesOf(bytes)
-    if (nodes === undefined || (flags & (BRANCH | LEAF)) === 0) return false
-    if ((flags & BRANCH) !== 0) {
-      const children = nodes.map((at) => bytes.readUIntLE(at, 6))
-      if (children.some((child) => child >= paged.pages)) return false
-      if (looksAtLeaves || !isLeaf(paged, children[0])) left.push(...children)
-    } else if (!nodes.every((at) => holdsNode(paged, bytes, at))) {
-      return false
-    }
+export interface Tree {
+  readonly flags: number
+  readonly depth: number
+  readonly branchPages: number
+  readonly leafPages: number
+  readonly overflowPages: number
+  readonly entries: number
+  /** Undefined: it is empty. */
+  readonly root: number | undefined
+}
+
+export interface Node {
+  readonly at: number
+  readonly bytes: number
+  readonly key: Buffer
+  readonly flags: number
+  /** Of a branch page. */
+  readonly child: number
+  /** Of a leaf page: the data, or where it is. */
+  readonly data: Buffer
+  readonly dataBytes: number
+}
+
+export function treeOf(bytes: Buffer): Tree {
+  const root = bytes.readBigUInt64LE(40)
+  return {
+    flags: bytes.readUInt16LE(4),
+    depth: bytes.readUInt16LE(6),
+    branchPages: Number(bytes.readBigUInt64LE(8)),
+    leafPages: Number(bytes.readBigUInt64LE(16)),
+    overflowPages: Number(bytes.readBigUInt64LE(24)),
+    entries: Number(bytes.readBigUInt64LE(32)),
+    root: root === NO_ROOT ? undefined : Number(root),
   }
-  return true
 }
 
-/** All children of a branch page are of one kind. */
-const isLeaf = (paged: PagedFile, page: number | undefined): boolean =>
-  page !== undefined && (paged.read(page).readUInt16LE(18) & LEAF) !== 0
+/** What is wrong with the header of a page of a tree; undefined if nothing is. */
+export function headerProblem(bytes: Buffer, page: number, transaction: number): string | undefined {
+  if (Number(bytes.readBigUInt64LE(0)) !== page) return 'it has the number of another page'
+  if (Number(bytes.readBigUInt64LE(8)) > transaction) return 'it is of a later transaction than the last one'
+  const flags = bytes.readUInt16LE(18)
+  if (flags !== BRANCH && flags !== LEAF) return 'it is of no known kind'
+  const lower = bytes.readUInt16LE(20)
+  const upper = bytes.readUInt16LE(22)
+  if (lower % 2 !== 0 || lower > upper || upper > bytes.length - PAGE_HEADER_BYTES)
+    return 'its room is out of bounds'
+  return undefined
+}
 
-function holdsNode(paged: PagedFile, bytes: Buffer, at: number): boolean {
+export const isBranch = (bytes: Buffer): boolean => bytes.readUInt16LE(18) === BRANCH
+
+/** The nodes in the order of their pointers, without those that are out of bounds. */
+export function nodesOf(bytes: Buffer): readonly Node[] {
+  const pointersEnd = Math.min(PAGE_HEADER_BYTES + bytes.readUInt16LE(20), bytes.length - 1)
+  const nodes: Node[] = []
+  for (let at = PAGE_HEADER_BYTES; at < pointersEnd; at += 2) {
+    const node = nodeAt(bytes, bytes.readUInt16LE(at) + PAGE_HEADER_BYTES)
+    if (node !== undefined) nodes.push(node)
+  }
+  return nodes
+}
+
+/** The nodes as they stand one behind another, up to the first that cannot be one. */
+export function nodesInPlace(bytes: Buffer): readonly Node[] {
+  const nodes: Node[] = []
+  for (let at = PAGE_HEADER_BYTES + bytes.readUInt16LE(22); at < bytes.length;) {
+    const node = nodeAt(bytes, at)
+    if (node === undefined) break
+    nodes.push(node)
+    at += node.bytes
+  }
+  return nodes
+}
+
+/** What is wrong with the nodes: they must fill their part of the page, one right behind another. */
+export function nodesProblem(bytes: Buffer, nodes: readonly Node[]): string | undefined {
+  if (nodes.length !== bytes.readUInt16LE(20) / 2) return 'a node of it is out of bounds'
+  let at = PAGE_HEADER_BYTES + bytes.readUInt16LE(22)
+  for (const node of nodes.toSorted((a, b) => a.at - b.at)) {
+    if (node.at !== at) return 'its nodes do not stand one behind another'
+    at += node.bytes
+  }
+  return at === bytes.length ? undefined : 'its nodes do not fill it'
+}
+
+function nodeAt(bytes: Buffer, at: number): Node | undefined {
+  if (at % 2 !== 0 || at + NODE_HEADER_BYTES > bytes.length) return undefined
+  const branch = isBranch(bytes)
   const flags = bytes.readUInt16LE(at + 4)
-  const data = at + NODE_BYTES + bytes.readUInt16LE(at + 6)
-  if ((flags & TREE) !== 0)
-    return (
-      data + TREE_BYTES <= bytes.length && holdsTree(paged, bytes.subarray(data, data + TREE_BYTES), 'data')
-    )
-  if ((flags & ON_OVERFLOW_PAGES) === 0) return true
-  return (
-    data + 24 <= bytes.length &&
-    bytes.readBigUInt64LE(data) + bytes.readBigUInt64LE(data + 16) <= BigInt(paged.pages)
-  )
+  const keyEnd = at + NODE_HEADER_BYTES + bytes.readUInt16LE(at + 6)
+  const dataBytes = bytes.readUInt32LE(at)
+  const dataEnd = keyEnd + (branch ? 0 : (flags & ON_OVERFLOW_PAGES) === 0 ? dataBytes : OVERFLOW_BYTES)
+  if (dataEnd > bytes.length) return undefined
+  return {
+    at,
+    bytes: dataEnd - at + ((dataEnd - at) % 2),
+    key: bytes.subarray(at + NODE_HEADER_BYTES, keyEnd),
+    flags,
+    child: bytes.readUIntLE(at, 6),
+    data: bytes.subarray(keyEnd, dataEnd),
+    dataBytes,
+  }
 }
 
-/** Undefined if they are not where nodes can be. */
-function nodesOf(bytes: Buffer): readonly number[] | undefined {
-  const pointersEnd = HEADER_BYTES + bytes.readUInt16LE(20)
-  if (pointersEnd > bytes.length) return undefined
-  const nodes: number[] = []
-  for (let at = HEADER_BYTES; at < pointersEnd; at += 2) nodes.push(bytes.readUInt16LE(at) + HEADER_BYTES)
-  return nodes.every((at) => at + NODE_BYTES <= bytes.length) ? nodes : undefined
+/** The tree whose root a node of the main tree names, if it does. */
+export const namedTree = ({ flags, data }: Node): Tree | undefined =>
+  flags === TREE && data.length === TREE_BYTES ? treeOf(data) : undefined
+
+export type NodeData =
+  { readonly bytes: Buffer; readonly first?: number; readonly pages: number } | { readonly problem: string }
+
+/** The data of a node of a leaf page, wherever it is. */
+export function dataOf(file: PagedFile, node: Node): NodeData {
+  if (node.flags === 0) return { bytes: node.data, pages: 0 }
+  if (node.flags !== ON_OVERFLOW_PAGES) return { problem: 'it has unknown flags' }
+  const first = Number(node.data.readBigUInt64LE(0))
+  const pages = Math.ceil((node.dataBytes + PAGE_HEADER_BYTES) / file.pageBytes)
+  if (!(first >= 2 && first + pages <= file.pages)) return { problem: 'its pages are not in the file' }
+  const bytes = file.read(first, pages)
+  if (
+    Number(node.data.readBigUInt64LE(16)) !== pages ||
+    bytes.readUInt32LE(20) !== pages ||
+    bytes.readUInt16LE(18) !== OVERFLOW ||
+    Number(bytes.readBigUInt64LE(0)) !== first
+  )
+    return { problem: 'its pages are not those of a value' }
+  return { bytes: bytes.subarray(PAGE_HEADER_BYTES, PAGE_HEADER_BYTES + node.dataBytes), first, pages }
 }

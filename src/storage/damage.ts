@@ -37,7 +37,7 @@ export function nameOfRecord(key: KeyBytes, tables: Iterable<TableShape>): strin
 function nameOfOwnRecord(key: KeyBytes, tables: Iterable<TableShape>): string {
   switch (key.charAt(4)) {
     case 'm':
-      return `the catalogue's record ${JSON.stringify(metaName(key))}`
+      return `the record ${JSON.stringify(metaName(key))} of the catalogue of tables`
     case 'c':
       return nameOfCount(key, tables)
     case 'p':

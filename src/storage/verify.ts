@@ -17,6 +17,7 @@ import { takeExistingFolder } from './folder.js'
 import { asBuffer, decodeRecord, parseRecord } from './record.js'
 import { boundsOf, countKey, decodeCount, inSpace, metaBounds, metaName, withoutSpace } from './spaces.js'
 import type { MetaEntry } from './storage-node.js'
+import { verifyIndexFile } from './verify-index.js'
 
 export interface VerifyReport {
   /** What is wrong, a sentence each; empty if all is well. */
@@ -30,6 +31,8 @@ export interface VerifyOptions {
   /** The tables of a node, from its meta records; the catalogue knows how to read them. */
   readonly tables: (meta: readonly Required<MetaEntry>[]) => readonly TableShape[]
   readonly files?: FileLayer
+  /** Told how far it has come, now and then. */
+  readonly onProgress?: (sentence: string) => void
   /** How many findings are listed at most. */
   readonly findingsMax?: number
 }
@@ -70,6 +73,10 @@ class Report implements VerifyReport {
     this.#findingsMax = findingsMax
   }
 
+  get roomForFindings(): number {
+    return this.#findingsMax - this.findings.length
+  }
+
   found(sentence: string): void {
     if (this.findings.length < this.#findingsMax) this.findings.push(sentence)
   }
@@ -82,6 +89,14 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
     report.found(`There is no index in ${indexPath}.`)
     return undefined
   }
+  const file = verifyIndexFile(indexPath, {
+    tables: options.tables,
+    findingsMax: Math.max(1, report.roomForFindings),
+    onProgress: options.onProgress,
+  })
+  for (const finding of file.findings) report.found(finding)
+  // LMDB is not let at a file that is not sound. What has no checksums gets them when it is opened.
+  if (file.findings.length > 0 || file.records === 'older') return undefined
   let index: OrderedIndex
   try {
     index = lmdbIndex(indexPath)

@@ -84,7 +84,8 @@ test('index: an entry whose key has a flipped bit is missed by nobody: it is nam
       const path = testFolder()
       copyFileSync(sound, join(path, 'data.mdb'))
       flip(path, 'key/020/x', offset, bit)
-      const index = lmdbIndex(path)
+      // A start would find the key out of order; here it is found by whoever reads.
+      const index = lmdbIndex(path, { checkBytesMax: 0 })
       assert.throws(() => index.get(key(20)), isDamaged(key(20)), `bit ${bit} of byte ${offset}`)
       for (const reverse of [false, true]) {
         assert.throws(() => [...index.range({ from: key(20), to: key(21), reverse })], EntryDamaged)
