@@ -79,8 +79,8 @@ export function refusalOf(error: unknown, path: string): unknown {
   const damage = damageIn(error)
   if (damage === undefined) return error
   return new FolderRefused(
-    `The data folder ${path} cannot be opened: ${nameOfRecord(damage.key, [])} is damaged (${damage.why}). ` +
-      `Run seriatim verify --path ${path} to see what else is, and with --repair to mend what can be mended.`,
+    `${capitalised(nameOfRecord(damage.key, []))} is damaged (${damage.why}), and the data folder ${path} cannot be ` +
+      `opened without it. Run seriatim verify --path ${path} to see what else is damaged.`,
     { cause: error },
   )
 }

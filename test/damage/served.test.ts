@@ -168,7 +168,7 @@ test('damage: a record that a start needs is refused with a sentence', async () 
   await assert.rejects(open({ path }), {
     name: 'FolderRefused',
     message: new RegExp(
-      `^The data folder ${path} cannot be opened: the record "table/Orders" of the catalogue of tables is damaged`,
+      `^The record "table/Orders" of the catalogue of tables is damaged .*, and the data folder ${path} cannot be opened`,
     ),
   })
 })
