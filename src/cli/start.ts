@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { loadAuthFile, type Auth } from '../server/auth.js'
 import { type FaultPlan, parseFaultPlan } from '../server/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../server/http-server.js'
+import { readTls, reloadOnHangup, tlsFiles, warnOfOpenKey } from './tls.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { OpenOptions, World } from './world.js'
 
@@ -22,6 +23,9 @@ export const help = `seriatim start [options]
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
+  --tls-cert FILE --tls-key FILE
+                 serve HTTPS with this certificate (and those that vouch for it) and its private key, as PEM;
+                 on SIGHUP both are read again
   --no-auth      every client that reaches the host may do everything: for containers and the like
   --allow-host NAME
                  without --auth: a further name under which clients reach this server, such as
@@ -32,7 +36,7 @@ export const help = `seriatim start [options]
                  { "seed": 1, "faults": [ { "operation": "TransactWriteItems",
                                             "fault": "transaction-conflict", "probability": 0.1 } ] }
 
-Prints "seriatim listening on http://HOST:PORT" when it is ready. On SIGTERM or SIGINT it answers what it has
+Prints "seriatim listening on http://HOST:PORT" (or https://) when it is ready. On SIGTERM or SIGINT it answers what it has
 accepted and closes; a second signal ends it at once.`
 
 const OPTIONS = {
@@ -45,6 +49,8 @@ const OPTIONS = {
   'snapshot-age-ms': { type: 'string' },
   'lock-ms-max': { type: 'string' },
   auth: { type: 'string' },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
   'no-auth': { type: 'boolean' },
   'allow-host': { type: 'string', multiple: true },
   faults: { type: 'boolean' },
@@ -82,6 +88,9 @@ export async function run(args: readonly string[], world: World): Promise<number
   const refusal = hostRefusal(host, { auth: values.auth, noAuth, faults })
   if (refusal !== undefined) throw new UsageError(refusal)
   const auth = values.auth === undefined ? undefined : await readAuth(values.auth, world)
+  const files = tlsFiles(values['tls-cert'], values['tls-key'])
+  const tls = files && (await readTls(files))
+  if (files !== undefined) await warnOfOpenKey(files, world)
   const planText = values['fault-plan']
   if (planText !== undefined && faults !== true) throw new UsageError('--fault-plan needs --faults')
   const faultPlan = planText === undefined ? undefined : await readFaultPlan(planText)
@@ -99,9 +108,10 @@ export async function run(args: readonly string[], world: World): Promise<number
     try {
       if (signals.received) return 0
       const server = await store
-        .listen({ host, port, auth, noAuth, allowHosts, faults, faultPlan })
+        .listen({ host, port, tls, auth, noAuth, allowHosts, faults, faultPlan })
         .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
-      await serve(server, signals.first, world)
+      const endReloads = files && reloadOnHangup(files, server, world)
+      await serve(server, signals.first, world).finally(() => endReloads?.())
     } finally {
       await store.close()
     }

@@ -26,6 +26,8 @@ export interface World {
   printError(line: string): void
   /** Calls back at every SIGINT and SIGTERM; the result ends that. */
   onSignal(callback: (signal: NodeJS.Signals) => void): () => void
+  /** Calls back at every SIGHUP; the result ends that. */
+  onHangup(callback: () => void): () => void
   exitNow(code: number): void
   openStore(options: OpenOptions): Promise<ServedStore>
   verifyFolder(path: string): Promise<FolderReport>
@@ -44,6 +46,12 @@ export function processWorld(): World {
       for (const signal of signals) process.on(signal, callback)
       return () => {
         for (const signal of signals) process.off(signal, callback)
+      }
+    },
+    onHangup: (callback) => {
+      process.on('SIGHUP', callback)
+      return () => {
+        process.off('SIGHUP', callback)
       }
     },
     exitNow: (code) => process.exit(code),

@@ -1,6 +1,6 @@
 // The HTTP edge: DynamoDB's wire protocol on one port.
 //
-//   socket --> direct-connection.ts: plain requests, order, limits ---------\
+//   socket (--tls-door.ts-->) direct-connection.ts: plain requests, order, limits ---------\
 //                  \                                                         dispatch.ts: request to answer --> router
 //                   other forms --> node:http --> general-connection.ts ----/
 //
@@ -19,6 +19,7 @@ import { isLoopbackHost } from './origin.js'
 import { Outbox } from './outbox.js'
 import { PlainRequestReader } from './plain-request.js'
 import type { ServedConnection, ServerState } from './server-state.js'
+import { TlsDoor, type TlsOptions } from './tls-door.js'
 import { ConnectionHeaders } from './write-answer.js'
 
 export interface ListenOptions {
@@ -26,6 +27,8 @@ export interface ListenOptions {
   readonly host?: string | undefined
   /** 8000 by default; 0 lets the system choose. */
   readonly port?: number | undefined
+  /** Serve HTTPS, with this certificate. */
+  readonly tls?: TlsOptions | undefined
   /** Whose signatures are accepted, and what they may do. Without it everybody on this machine may do everything. */
   readonly auth?: Auth | undefined
   /** Whoever reaches the host may do everything: said expressly, it allows another `host` without keys. */
@@ -42,9 +45,11 @@ export interface ListenOptions {
 }
 
 export interface RunningServer extends AsyncDisposable {
-  /** `http://127.0.0.1:8000` */
+  /** `http://127.0.0.1:8000`, or `https:` with `tls`. */
   readonly url: string
   readonly port: number
+  /** Another certificate for connections from now on. Throws if it cannot be used, and keeps the old one. */
+  renewTls(tls: TlsOptions): void
   /** Accepts no more, answers what was accepted, and closes. */
   stop(): Promise<void>
 }
@@ -79,7 +84,7 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     bodyBytesInFlight: 0,
     stopping: false,
   }
-  const sockets = new Sockets(state, auth === undefined ? 'needed' : 'all')
+  const sockets = new Sockets(state, auth === undefined ? 'needed' : 'all', options.tls)
   const server = sockets.server
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -98,8 +103,9 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     return (stopped ??= sockets.stop())
   }
   return {
-    url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     port,
+    renewTls: (tls) => sockets.renewTls(tls),
     stop,
     [Symbol.asyncDispose]: stop,
   }
@@ -133,10 +139,11 @@ class Sockets {
   readonly #state: ServerState
   readonly #general: GeneralServer
   readonly #direct: DirectState
+  readonly #door: TlsDoor | undefined
   readonly #connections = new Map<Socket, ServedConnection>()
   readonly #sweeper: NodeJS.Timeout
 
-  constructor(state: ServerState, headers: 'needed' | 'all') {
+  constructor(state: ServerState, headers: 'needed' | 'all', tls: TlsOptions | undefined) {
     const { limits, metrics } = state
     this.#state = state
     this.#general = new GeneralServer(state)
@@ -148,7 +155,14 @@ class Sockets {
       sweptAtMs: performance.now(),
     }
     // A client that has sent its request and closed its side still gets the answer.
-    this.server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket))
+    const options = { allowHalfOpen: true, noDelay: true }
+    if (tls === undefined) {
+      this.server = createServer(options, (socket) => this.#accept(socket))
+    } else {
+      const door = new TlsDoor(state, tls, (socket) => this.#accept(socket))
+      this.#door = door
+      this.server = createServer(options, (socket) => door.accept(socket))
+    }
     this.server.maxConnections = limits.connectionsMax
     this.server.on('drop', () => metrics.connectionsRefusedTotal++)
     const intervalMs = sweepIntervalMs(limits)
@@ -160,6 +174,7 @@ class Sockets {
     const closed = new Promise<void>((resolve) => {
       this.server.close(() => resolve())
     })
+    this.#door?.stop()
     for (const connection of this.#connections.values()) connection.stop()
     const deadline = setTimeout(() => {
       for (const socket of this.#connections.keys()) socket.destroy()
@@ -167,6 +182,11 @@ class Sockets {
     await closed
     clearTimeout(deadline)
     this.release()
+  }
+
+  renewTls(tls: TlsOptions): void {
+    if (this.#door === undefined) throw new Error('this server was started without a certificate')
+    this.#door.renew(tls)
   }
 
   /** Ends the timers. */

@@ -8,6 +8,7 @@ import { run } from '../../src/cli/run.js'
 import type { FolderReport, OpenOptions, World } from '../../src/cli/world.js'
 import { listen } from '../../src/server/http-server.js'
 import { ask, echoRouter, heldRouter, RawClient, requestOf } from '../server/support.js'
+import { testFolder } from '../suites/folder.js'
 
 /** A world in which the store is a router of a few lines, and signals come from the test. */
 function testWorld(router = echoRouter) {
@@ -22,7 +23,7 @@ function testWorld(router = echoRouter) {
   const world: World = {
     print: (line) => {
       out.push(line)
-      const port = /^seriatim listening on http:\/\/[^:]+:(\d+)$/.exec(line)?.[1]
+      const port = /^seriatim listening on https?:\/\/[^:]+:(\d+)$/.exec(line)?.[1]
       if (port !== undefined) ready(Number(port))
     },
     printError: (line) => errors.push(line),
@@ -30,6 +31,7 @@ function testWorld(router = echoRouter) {
       signal = callback
       return () => (signal = () => {})
     },
+    onHangup: () => () => {},
     exitNow: (code) => exits.push(code),
     openStore: async (options) => {
       opened.push(options)
@@ -136,6 +138,7 @@ test('cli: wrong usage is a sentence and exit code 2, and opens nothing', async 
     [['start', '--no-auth', '--auth', 'keys.json'], /contradict/],
     [['start', '--allow-host', 'a.example:80'], /--allow-host takes the name of a host without a port/],
     [['start', '--lock-ms-max', '0'], /--lock-ms-max/],
+    [['start', '--tls-cert', 'cert.pem'], /--tls-cert and --tls-key are given together/],
     [['fly'], /there is no command 'fly'; the commands are start, /],
     [['--fly'], /there is no option '--fly'/],
   ]
@@ -195,6 +198,20 @@ test('cli: another host without keys is listened on if that is said expressly', 
   )
   cli.signal('SIGTERM')
   assert.equal(await code, 0)
+})
+
+test('cli: a certificate that is not there, or is none, is a sentence', async () => {
+  const folder = testFolder()
+  const files = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')]
+  const absent = testWorld()
+  assert.equal(await run(['start', '--port', '0', ...files], absent.world), 1)
+  assert.match(absent.errors.join(), /cannot read the certificate .*cert\.pem/)
+  assert.deepEqual(absent.opened, [])
+  for (const name of ['cert.pem', 'key.pem']) await writeFile(join(folder, name), 'nonsense', { mode: 0o600 })
+  const wrong = testWorld()
+  assert.equal(await run(['start', '--port', '0', ...files], wrong.world), 1)
+  assert.match(wrong.errors.join(), /the certificate and its key cannot be used/)
+  assert.equal(wrong.closes(), 1)
 })
 
 test('cli: help and version are said', async () => {

@@ -25,7 +25,7 @@ export interface SpawnOptions {
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 const SAID_MAX = 10_000
-const READY = /^seriatim listening on (http:\/\/\S+)$/
+const READY = /^seriatim listening on (https?:\/\/\S+)$/
 
 /**
  * Starts `seriatim start --memory --port 0` and resolves when it has said where it listens.

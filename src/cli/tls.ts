@@ -1,0 +1,56 @@
+// The certificate of a server: two files, read at the start and again on SIGHUP.
+import { readFile, stat } from 'node:fs/promises'
+import type { RunningServer } from '../server/http-server.js'
+import type { TlsOptions } from '../server/tls-door.js'
+import { UsageError } from './arguments.js'
+import type { World } from './world.js'
+
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Both or none. */
+export function tlsFiles(cert: string | undefined, key: string | undefined): TlsFiles | undefined {
+  if (cert !== undefined && key !== undefined) return { cert, key }
+  if (cert === undefined && key === undefined) return undefined
+  throw new UsageError('--tls-cert and --tls-key are given together')
+}
+
+export async function readTls({ cert, key }: TlsFiles): Promise<TlsOptions> {
+  return { cert: await read('certificate', cert), key: await read('private key', key) }
+}
+
+async function read(what: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    throw new Error(`cannot read the ${what} ${path}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+export async function warnOfOpenKey({ key }: TlsFiles, world: World): Promise<void> {
+  const { mode } = await stat(key)
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return
+  world.printError(
+    `seriatim: warning: ${key} is a private key and can be read by other users of this machine; run: chmod 600 ${key}`,
+  )
+}
+
+/** A certificate that cannot be used is told of, and the old one stays. The result ends that. */
+export function reloadOnHangup(files: TlsFiles, server: RunningServer, world: World): () => void {
+  // One after another: of two reloads in a row the later one counts.
+  let reloading = Promise.resolve()
+  return world.onHangup(() => {
+    reloading = reloading.then(async () => {
+      try {
+        server.renewTls(await readTls(files))
+        world.printError(`seriatim: the certificate ${files.cert} is in use for connections from now on`)
+      } catch (error) {
+        world.printError(
+          `seriatim: warning: ${(error as Error).message}; the certificate that was read before stays in use`,
+        )
+      }
+    })
+  })
+}
