@@ -142,6 +142,7 @@ export async function open(options: OpenOptions): Promise<Store> {
     },
     ...place,
     ...(options.onProgress && { onProgress: options.onProgress }),
+    onTrouble: onError,
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
   try {

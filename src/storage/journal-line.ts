@@ -22,6 +22,7 @@ import { OutcomeUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { type Line, type Put, added, keysOf, removals } from './line.js'
 import { Overlay } from './overlay.js'
+import type { Unapplied } from './replay.js'
 import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './storage-node.js'
 import { type View, viewOf } from './view.js'
@@ -36,6 +37,10 @@ export interface JournalLineOptions extends Partial<
   readonly writer: number
   readonly runtime: Runtime
   readonly clock: HybridClock
+  /** What a start found in the journal and could not bring into the index. */
+  readonly unapplied?: Unapplied
+  /** Told once of each reason why the index cannot be written. */
+  readonly onTrouble?: (error: Error) => void
 }
 
 /** What a change costs beside its bytes: tree nodes, map entries, string headers. */
@@ -64,6 +69,8 @@ export class JournalLine implements Line {
   /** Spaces that are being swept, and of which the index holds all that was ever put. */
   readonly #sweeping = new Set<SpaceId>()
   #closing = false
+  /** Why the index could not be written the last time; told already. */
+  #trouble: string | undefined
   #cancelTimer: (() => void) | undefined
   readonly #rollbackCallbacks: (() => void)[] = []
 
@@ -74,7 +81,6 @@ export class JournalLine implements Line {
     this.#overlayBytesMax = tuned.overlayBytesMax
     this.decided = viewOf(options.index, this.#overlay, 'decided')
     this.durable = viewOf(options.index, this.#overlay, 'durable')
-    this.#counts.load(options.index)
     this.#share = options.journal.join(options.writer, {
       take: () => this.#take(),
       written: (end) => this.#written(end),
@@ -84,11 +90,25 @@ export class JournalLine implements Line {
       index: options.index,
       runtime: options.runtime,
       applied: (batches, keys) => this.#applied(batches, keys),
-      failed: (error) => this.#rejectWaiters(indexRefusal(error)),
+      failed: (error) => this.#notApplied(error),
       hurryBytes: this.#overlayBytesMax / 3,
       delayMs: tuned.applyDelayMs,
       changesMax: tuned.applyChangesMax,
     })
+    if (options.unapplied !== undefined) this.#addUnapplied(options.unapplied)
+    this.#counts.load(this.durable)
+  }
+
+  /** As one batch before the first: durable, and not in the index. */
+  #addUnapplied({ changes, timestamp, lsn, end }: Unapplied): void {
+    const number = this.#overlay.durableBatch
+    let bytes = 0
+    for (const [key, value] of changes) {
+      this.#overlay.put(key, value, number)
+      bytes += bytesOf(key, value)
+    }
+    this.#bytes += bytes
+    this.#applier.add({ number, changes, bytes, timestamp, lsn, end })
   }
 
   get run(): string {
@@ -146,7 +166,7 @@ export class JournalLine implements Line {
   #change(key: KeyBytes, value: Uint8Array | undefined): void {
     const batch = this.#open
     batch.changes.set(key, value)
-    this.#addBytes(batch, CHANGE_OVERHEAD_BYTES + key.length + (value?.byteLength ?? 0))
+    this.#addBytes(batch, bytesOf(key, value))
   }
 
   addCount(space: SpaceId, items: number, bytes: number, put: Put = 'put'): void {
@@ -324,7 +344,18 @@ export class JournalLine implements Line {
     else this.#admitNext()
   }
 
+  #notApplied(error: Error): void {
+    if (this.#trouble !== error.message) {
+      this.#trouble = error.message
+      this.#options.onTrouble?.(
+        new Error(`Applying to the index fails, and is tried again: ${error.message}`, { cause: error }),
+      )
+    }
+    this.#rejectWaiters(indexRefusal(error))
+  }
+
   #applied(batches: readonly DurableBatch[], keys: readonly Iterable<KeyBytes>[]): void {
+    this.#trouble = undefined
     const last = batches.at(-1) as DurableBatch
     for (const some of keys) this.#overlay.drop(some, last.number)
     for (const batch of batches) this.#bytes -= batch.bytes
@@ -355,6 +386,9 @@ export class JournalLine implements Line {
     await last?.durable.catch(() => undefined)
   }
 }
+
+const bytesOf = (key: KeyBytes, value: Uint8Array | undefined): number =>
+  CHANGE_OVERHEAD_BYTES + key.length + (value?.byteLength ?? 0)
 
 const NOTHING: SpaceCount = { items: 0, bytes: 0 }
 

@@ -4,9 +4,8 @@ import { lmdbIndex } from '../index/lmdb-index.js'
 import { memoryIndex } from '../index/memory-index.js'
 import { upgradeIndex } from '../index/lmdb-upgrade.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
-import type { Frame } from '../journal/frame.js'
 import { openJournal } from '../journal/journal.js'
-import { lsn, type KeyBytes } from '../model/brand.js'
+import { lsn } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
@@ -18,7 +17,8 @@ import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
 import { type Line, MemoryLine } from './line.js'
 import { LocalNode, type LocalNodeParts, type UnitLimits } from './local-node.js'
-import { CLOCK_KEY, decodeClock, encodeClock } from './spaces.js'
+import { Replay, type Unapplied } from './replay.js'
+import { CLOCK_KEY, decodeClock } from './spaces.js'
 import type { StorageNode } from './storage-node.js'
 
 export type LocalNodeTuning = Partial<Knobs>
@@ -38,6 +38,8 @@ export type LocalNodeOptions = {
       readonly files?: FileLayer
       /** Told how far long work before the start has come. */
       readonly onProgress?: (sentence: string) => void
+      /** Told once of each reason why the index cannot be written; it is tried again. */
+      readonly onTrouble?: (error: Error) => void
     }
 )
 
@@ -106,6 +108,7 @@ export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 
   readonly files: FileLayer
   readonly folder: string
   readonly tuning?: LocalNodeTuning
+  readonly onTrouble?: (error: Error) => void
   /** Puts the line together; a simulation looks over its shoulder. */
   readonly lineOf?: (options: JournalLineOptions) => Line
 }
@@ -128,6 +131,7 @@ export async function openNodesOver(
     folder,
     tuning,
     lineOf = journalLine,
+    onTrouble,
     ...node
   }: NodeParts & { readonly indexes: readonly OrderedIndex[] },
   onClose: () => Promise<void>,
@@ -139,15 +143,36 @@ export async function openNodesOver(
     indexes.map((index) => index.appliedUpTo),
     async (frame) => replays[frame.writer]?.add(frame),
   )
-  for (const replay of replays) await replay.finish()
+  const unapplied: (Unapplied | undefined)[] = []
+  for (const replay of replays) {
+    unapplied.push(await replay.finish())
+    if (replay.failure !== undefined) onTrouble?.(notBroughtUp(replay.failure))
+  }
   return indexes.map((index, writer) => {
     const clock = new HybridClock(runtime.clock)
+    const left = unapplied[writer]
     const seen = index.get(CLOCK_KEY)
-    if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
-    const line = lineOf({ ...tuned, index, journal, writer, runtime, clock })
+    if (left !== undefined) clock.raise(pastUnsynced(left))
+    else if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+    const line = lineOf({
+      ...tuned,
+      index,
+      journal,
+      writer,
+      runtime,
+      clock,
+      ...(left && { unapplied: left }),
+      ...(onTrouble && { onTrouble }),
+    })
     return new LocalNode({ ...node, line, clock, runtime, knobs: tuned, onClose })
   })
 }
+
+const notBroughtUp = (cause: Error): Error =>
+  new Error(
+    `The index lacks the last writes: ${cause.message}. They are in the journal and in memory, reads go on, and it is tried again.`,
+    { cause },
+  )
 
 const journalLine = (options: JournalLineOptions): Line => new JournalLine(options)
 
@@ -157,7 +182,7 @@ const UNSYNCED_LSNS_MAX = 2 ** 20
 function pastUnsynced({
   timestamp,
   lsn: last,
-}: ReturnType<typeof decodeClock>): ReturnType<typeof decodeClock> {
+}: Pick<Unapplied, 'timestamp' | 'lsn'>): Pick<Unapplied, 'timestamp' | 'lsn'> {
   return { timestamp, lsn: lsn(last + UNSYNCED_LSNS_MAX) }
 }
 
@@ -169,36 +194,5 @@ async function syncFolders(folder: DataFolder): Promise<void> {
   for (let node = 0; node < folder.nodes; node++) {
     await files.syncFolder(join(folder.nodePath(node), 'index'))
     await files.syncFolder(folder.nodePath(node))
-  }
-}
-
-/** Brings the index up, many frames a commit. */
-class Replay {
-  readonly #index: OrderedIndex
-  readonly #bytesMax: number
-  #changes = new Map<KeyBytes, Uint8Array | undefined>()
-  #bytes = 0
-  #last: Frame | undefined
-
-  constructor(index: OrderedIndex, bytesMax: number) {
-    this.#index = index
-    this.#bytesMax = bytesMax
-  }
-
-  async add(frame: Frame): Promise<void> {
-    for (const [key, value] of frame.changes) this.#changes.set(key, value)
-    this.#bytes += frame.end - frame.position
-    this.#last = frame
-    if (this.#bytes >= this.#bytesMax) await this.finish()
-  }
-
-  async finish(): Promise<void> {
-    if (this.#last === undefined) return
-    const { timestamp, lsn, end } = this.#last
-    this.#changes.set(CLOCK_KEY, encodeClock(timestamp, lsn))
-    await this.#index.apply(this.#changes, end)
-    this.#changes = new Map()
-    this.#bytes = 0
-    this.#last = undefined
   }
 }

@@ -120,9 +120,17 @@ class Round {
       if (status !== 200 || Item?.text.S !== textOf(id))
         this.#problems.push(`GetItem of ${id}: ${status} ${JSON.stringify(json).slice(0, 200)}`)
     }
-    const { status, json } = await call(this.#server.url, 'Scan', { TableName, Select: 'COUNT' })
-    if (status !== 200 || json['Count'] !== this.acknowledged.size)
-      this.#problems.push(`Scan: ${status} ${JSON.stringify(json)}, ${this.acknowledged.size} acknowledged`)
+    let count = 0
+    let start: unknown
+    do {
+      const from = start === undefined ? {} : { ExclusiveStartKey: start }
+      const { status, json } = await call(this.#server.url, 'Scan', { TableName, Select: 'COUNT', ...from })
+      if (status !== 200) this.#problems.push(`Scan: ${status} ${JSON.stringify(json)}`)
+      count += Number(json['Count'] ?? 0)
+      start = json['LastEvaluatedKey']
+    } while (start !== undefined)
+    if (count !== this.acknowledged.size)
+      this.#problems.push(`Scan: ${count} items, ${this.acknowledged.size} acknowledged`)
   }
 
   /** A commit was synced that began after this moment, or was going on. */

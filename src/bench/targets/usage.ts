@@ -1,5 +1,5 @@
-// What a process has used so far, where there is a /proc to ask.
-import { readFileSync } from 'node:fs'
+// What a process and those that it has started have used so far, where there is a /proc to ask.
+import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Usage {
   readonly cpuMicros: number
@@ -15,6 +15,14 @@ const STAT_SYSTEM = 12
 
 /** Undefined where there is no /proc, or it does not tell this user. */
 export function usageOf(pid: number): Usage | undefined {
+  return summed(pid, ownUsage, (one, other) => ({
+    cpuMicros: one.cpuMicros + other.cpuMicros,
+    writtenBytes: one.writtenBytes + other.writtenBytes,
+    readBytes: one.readBytes + other.readBytes,
+  }))
+}
+
+function ownUsage(pid: number): Usage | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     const ticks = Number(fields[STAT_USER]) + Number(fields[STAT_SYSTEM])
@@ -35,7 +43,15 @@ export interface Memory {
   readonly ownBytes: number
 }
 
+/** What several processes share counts for each of them. */
 export function memoryOf(pid: number): Memory | undefined {
+  return summed(pid, ownMemory, (one, other) => ({
+    residentBytes: one.residentBytes + other.residentBytes,
+    ownBytes: one.ownBytes + other.ownBytes,
+  }))
+}
+
+function ownMemory(pid: number): Memory | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const bytes = (name: string): number =>
@@ -44,5 +60,28 @@ export function memoryOf(pid: number): Memory | undefined {
     return { residentBytes, ownBytes: residentBytes - bytes('RssFile') }
   } catch {
     return undefined
+  }
+}
+
+function summed<T extends object>(
+  pid: number,
+  of: (pid: number) => T | undefined,
+  add: (one: T, other: T) => T,
+): T | undefined {
+  const own = of(pid)
+  if (own === undefined) return undefined
+  return startedBy(pid).reduce((sum, child) => {
+    const more = summed(child, of, add)
+    return more === undefined ? sum : add(sum, more)
+  }, own)
+}
+
+function startedBy(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    )
+  } catch {
+    return []
   }
 }
