@@ -1,6 +1,7 @@
 // Where `seriatim transactions` finds them: a running server, or a folder that nobody uses.
 import { createHmac } from 'node:crypto'
 import { access } from 'node:fs/promises'
+import { storedShapes } from '../router/catalog.js'
 import { EXTENSION_PREFIX } from '../router/context.js'
 import { type TransactionList, listTransactions } from '../router/transaction-list.js'
 import { realRuntime } from '../runtime/real-runtime.js'
@@ -20,7 +21,9 @@ export async function transactionsIn(path: string, limit: number): Promise<Trans
   const runtime = realRuntime()
   const nodes = await openLocalNodes({ runtime, path })
   try {
-    return await listTransactions(nodes, runtime.clock.nowMicros(), limit)
+    const [home] = nodes
+    const shapes = home === undefined ? [] : await storedShapes(home)
+    return await listTransactions({ nodes, shapes, ended: [], nowMicros: runtime.clock.nowMicros() }, limit)
   } finally {
     await Promise.all(nodes.map((node) => node.close()))
   }

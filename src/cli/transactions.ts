@@ -1,5 +1,10 @@
 // seriatim transactions: what is in flight, what has stalled, what was done of late and why it was cancelled.
-import type { InFlightTransaction, RecentTransaction, TransactionList } from '../router/transaction-list.js'
+import type {
+  InFlightTransaction,
+  ListedItem,
+  RecentTransaction,
+  TransactionList,
+} from '../router/transaction-list.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { World } from './world.js'
 
@@ -43,10 +48,25 @@ function linesOf({ InFlight, Recent }: TransactionList): readonly string[] {
   const stalled = InFlight.filter(({ Stalled }) => Stalled).length
   return [
     `In flight: ${InFlight.length}${stalled > 0 ? `, of which ${stalled} stalled` : ''}`,
-    ...InFlight.map((each) => `  ${inFlightLine(each)}`),
+    ...InFlight.flatMap((each) => [`  ${inFlightLine(each)}`, ...itemLines(each)]),
     `Recently done: ${Recent.length}`,
-    ...Recent.map((each) => `  ${recentLine(each)}`),
+    ...Recent.flatMap((each) => [`  ${recentLine(each)}`, ...itemLines(each)]),
   ]
+}
+
+/** One for each item that is known, and one for how many more there are. */
+function itemLines({
+  Items = [],
+  ItemCount = Items.length,
+}: {
+  readonly Items?: readonly ListedItem[]
+  readonly ItemCount?: number
+}): readonly string[] {
+  const lines = Items.map(
+    ({ TableName, Key }) =>
+      `      ${TableName ?? 'a table that was dropped'} ${Key === undefined ? '' : JSON.stringify(Key)}`,
+  )
+  return ItemCount > Items.length ? [...lines, `      and ${ItemCount - Items.length} more`] : lines
 }
 
 function inFlightLine({

@@ -29,6 +29,7 @@ import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
 import { nodeAt } from './finish.js'
+import { type EndedTransaction, RecentTransactions } from './recent.js'
 import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
 import { openSnapshots, type Snapshots } from './snapshots.js'
@@ -133,6 +134,8 @@ export interface Coordinator {
   witness(timestamp: Timestamp): void
   /** No timestamp of a snapshot that was opened here is above it. */
   now(): Timestamp
+  /** The last that were ended here, the newest first. */
+  recent(): readonly EndedTransaction[]
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
@@ -154,6 +157,7 @@ export interface Parts {
   readonly readRoundsMax: number
   readonly deadlineMs: number
   readonly completion: Completion
+  readonly recent: RecentTransactions
 }
 
 const ATTEMPTS_MAX = 8
@@ -182,6 +186,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     clock: new HybridClock(runtime.clock),
     calls,
     completion,
+    recent: new RecentTransactions(runtime.clock),
     attemptsMax: tuning.attemptsMax ?? ATTEMPTS_MAX,
     readRoundsMax: tuning.readRoundsMax ?? READ_ROUNDS_MAX,
     deadlineMs: tuning.deadlineMs ?? DEADLINE_MS,
@@ -194,6 +199,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     snapshots: openSnapshots(parts),
     witness: (timestamp) => parts.clock.witness(timestamp),
     now: () => parts.clock.now(),
+    recent: () => parts.recent.newest(),
     idle: () => completion.idle(),
   }
 }

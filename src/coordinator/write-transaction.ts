@@ -36,17 +36,31 @@ export async function writeTransaction(
   )
   const [only] = groups
   const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites
-  if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy)
-    return oneRound(parts, only, passingAttempt(parts.runtime), transaction)
+  if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy) {
+    const tx = passingAttempt(parts.runtime)
+    return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction))
+  }
   // Without a token any slot will do: one at a node that has items of the transaction shares their syncs.
   const slot = token === undefined ? parts.slots.at(only?.node ?? 0) : tokenSlot(token.text)
   if (only !== undefined && isOneRound) {
     // The token must be claimed in the same step as the effect, so the node must have its slot, too.
     if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
-      return oneRound(parts, only, newAttempt(parts.runtime, slot), transaction)
+      const tx = newAttempt(parts.runtime, slot)
+      return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction))
     }
   }
   return twoPhases(parts, groups, slot, transaction)
+}
+
+/** For people who look. */
+function ended(
+  parts: Parts,
+  tx: TxId,
+  { actions }: WriteTransaction,
+  outcome: WriteTransactionOutcome,
+): WriteTransactionOutcome {
+  parts.recent.add(tx, actions, outcome)
+  return outcome
 }
 
 type Attempt =
@@ -67,10 +81,10 @@ async function twoPhases(
     const tx = newAttempt(parts.runtime, slot)
     const run = new TwoPhases(parts, groups, tx, deadline)
     const result = await run.attempt(transaction, replaces)
-    if (result.done !== undefined) return result.done
+    if (result.done !== undefined) return ended(parts, tx, transaction, result.done)
     parts.clock.witness(result.above)
     if (attempt >= parts.attemptsMax || parts.runtime.clock.nowMicros() > deadline) {
-      return run.cancel(result.verdicts)
+      return ended(parts, tx, transaction, await run.cancel(result.verdicts))
     }
     // Before the next attempt asks for the same items.
     await run.release()

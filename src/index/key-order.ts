@@ -3,12 +3,9 @@
 // beside it, so that a walk need not look it up.
 //
 //   add --> unsorted --(a walk, or too many of them)--> tree
-import BTreeModule from 'sorted-btree'
 import type { KeyBytes } from '../model/brand.js'
+import { BTree } from './b-tree.js'
 import { compareKeyBytes } from './ordered-index.js'
-
-// The package is CommonJS: its class is the default member of what an ES module sees.
-const BTree = BTreeModule.default
 
 export class KeyOrder<Beside = undefined> {
   readonly #tree = new BTree<KeyBytes, Beside>(undefined, compareKeyBytes)

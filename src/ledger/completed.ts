@@ -22,18 +22,30 @@ export type CompletedRecord = LedgerRecord & {
   readonly completedAt: Timestamp
 }
 
-/** In each epoch; they are not in order of time. */
-const RECENT_SCANNED_MAX = 10_000
+/** Completed since this was opened, and kept at hand: as many as an answer of ListTransactions may show. */
+const NEWEST_MAX = 1000
+/** Looked at in one turn of the event loop. */
+const SCANNED_MAX = 2000
 
 export class CompletedRecords {
   readonly #line: Line
   readonly #now: () => Timestamp
+  readonly #pause: () => Promise<void>
   readonly #recent: RecentSlots
+  /** A ring, once it is full. They are newer than all others. */
+  readonly #newest: Found[] = []
+  #nextNewest = 0
   readonly #epochMicros: number
   /** Of the epochs before this one nothing is left. */
   #purgedBefore: number | undefined
 
-  constructor(line: Line, now: () => Timestamp, { epochMicros, recentSlotDigits }: LedgerKnobs) {
+  constructor(
+    line: Line,
+    now: () => Timestamp,
+    { epochMicros, recentSlotDigits }: LedgerKnobs,
+    pause: () => Promise<void>,
+  ) {
+    this.#pause = pause
     this.#line = line
     this.#epochMicros = epochMicros
     this.#now = now
@@ -49,7 +61,10 @@ export class CompletedRecords {
     const key = decision === 'commit' ? committedKey(epoch, slotOf(tx)) : cancelledKey(epoch, tx)
     this.#line.put(key, encodeLedgerRecord(record))
     this.#recent.add(slotOf(tx), epoch)
-    return { key, record }
+    const found = { key, record }
+    this.#newest[this.#nextNewest] = found
+    this.#nextNewest = (this.#nextNewest + 1) % NEWEST_MAX
+    return found
   }
 
   /** The record of exactly this transaction. */
@@ -86,13 +101,34 @@ export class CompletedRecords {
     )
   }
 
-  /** The newest first. */
-  recent(recordsMax: number): readonly LedgerRecord[] {
+  /** The newest first, as far as they are durable. */
+  async recent(recordsMax: number): Promise<readonly LedgerRecord[]> {
+    const { durable } = this.#line
+    const newest = this.#newest
+      .filter(({ key }) => durable.get(key) !== undefined)
+      .map(({ record }) => record)
+    const isEnough = newest.length >= Math.min(recordsMax, NEWEST_MAX)
+    return newestOf([...newest, ...(isEnough ? [] : await this.#scanned(recordsMax, newest))], recordsMax)
+  }
+
+  /**
+   * The newest of all that stand in the line, but for these. They are not in the order of time: each is looked at, some in
+   * a turn. Only until enough were completed since this was opened.
+   */
+  async #scanned(recordsMax: number, known: readonly LedgerRecord[]): Promise<readonly LedgerRecord[]> {
+    const isKnown = new Set(known.map(({ tx }) => tx))
     const epoch = epochOf(this.#now(), this.#epochMicros)
-    return [epoch, epoch - 1]
-      .flatMap((each) => durableRecords(this.#line, completedIn(each), RECENT_SCANNED_MAX))
-      .toSorted((a, b) => (b.completedAt ?? b.begunAt) - (a.completedAt ?? a.begunAt))
-      .slice(0, recordsMax)
+    let kept: readonly LedgerRecord[] = []
+    for (const each of [epoch, epoch - 1]) {
+      const { from, to } = completedIn(each)
+      for (let next: KeyBytes | undefined = from; next !== undefined;) {
+        const page = durablePage(this.#line, { from: next, to }, SCANNED_MAX)
+        kept = newestOf([...kept, ...page.records.filter(({ tx }) => !isKnown.has(tx))], recordsMax)
+        next = page.next
+        if (next !== undefined) await this.#pause()
+      }
+    }
+    return kept
   }
 
   /** Forgets those of epochs that are over, up to that many; true when none is left. */
@@ -124,6 +160,26 @@ export class CompletedRecords {
     const stored = this.#line.decided.get(key)
     return stored === undefined ? undefined : { key, record: decodeLedgerRecord(stored) }
   }
+}
+
+function newestOf(records: readonly LedgerRecord[], recordsMax: number): readonly LedgerRecord[] {
+  return records
+    .toSorted((a, b) => (b.completedAt ?? b.begunAt) - (a.completedAt ?? a.begunAt))
+    .slice(0, recordsMax)
+}
+
+/** As readers see them, and where to go on; undefined: those were all. */
+function durablePage(
+  line: Line,
+  bounds: Bounds,
+  recordsMax: number,
+): { readonly records: readonly LedgerRecord[]; readonly next: KeyBytes | undefined } {
+  const records: LedgerRecord[] = []
+  for (const [key, stored] of line.durable.range({ ...bounds, reverse: false })) {
+    if (records.length >= recordsMax) return { records, next: key }
+    records.push(decodeLedgerRecord(stored))
+  }
+  return { records, next: undefined }
 }
 
 /** As readers see them. */

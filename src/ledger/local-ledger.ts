@@ -44,7 +44,11 @@ export interface LocalLedgerOptions {
   /** The time of the node's hybrid clock, without advancing it. */
   readonly now: () => Timestamp
   readonly knobs?: LedgerKnobs
+  /** Lets the event loop run, in the middle of a long look. */
+  readonly pause?: () => Promise<void>
 }
+
+const noPause = (): Promise<void> => Promise.resolve()
 
 /** What a client token is to a request that comes with it. */
 export interface TokenVerdict {
@@ -70,11 +74,11 @@ export class LocalLedger implements Ledger {
   /** Completed, but neither that nor the decision may be durable yet: as they were before. */
   readonly #completing = new Map<TxId, Found>()
 
-  constructor({ line, now, knobs = defaultKnobs }: LocalLedgerOptions) {
+  constructor({ line, now, knobs = defaultKnobs, pause = noPause }: LocalLedgerOptions) {
     this.#line = line
     this.#epochMicros = knobs.epochMicros
     this.#now = now
-    this.#completed = new CompletedRecords(line, now, knobs)
+    this.#completed = new CompletedRecords(line, now, knobs, pause)
     this.#load()
     line.onRollback(() => this.#reload())
   }

@@ -16,10 +16,18 @@ const DIGEST_MARK = 0xffff
  * keyText({ partition: { name: 'id', type: 'S' } }, bytes) // {"id":{"S":"7"}}
  */
 export function keyText(schema: KeySchema, bytes: KeyBytes): string {
+  const attributes = keyAttributesFrom(schema, bytes)
+  return attributes === undefined
+    ? `0x${Buffer.from(bytes, 'latin1').toString('hex')}`
+    : JSON.stringify(attributes)
+}
+
+/** The same as values; undefined for bytes that are no key of this schema. */
+export function keyAttributesFrom(schema: KeySchema, bytes: KeyBytes): object | undefined {
   try {
-    return JSON.stringify(attributesOf(schema, bytes))
+    return attributesOf(schema, bytes)
   } catch {
-    return `0x${Buffer.from(bytes, 'latin1').toString('hex')}`
+    return undefined
   }
 }
 

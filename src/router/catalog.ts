@@ -59,6 +59,10 @@ export async function openCatalog(options: CatalogOptions): Promise<TableCatalog
   return new TableCatalog(options, home, { records, dropped, nextSpace })
 }
 
+/** The tables that a node keeps the records of, for those who only look: no background work begins. */
+export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise<readonly TableShape[]> =>
+  (await home.readMeta(TABLE_PREFIX)).map((entry) => tableOf(decodeRecord(entry)).shape)
+
 interface Entry {
   readonly record: TableRecord
   readonly table: Table

@@ -4,7 +4,7 @@
 //   key in each index    --> the same images, where they stood there
 //
 // Who needs an image, and when it may go, is the business of snapshots.ts.
-import BTreeModule from 'sorted-btree'
+import { BTree } from '../index/b-tree.js'
 import { compareKeyBytes } from '../index/ordered-index.js'
 import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
@@ -12,8 +12,6 @@ import type { Item } from '../model/value.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { PastState } from '../rules/visibility.js'
 import { parseRecord } from './record.js'
-
-const BTree = BTreeModule.default
 
 /** What an image costs beside its bytes: the objects, and for each key a map entry, a list and a place in the tree. */
 const IMAGE_OVERHEAD_BYTES = 200

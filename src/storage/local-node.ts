@@ -119,7 +119,12 @@ export class LocalNode implements StorageNode {
     const cuts = new Cuts(line, snapshots, knobs)
     this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })
     this.#pendings = new PendingItems(line)
-    this.ledger = new LocalLedger({ line, now: () => clock.now(), knobs })
+    this.ledger = new LocalLedger({
+      line,
+      now: () => clock.now(),
+      knobs,
+      pause: () => new Promise((resolve) => runtime.defer(resolve)),
+    })
     this.#transactions = new TransactionPart({
       ...transactions,
       knobs,

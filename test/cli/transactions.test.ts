@@ -5,7 +5,13 @@ import { run } from '../../src/cli/run.js'
 import { processWorld, type World } from '../../src/cli/world.js'
 import { authOf } from '../../src/server/auth.js'
 import { open } from '../../src/store.js'
+import { ledgerSlot, timestamp, txId } from '../../src/model/brand.js'
+import { itemKey } from '../../src/model/key-bytes.js'
+import { listTransactions } from '../../src/router/transaction-list.js'
+import { openLocalNodes } from '../../src/storage/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
+import { plain } from '../suites/tables.js'
+import { testRuntime } from '../suites/test-runtime.js'
 
 const table = {
   TableName: 'Accounts',
@@ -20,6 +26,8 @@ const put = (id: string, condition?: string) => ({
     ...(condition && { ConditionExpression: condition }),
   },
 })
+
+const MUST_BE_NEW = { expression: 'attribute_not_exists(id)' }
 
 async function someTransactions(store: Awaited<ReturnType<typeof open>>): Promise<void> {
   await store.call('CreateTable', table)
@@ -47,6 +55,74 @@ test('cli: transactions of a running server are listed, with what they were canc
   await assert.rejects(transactionsOf(admin.url, 10, undefined), /missing authentication token/i)
   const reader = await store.listen({ port: 0, auth: authOf([{ ...key, access: ['read'] }]) })
   await assert.rejects(transactionsOf(reader.url, 10, key), /grants no admin access/)
+})
+
+for (const nodes of [1, 3]) {
+  test(`cli: transactions of a store with ${nodes} node(s) show tables and keys, cancelled ones too`, async () => {
+    await using store = await open({ memory: true, nodes })
+    await someTransactions(store)
+    await assert.rejects(
+      store.transactor().transact((tx) => Promise.resolve(tx.put('Accounts', { id: 'a1' }, MUST_BE_NEW)), {
+        retry: { limit: 0 },
+      }),
+    )
+    await store.idle()
+    const server = await store.listen({ port: 0 })
+    const out: string[] = []
+    const world: World = { ...processWorld(), print: (line) => out.push(line) }
+    assert.equal(await run(['transactions', '--endpoint', server.url], world), 0)
+    const text = out.join('\n')
+    assert.match(text, /committed at .*\n {6}Accounts \{"id":\{"S":"a0"\}\}\n/)
+    assert.match(
+      text,
+      /cancelled at .*\[(ConditionalCheckFailed(, )?){12}\]\n( {6}Accounts \{"id":\{"S":"a\d+"\}\}\n){10} {6}and 2 more/,
+    )
+    assert.match(text, /cancelled at .*\[ConditionalCheckFailed\]\n {6}Accounts \{"id":\{"S":"a1"\}\}/)
+    const { Recent } = await transactionsOf(server.url, 10, undefined)
+    assert.equal(Recent.length, 3)
+    const committed = Recent.find(({ Outcome }) => Outcome === 'COMMITTED')
+    assert.deepEqual(committed?.Items?.[0], { TableName: 'Accounts', Key: { id: { S: 'a0' } } })
+    assert.equal(committed.ItemCount, 12)
+  })
+}
+
+test('cli: a transaction in flight is shown with tables and keys, also from a folder', async () => {
+  const runtime = testRuntime(1)
+  const nodes = await openLocalNodes({ runtime, memory: true, nodes: 2 })
+  const tx = txId(ledgerSlot('a'.repeat(32)), 'n')
+  const items = ['one', 'two'].map((id) => ({
+    space: plain.space,
+    key: itemKey(plain.key, { pk: { S: id }, id: { S: id } }),
+  }))
+  await nodes[0]?.ledger.begin({
+    tx,
+    timestamp: timestamp(runtime.clock.nowMicros()),
+    participants: [{ node: 1, items }],
+  })
+  const sources = { nodes, ended: [], nowMicros: runtime.clock.nowMicros() }
+  const { InFlight } = await listTransactions({ ...sources, shapes: [plain] }, 10)
+  const name = plain.key.partition.name
+  assert.deepEqual(InFlight[0]?.Items, [
+    { TableName: plain.name, Key: { [name]: { S: 'one' } } },
+    { TableName: plain.name, Key: { [name]: { S: 'two' } } },
+  ])
+  const dropped = await listTransactions({ ...sources, shapes: [] }, 10)
+  assert.deepEqual(dropped.InFlight[0]?.Items, [{}, {}])
+})
+
+test('a coordinator remembers the last thousand transactions, and of each ten items', async () => {
+  await using store = await open({ memory: true })
+  await store.call('CreateTable', table)
+  for (let n = 0; n < 1010; n++) {
+    const items = Array.from({ length: n === 1009 ? 30 : 1 }, (_, at) => put(`t${n}-${at}`))
+    await store.call('TransactWriteItems', { TransactItems: items, ClientRequestToken: `token-${n}` })
+  }
+  const server = await store.listen({ port: 0 })
+  const { Recent } = await transactionsOf(server.url, 1000, undefined)
+  assert.equal(Recent.length, 1000)
+  assert.equal(Recent[0]?.ItemCount, 30)
+  assert.equal(Recent[0].Items?.length, 10)
+  assert.ok(Recent.every(({ Items }) => Items !== undefined))
 })
 
 test('cli: transactions in a folder are listed without finishing any', async () => {

@@ -257,3 +257,42 @@ test('the ledger: a one-round transaction without a token recognises only itself
   book.ledger.recordCommitted(T1, book.now(), '')
   assert.equal(claim(book, 'a', ''), 'repeated')
 })
+
+test('the ledger: beyond ten thousand completed transactions of an epoch the newest are listed, before and after a restart', async () => {
+  const index = memoryIndex()
+  const book = open(index)
+  const COUNT = 12_000
+  const idOf = (n: number): TxId => {
+    // Slots are random: their order is not that of time.
+    const scattered = ((n * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0')
+    return txId(ledgerSlot(scattered + n.toString(16).padStart(24, '0')), 'a')
+  }
+  for (let n = 0; n < COUNT; n++) {
+    book.pass(1)
+    book.ledger.recordCommitted(idOf(n), book.now(), '')
+  }
+  const newest = Array.from({ length: 100 }, (_, at) => idOf(COUNT - 1 - at))
+  assert.deepEqual(
+    (await book.ledger.recent(100)).map(({ tx }) => tx),
+    newest,
+  )
+  let pauses = 0
+  const reopened = new LocalLedger({
+    line: new MemoryLine(index),
+    now: book.now,
+    pause: () => Promise.resolve(void pauses++),
+  })
+  assert.deepEqual(
+    (await reopened.recent(100)).map(({ tx }) => tx),
+    newest,
+  )
+  assert.ok(pauses >= 5, `${pauses} pauses while twelve thousand were looked at`)
+  // Some of before the restart, and one of after it.
+  book.pass(1)
+  const latest = txId(slot('e'), 'a')
+  reopened.recordCommitted(latest, book.now(), '')
+  assert.deepEqual(
+    (await reopened.recent(3)).map(({ tx }) => tx),
+    [latest, ...newest.slice(0, 2)],
+  )
+})

@@ -17,6 +17,13 @@ export const listTransactions: Operation = {
   async run(context, input, scope) {
     scope.authorise(EVERY_TABLE, 'everyTable')
     const limit = (input['Limit'] as number | null | undefined) ?? LIMIT_DEFAULT
-    return jsonReply(await list(context.nodes, context.runtime.clock.nowMicros(), limit))
+    const { nodes, catalog, coordinator, runtime } = context
+    const sources = {
+      nodes,
+      shapes: catalog.shapes(),
+      ended: coordinator.recent(),
+      nowMicros: runtime.clock.nowMicros(),
+    }
+    return jsonReply(await list(sources, limit))
   },
 }
