@@ -14,6 +14,8 @@ import { SealedEntries, keyEncoder } from './sealed-entries.js'
 export interface LmdbIndexOptions {
   /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
   readonly otherProcess?: boolean
+  /** How much is mapped at first; the map grows with the file. */
+  readonly mapBytes?: number
   /** Files of up to so many bytes are looked at page by page before they are opened (./lmdb-file.ts). */
   readonly checkBytesMax?: number
 }
@@ -27,12 +29,13 @@ export interface LmdbIndexOptions {
  */
 export function lmdbIndex(
   path: string,
-  { otherProcess = true, checkBytesMax }: LmdbIndexOptions = {},
+  { otherProcess = true, mapBytes, checkBytesMax }: LmdbIndexOptions = {},
 ): OrderedIndex {
   // Whatever becomes of the folder that the process is in.
   const folder = resolve(path)
   checkIndexFile(folder, checkBytesMax)
-  return new LmdbIndex(folder, otherProcess ? new IndexWriter(folder) : undefined)
+  const environment = mapBytes === undefined ? ENVIRONMENT : { ...ENVIRONMENT, mapSize: mapBytes }
+  return new LmdbIndex(folder, environment, otherProcess ? new IndexWriter(folder) : undefined)
 }
 
 class LmdbIndex implements OrderedIndex {
@@ -45,9 +48,9 @@ class LmdbIndex implements OrderedIndex {
   #writer: IndexWriter | undefined
   #applying: Promise<void> | undefined
 
-  constructor(path: string, writer: IndexWriter | undefined) {
+  constructor(path: string, environment: typeof ENVIRONMENT, writer: IndexWriter | undefined) {
     this.#writer = writer
-    const root = (this.#root = open<Uint8Array, KeyBytes>(path, ENVIRONMENT))
+    const root = (this.#root = open<Uint8Array, KeyBytes>(path, environment))
     this.#entries = new SealedEntries(root)
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     this.#state = root.openDB(STATE, options)

@@ -1,5 +1,5 @@
-// One round: a server whose index cannot be written for a while. What it has acknowledged is read all the time, and after
-// a kill.
+// One round: a server whose index cannot be written for a while, so many times. What it has acknowledged is read all the
+// time, and after a kill.
 //
 //   node dist/test/faults/index-faults.js --runs 30
 import { existsSync } from 'node:fs'
@@ -27,11 +27,16 @@ export const INDEX_FAULTS = {
 } as const satisfies Record<string, DiskFault>
 
 const TableName = 'Things'
-const ITEMS = 60
-const MORE_ITEMS = 10
+const ITEMS = 20
+const MORE_ITEMS = 2
+/** Of one server. */
+const TIMES_MAX = 10
 
 /** What went wrong, in sentences. */
-export async function indexFaultRound(fault: DiskFault, nodes: number): Promise<readonly string[]> {
+export async function indexFaultRound(
+  fault: DiskFault,
+  { nodes = 1, times = 1 }: { readonly nodes?: number; readonly times?: number } = {},
+): Promise<readonly string[]> {
   const path = testFolder()
   const faults = diskFaults('data.mdb')
   const problems: string[] = []
@@ -44,17 +49,20 @@ export async function indexFaultRound(fault: DiskFault, nodes: number): Promise<
     await call(server.url, 'CreateTable', TABLE)
     await round.put(ITEMS)
     await round.untilCommitted()
-    faults.fail(fault)
-    // Everything that was acknowledged is read until the fault has hit, and beyond.
-    while (faults.failed === 0 && problems.length === 0) {
+    for (let time = 0; time < times; time++) {
+      const { failed } = faults
+      faults.fail(fault)
+      // Everything that was acknowledged is read until the fault has hit, and beyond.
+      while (faults.failed === failed && problems.length === 0) {
+        await round.put(MORE_ITEMS)
+        await round.readAll()
+      }
+      await round.readAll()
+      faults.heal()
       await round.put(MORE_ITEMS)
+      await round.untilCommitted()
       await round.readAll()
     }
-    for (let again = 0; again < 5 && problems.length === 0; again++) await round.readAll()
-    faults.heal()
-    await round.put(ITEMS)
-    await round.untilCommitted()
-    await round.readAll()
     process.kill(server.pid, 'SIGKILL')
     await server.ended
   } catch (error) {
@@ -166,15 +174,17 @@ async function main(): Promise<void> {
       only: { type: 'string' },
     },
   })
+  const runs = Number(values.runs)
   let failed = 0
   for (const [name, fault] of Object.entries(INDEX_FAULTS)) {
     if (values.only !== undefined && !name.includes(values.only)) continue
     let bad = 0
-    for (let run = 0; run < Number(values.runs); run++) {
-      const problems = await indexFaultRound(fault, Number(values.nodes))
+    for (let run = 0; run < runs; run += TIMES_MAX) {
+      const times = Math.min(TIMES_MAX, runs - run)
+      const problems = await indexFaultRound(fault, { nodes: Number(values.nodes), times })
       if (problems.length > 0 && ++bad === 1) console.log(`${name}: ${problems.slice(0, 3).join('\n  ')}`)
     }
-    console.log(`${name}: ${values.runs} runs, ${bad} with problems`)
+    console.log(`${name}: ${runs} times, ${bad} servers with problems`)
     failed += bad
   }
   process.exitCode = failed > 0 ? 1 : 0

@@ -206,6 +206,21 @@ test('index: a writer that its owner has left behind does not write over what th
   await next.close()
 })
 
+test('index: what outgrows the map of its reader is read on', async () => {
+  const index = lmdbIndex(testFolder(), { mapBytes: 1024 * 1024 })
+  for (let round = 1; round <= 4; round++) {
+    const applying = index.apply(
+      [...many(round), [key(`grown${round}`), Buffer.alloc(3_000_000, round)]],
+      round,
+    )
+    const seen = fills(index)
+    await applying
+    assert.deepEqual([seen, fills(index)], [round === 1 ? [] : [round - 1], [round]])
+  }
+  for (let round = 1; round <= 4; round++) assert.equal(index.get(key(`grown${round}`))?.[2_999_999], round)
+  await index.close()
+})
+
 test('index: changes go to the folder that was opened, wherever the process goes', () => {
   const script = `
 const { chdir } = await import('node:process')
