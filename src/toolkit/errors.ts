@@ -73,6 +73,34 @@ export class ConditionFailed extends Error {
   }
 }
 
+/** `resume(id)`: there is no detached unit with this id. It was ended, or never detached. */
+export class UnitNotFound extends Error {
+  override readonly name = 'UnitNotFound'
+  readonly id: string
+
+  constructor(message: string, id: string, options?: ErrorOptions) {
+    super(message, options)
+    this.id = id
+  }
+}
+
+/**
+ * Told through `onError`, never thrown: a committed write was destroyed by a plain writer before it was carried out. Only
+ * on endpoints that are not Seriatim.
+ */
+export class WriteLost extends Error {
+  override readonly name = 'WriteLost'
+  /** The transaction's. */
+  readonly id: string
+  readonly detail: ConflictDetail
+
+  constructor(message: string, id: string, detail: ConflictDetail) {
+    super(message)
+    this.id = id
+    this.detail = detail
+  }
+}
+
 /** The lock was not granted within `waitMs`. */
 export class LockTimeout extends Error {
   override readonly name = 'LockTimeout'

@@ -31,6 +31,8 @@ export {
   SnapshotTooOld,
   UnitAborted,
   UnitExpired,
+  UnitNotFound,
+  WriteLost,
 } from './errors.js'
 export type { ConflictDetail } from './errors.js'
 export { isRetriable } from './refusals.js'

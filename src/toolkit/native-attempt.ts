@@ -5,6 +5,7 @@ import type { DirectUnit, DirectUnits, Ticket } from './direct.js'
 import { OutcomeUnknown } from './errors.js'
 import { unitLimits } from './limits.js'
 import type { NativeUnits } from './native.js'
+import { namingTables } from './naming.js'
 import { commitRefusal, readRefusal } from './native-errors.js'
 import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
 import { goneOn, type Kept, type Plan, type ResumedPlan } from './native-detached.js'
@@ -105,7 +106,10 @@ export class NativeAttempt implements Attempt {
       this.#note(readTimestamp, clock)
       return items
     } catch (error) {
-      throw this.#refused(error)
+      throw this.#refused(
+        error,
+        addresses.map(({ table }) => ({ TableName: table })),
+      )
     }
   }
 
@@ -323,7 +327,7 @@ export class NativeAttempt implements Attempt {
       this.#note(answer.ReadTimestamp, answer.Clock, answer.Began)
       return answer
     } catch (error) {
-      throw this.#refused(error)
+      throw this.#refused(error, input)
     }
   }
 
@@ -338,11 +342,11 @@ export class NativeAttempt implements Attempt {
     unit.began ??= began
   }
 
-  #refused(error: unknown): unknown {
+  #refused(error: unknown, input: unknown): unknown {
     // Whoever was refused a lock is as old at the next attempt as it was then.
     this.#unit.began ??= (error as { readonly Began?: Ticket }).Began
     this.#start.deadline.throwIfOver()
-    return readRefusal(error)
+    return readRefusal(namingTables(error, input))
   }
 
   #unitInput(): Wire {

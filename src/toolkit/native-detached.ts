@@ -9,7 +9,7 @@ import { parseItem } from '../model/parse-value.js'
 import type { AttributeValue, Item } from '../model/value.js'
 import type { Ticket } from './direct.js'
 import type { ExtendedEndpoint } from './endpoint.js'
-import { Conflict } from './errors.js'
+import { Conflict, UnitNotFound } from './errors.js'
 import type { Action, ItemAddress, UnitWork } from './protocol.js'
 import type { IsolationLevel } from './transactor.js'
 
@@ -105,10 +105,12 @@ export class DetachedPlans {
   }
 
   async load(id: string): Promise<ResumedPlan> {
-    const [[header], clock] = await this.#get(id, ['plan'])
+    const [[header], clock] = await this.#get(id, ['plan']).catch((error: unknown) => {
+      throw this.#explained(error, id)
+    })
     const [turn, rows] = [numberIn(header, 'turn'), numberIn(header, 'rows')]
     if (turn === undefined || rows === undefined)
-      throw new Conflict(`There is no detached unit of work ${id}: it was ended, or never detached.`)
+      throw new UnitNotFound(`There is no detached unit of work ${id}: it was ended, or never detached.`, id)
     const plan = { id, turn, rows }
     const [items] = await this.#get(id, rowsOf(plan))
     let text = ''

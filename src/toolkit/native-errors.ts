@@ -1,6 +1,8 @@
 // What Seriatim answers, as what a caller can react to.
 import type { Item } from '../model/value.js'
 import { ConditionFailed, Conflict, SnapshotTooOld, UnitExpired, type ConflictDetail } from './errors.js'
+import { invalidWrite, namingTables } from './naming.js'
+import { actionInput } from './native-wire.js'
 import { EarlierCommitted } from './protocol.js'
 import { isThrottled, Overloaded } from './refusals.js'
 import type { Action, UnitWork } from './protocol.js'
@@ -42,15 +44,23 @@ export function readRefusal(error: unknown): unknown {
 }
 
 export function commitRefusal(error: unknown, work: UnitWork): unknown {
-  const { name, CancellationReasons } = error as Refusal
+  const { name, message = '', CancellationReasons } = error as Refusal
   if (name === 'IdempotentParameterMismatchException')
     return new EarlierCommitted('an earlier attempt was committed', { cause: error })
-  if (name !== 'TransactionCanceledException' || CancellationReasons === undefined) return readRefusal(error)
+  if (name !== 'TransactionCanceledException' || CancellationReasons === undefined) {
+    const [only, other] = work.actions
+    if (name === 'ValidationException' && only !== undefined && other === undefined)
+      return invalidWrite(only, message, error)
+    return readRefusal(namingTables(error, { TransactItems: work.actions.map(actionInput) }))
+  }
 
   let failed: Action | undefined
   let found: Item | undefined
   let conflicting: Action | undefined
-  for (const [at, { Code = 'None', Item: item }] of CancellationReasons.entries()) {
+  for (const [
+    at,
+    { Code = 'None', Message = 'It is not valid', Item: item },
+  ] of CancellationReasons.entries()) {
     const action = work.actions[at]
     if (Code === 'None' || action === undefined) continue
     if (Code === 'ConditionalCheckFailed' && !action.pinned) {
@@ -59,7 +69,7 @@ export function commitRefusal(error: unknown, work: UnitWork): unknown {
     } else if (Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict') conflicting ??= action
     else if (Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded')
       return new Overloaded('the endpoint asks for patience', { cause: error })
-    else return error
+    else return Code === 'ValidationError' ? invalidWrite(action, Message, error) : error
   }
   // While others are in the way of one action, the condition of another may only seem to fail.
   if (conflicting !== undefined)

@@ -11,6 +11,7 @@ import type { Ticket } from './direct.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Layouts } from './layout.js'
 import { unitLimits } from './limits.js'
+import { namingTables } from './naming.js'
 import { NativeAttempt } from './native-attempt.js'
 import { DetachedPlans, type ResumedPlan } from './native-detached.js'
 import type { AttemptStart, Protocol, UnitWork } from './protocol.js'
@@ -66,8 +67,11 @@ export class NativeUnits {
     this.endpoint = endpoint
     this.runtime = runtime
     this.layouts = new Layouts(async (TableName) => {
-      const { Table } = await endpoint.call('DescribeTable', { TableName })
-      return Table ?? {}
+      try {
+        return (await endpoint.call('DescribeTable', { TableName })).Table ?? {}
+      } catch (error) {
+        throw namingTables(error, { TableName })
+      }
     })
   }
 

@@ -9,7 +9,7 @@ import { nativeProtocol } from './native.js'
 import { Probe } from './probe.js'
 import type { Protocol } from './protocol.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from './transactor.js'
-import { unitTransactor } from './unit-transactor.js'
+import { reportError, unitTransactor } from './unit-transactor.js'
 
 /**
  * Units of work through any DynamoDBClient. With a type map of the tables, wrong use does not compile.
@@ -59,6 +59,7 @@ function foreignProtocol(endpoint: Endpoint, options: TransactorOptions, runtime
     ...(guards !== undefined && { guards }),
     requests: { requestMs, parallelism },
     patience: patienceOf(others),
+    onError: (error) => reportError(options, error),
   })
 }
 

@@ -163,7 +163,10 @@ export interface TransactorOptions {
   readonly parallelism?: number
   readonly patience?: PatienceOptions
   readonly onOutcome?: (info: OutcomeInfo) => void
-  /** Told what an `onCommit` callback or `onOutcome` has thrown; a process warning by default. */
+  /**
+   * Told what an `onCommit` callback or `onOutcome` has thrown, and, with `WriteLost`, that a plain writer has destroyed a
+   * committed write; a process warning by default.
+   */
   readonly onError?: (error: unknown) => void
   /** Bytes of items that one unit may hold; 64 MB unless told otherwise. */
   readonly unitBytesMax?: number

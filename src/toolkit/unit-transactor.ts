@@ -181,9 +181,14 @@ class UnitTransactor implements Transactor {
   }
 
   #failed(error: unknown): void {
-    if (this.#options.onError !== undefined) this.#options.onError(error)
-    else process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
+    reportError(this.#options, error)
   }
+}
+
+/** What no caller waits for. */
+export function reportError({ onError }: Pick<TransactorOptions, 'onError'>, error: unknown): void {
+  if (onError !== undefined) onError(error)
+  else process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
 }
 
 export const NOT_DETACHED =

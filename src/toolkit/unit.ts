@@ -211,6 +211,8 @@ export class Unit implements UnitOfWork {
     const ranges = [...this.#adoptedRanges]
     for (const range of this.#ranges) {
       const layout = this.#port.layout(range.request.table)
+      // Of a table that is not there, which its query has told.
+      if (layout instanceof Promise) layout.catch(() => undefined)
       const entry =
         layout instanceof Promise
           ? range.request

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { open, type Store } from '../../src/store.js'
-import { Conflict, transactor } from '../../src/toolkit/index.js'
+import { Conflict, transactor, UnitNotFound } from '../../src/toolkit/index.js'
 import type { Transactor } from '../../src/toolkit/transactor.js'
 
 for (const [where, nodes, over] of [
@@ -120,7 +120,7 @@ for (const [where, nodes, over] of [
       handle.put('Accounts', { id: 'alice', balance: 0 })
       const id = await handle.detach()
       await (await newTransactor().resume(id)).rollback()
-      await assert.rejects(newTransactor().resume(id), Conflict)
+      await assert.rejects(newTransactor().resume(id), UnitNotFound)
       assert.deepEqual(await balances(), [100, 100])
     })
 

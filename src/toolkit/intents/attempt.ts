@@ -26,6 +26,7 @@ import { Looker } from './look.js'
 import { isRefusal, lockOf, lookAt, type Member, memberOf, shapeOf, type Work, workOf } from './members.js'
 import { Progress } from './progress.js'
 import { readPage, refuseIndex, type SeenPage } from './ranges.js'
+import { findRecords } from './record-table.js'
 import type { Header } from './records.js'
 import { type Means, type Party, pathOf } from './rules.js'
 import { commitSingle } from './single.js'
@@ -150,6 +151,7 @@ export class IntentsAttempt implements Attempt {
 
   async #commit(unit: UnitWork): Promise<CommitReport> {
     const time = Progress.ofCommit(this.#nowMs, this.#space.patience)
+    if (unit.actions.length > 0 && this.#ways.intents) await findRecords(this.#space)
     const guarded = await guardedWork(this.#space, unit, await this.#guards.all())
     let work = await workOf(this.#space, guarded, this.#validates, this.#usage)
     const pages = this.#validates ? this.#pages : []

@@ -5,6 +5,7 @@ import type { Runtime } from '../../runtime/runtime.js'
 import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
 import { Conflict } from '../errors.js'
+import { namingTables } from '../naming.js'
 import { AnswerLost, Overloaded, sendsOf, timedOut, verdictOf } from '../refusals.js'
 import { Turns } from '../waiting.js'
 import { intentLimits } from './limits.js'
@@ -100,7 +101,8 @@ export class Caller {
         if (verdict === 'misuse') throw error
         // The SDK has sent again by itself, and this endpoint does not tell why.
         if (sendsOf(error) > 1 && told === 0) repeated = true
-        if (verdict === 'refused') return { ok: false, error: error as Refusal, repeated }
+        if (verdict === 'refused')
+          return { ok: false, error: namingTables(error, input) as Refusal, repeated }
         last = error
         if (verdict === 'unsure') repeated = true
       } finally {

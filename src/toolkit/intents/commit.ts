@@ -12,8 +12,9 @@
 // header is cancelled first, a tombstone if need be, and only then the intents are taken away.
 import { sameItem } from '../../model/compare.js'
 import { itemBytes } from '../../model/item-size.js'
-import { Conflict, OutcomeUnknown } from '../errors.js'
-import { fromSdkItem } from '../values.js'
+import { Conflict, OutcomeUnknown, WriteLost } from '../errors.js'
+import { described } from '../steps.js'
+import { fromSdkItem, unmarshallItem } from '../values.js'
 import { AnswerLost } from '../refusals.js'
 import type { Usage } from './caller.js'
 import { cancel, decide, type Decision, markDone, readHeader } from './headers.js'
@@ -21,9 +22,10 @@ import { depthOf } from './images.js'
 import { intentLimits } from './limits.js'
 import type { Member } from './members.js'
 import { beating, type Progress } from './progress.js'
+import { proveRecords, withoutRight } from './record-table.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
 import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
-import { committedOf, type Party } from './rules.js'
+import { committedOf, isWriteLost, type Party } from './rules.js'
 import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
 import { inParallel, readOne, type Space } from './space.js'
 import { divided, NO_PARTICIPANTS, participantsOf, type Spill, spillsOf, writeSpill } from './spill.js'
@@ -64,6 +66,8 @@ class Transaction {
   readonly #spills: readonly Spill[]
   /** It will not be committed: nobody need wait for the rest. */
   #over = false
+  /** The header is there, before everything else. */
+  #isBegun = false
 
   constructor(space: Space, plan: Plan, usage: Usage) {
     this.#space = space
@@ -98,6 +102,7 @@ class Transaction {
   }
 
   async run(): Promise<void> {
+    if (!this.#space.recordTable.isProven && this.#plan.begun === undefined) await this.#beginFirst()
     try {
       // Two coordinators that go on with one transaction take turns: only one of them gets this one.
       if (this.#plan.begun !== undefined) await this.#begin()
@@ -135,7 +140,7 @@ class Transaction {
   /** The header, the records that spilled over, and all intents, at once. */
   async #wave(): Promise<void> {
     const tasks: (() => Promise<void>)[] = [
-      ...(this.#plan.begun === undefined ? [() => this.#begin()] : []),
+      ...(this.#plan.begun === undefined && !this.#isBegun ? [() => this.#begin()] : []),
       ...this.#spills.map((spill) => () => writeSpill(this.#space, spill, this.#usage)),
       ...this.#placings.map((placing) => () => this.#place(placing)),
     ]
@@ -150,6 +155,13 @@ class Transaction {
     })
   }
 
+  /** A transactor's first: nothing else is written before it is known that a decision can be. */
+  async #beginFirst(): Promise<void> {
+    await this.#begin()
+    await proveRecords(this.#space, this.#header, this.#usage)
+    this.#isBegun = true
+  }
+
   async #begin(): Promise<void> {
     const { caller, records } = this.#space
     const { begun } = this.#plan
@@ -158,7 +170,12 @@ class Transaction {
         ? await caller.send('PutItem', beginRequest(records, this.#header), this.#usage)
         : await caller.send('UpdateItem', turnRequest(records, this.#header, begun.stamp), this.#usage)
     if (reply.ok) return
-    if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+    if (reply.error.name !== 'ConditionalCheckFailedException')
+      throw withoutRight(
+        this.#space,
+        reply.error,
+        begun === undefined ? 'dynamodb:PutItem' : 'dynamodb:UpdateItem',
+      )
     const found = await readHeader(this.#space, this.#header.id, this.#usage)
     // It was my own, sent twice.
     if (found?.stamp === this.#header.stamp && found.state !== 'cancelled') return
@@ -235,15 +252,20 @@ class Transaction {
       await inParallel(this.#placings, async ({ member, intent, stored }) => {
         const current = stored ?? storedOf(await readOne(this.#space.caller, member, usage))
         if (current?.intent?.id !== intent.id) return
-        await apply(
-          this.#space,
-          { ...member, stored: current, intent: { ...intent, redo: member.redo } },
-          usage,
-        )
+        const locked = { ...member, stored: current, intent: { ...intent, redo: member.redo } }
+        if ((await apply(this.#space, locked, usage)) === 'refused') await this.#lookFor(member, usage)
       })
       await this.#dropLocks(usage)
       await markDone(this.#space, this.#header.id, usage)
     })
+  }
+
+  /** The intent was gone: somebody else has carried it out, or a plain writer has destroyed it. */
+  async #lookFor(member: Member, usage: Usage): Promise<void> {
+    const { id } = this.#header
+    const stored = storedOf(await readOne(this.#space.caller, member, usage))
+    const before = member.base.kind === 'version' ? member.base.version : undefined
+    if (isWriteLost({ id, act: member.redo.act, before }, stored)) this.#space.report(writeLost(member, id))
   }
 
   #undoBehind(): void {
@@ -283,6 +305,15 @@ class Transaction {
     return { act: 'spilled', first, count: added.length }
   }
 }
+
+const writeLost = ({ table, key }: Member, id: string): WriteLost =>
+  new WriteLost(
+    `The write of transaction ${id} to ${described({ table, key })} cannot be found: a plain writer has replaced or deleted ` +
+      'the item while it was locked (or at once after somebody else had carried the write out). Plain writers must carry ' +
+      'the condition `unlocked` of seriatim/toolkit.',
+    id,
+    { table, key: unmarshallItem(key) },
+  )
 
 const superseded = (id: string): OutcomeUnknown =>
   new OutcomeUnknown(`another coordinator has gone on with transaction ${id}`, id)

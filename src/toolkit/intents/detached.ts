@@ -2,11 +2,12 @@
 // process goes on. Locks that they hold stay; otherwise a detached unit holds nothing, and its reads are validated when
 // it is committed.
 import { parseItem } from '../../model/parse-value.js'
-import { Conflict } from '../errors.js'
+import { Conflict, UnitNotFound } from '../errors.js'
 import type { AttemptStart, DetachedUnits, UnitWork } from '../protocol.js'
 import type { IsolationLevel, TransactOptions } from '../transactor.js'
 import type { IntentsAttempt, Resumed } from './attempt.js'
 import { readHeader } from './headers.js'
+import { findRecords } from './record-table.js'
 import type { SeenPage } from './ranges.js'
 import type { Space } from './space.js'
 import { readSpills, spillsOf, writeSpill } from './spill.js'
@@ -47,8 +48,13 @@ export function detachedUnits(
       attempt.detach()
     },
     async resume(id) {
+      await findRecords(space)
       const header = await readHeader(space, id, usage)
-      if (header === undefined || header.plan === 0) throw new Conflict(`there is no detached unit ${id}`)
+      if (header === undefined || header.plan === 0)
+        throw new UnitNotFound(
+          `There is no detached unit of work ${id}: it was ended, or never detached.`,
+          id,
+        )
       if (header.state !== 'pending') throw new Conflict(`transaction ${id} is ${header.state} already`)
       const where = { id, kind: 'plan', first: header.planFirst, count: header.plan } as const
       const text = await readSpills(space, where, usage)

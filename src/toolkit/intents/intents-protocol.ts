@@ -29,6 +29,8 @@ export interface IntentsOptions {
   readonly record?: string
   readonly patience?: Partial<Patience>
   readonly requests?: CallerSettings
+  /** Told of writes that plain writers have destroyed. */
+  readonly onError?: (error: unknown) => void
   /** Tables with guards, and whether queries rely on them. */
   readonly guards?: Guards
   /** `auto`: the cheapest of all. `transact`: one TransactWriteItems or nothing. `intents`: conditional writes alone. */
@@ -48,6 +50,7 @@ export function intentsProtocol(
     records,
     patience,
     guards: options.guards ?? {},
+    report: options.onError ?? (() => undefined),
   })
   const { protocol = 'auto', always = false } = options
   return new IntentsProtocol(space, {

@@ -11,6 +11,7 @@ import { cancel, readHeader } from './headers.js'
 import { intentLimits } from './limits.js'
 import { Looker } from './look.js'
 import type { Progress } from './progress.js'
+import { findRecords, withoutRight } from './record-table.js'
 import { type Header, type Intent, storedOf } from './records.js'
 import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, type Party } from './rules.js'
@@ -59,6 +60,7 @@ export class Locks {
   async save({ added = [], ...change }: Saved): Promise<Header> {
     const { caller, records, patience } = this.#space
     const known = this.#header
+    if (known === undefined) await findRecords(this.#space)
     const { spills, ...participants } = divided(this.#me.id, known ?? NO_PARTICIPANTS, added)
     const next: Header = {
       id: this.#me.id,
@@ -79,7 +81,12 @@ export class Locks {
         ? await caller.send('PutItem', beginRequest(records, next), this.#usage)
         : await caller.send('UpdateItem', turnRequest(records, next, known.stamp), this.#usage)
     if (!reply.ok) {
-      if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+      if (reply.error.name !== 'ConditionalCheckFailedException')
+        throw withoutRight(
+          this.#space,
+          reply.error,
+          known === undefined ? 'dynamodb:PutItem' : 'dynamodb:UpdateItem',
+        )
       const found = await readHeader(this.#space, next.id, this.#usage)
       if (found?.stamp !== next.stamp || found.state !== 'pending')
         throw new Conflict(`transaction ${next.id} was cancelled or taken over by somebody else`)

@@ -1,10 +1,11 @@
 // From what a unit did to what its commit consists of: the items to write or lock, each with what it must still be and
 // what is to become of it, and the items and ranges that must still be as they were seen.
-import { DynamoError, validationError } from '../../model/errors.js'
+import { DynamoError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { ConditionFailed } from '../errors.js'
 import type { Action, ItemAddress, TableLayout, UnitWork } from '../protocol.js'
+import { invalidWrite } from '../naming.js'
 import { described } from '../steps.js'
 import { unmarshallItem } from '../values.js'
 import type { Usage } from './caller.js'
@@ -139,7 +140,7 @@ function evaluated({ action, layout, seen }: Known): Item | undefined {
   if (evaluation.verdict === 'fine') return evaluation.after
   if (evaluation.verdict === 'condition')
     throw action.pinned ? changed(action, seen.version) : conditionFailed(action, seen.item)
-  throw validationError(evaluation.message)
+  throw invalidWrite(action, evaluation.message)
 }
 
 export const conditionFailed = (address: ItemAddress, item: Item | undefined): ConditionFailed =>

@@ -60,6 +60,21 @@ export function versionAfter(intent: Pick<Intent, 'id' | 'transient'>, before: s
   return at < 0 ? intent.id : `${intent.id}${before!.slice(at)}`
 }
 
+/**
+ * Whether a write of a committed transaction, whose intent is no longer on its item, has been lost. Transactions leave
+ * the version of the last writer: none at all, or still the one before (which never comes back), is a plain writer's
+ * doing. So may be a missing item, unless it was to be deleted.
+ */
+export function isWriteLost(
+  write: { readonly id: string; readonly act: Redo['act']; readonly before: string | undefined },
+  now: Stored | undefined,
+): boolean {
+  if (write.act === 'keep' || now?.intent?.id === write.id) return false
+  // A transient item is no item.
+  if (now === undefined || now.intent?.transient === true) return write.act !== 'delete'
+  return now.version === undefined || now.version === write.before
+}
+
 export interface Party {
   readonly id: string
   readonly since: number

@@ -22,13 +22,18 @@ export interface Locked extends ItemAddress {
 }
 
 /** Applies the redo of a committed transaction to one of its items. */
-export async function apply(space: Space, locked: Locked, usage: Usage, depth = 0): Promise<void> {
+export async function apply(
+  space: Space,
+  locked: Locked,
+  usage: Usage,
+  depth = 0,
+): Promise<'done' | 'refused'> {
   const { stored, intent } = locked
   const redo = await redoOfIntent(space, intent, usage)
   // See versionAfter: what is deleted must not be inserted again by a repeated intent of its inserter.
   const inserter = redo.act === 'delete' ? inserterOf(stored.version) : undefined
   if (inserter !== undefined && inserter !== intent.id) await ensureDone(space, inserter, usage, depth)
-  await sendSettling(space, applyRequest(locked, stored, intent, redo), usage)
+  return sendSettling(space, applyRequest(locked, stored, intent, redo), usage)
 }
 
 /** Takes away an intent that has no effect. */
@@ -36,11 +41,17 @@ export async function drop(space: Space, locked: Locked, usage: Usage): Promise<
   await sendSettling(space, dropRequest(locked, locked.intent), usage)
 }
 
-/** A refusal means that somebody else was faster. */
-async function sendSettling({ caller }: Space, request: ItemRequest, usage: Usage): Promise<void> {
+/** A refusal means that somebody else was faster, or has destroyed the intent. */
+async function sendSettling(
+  { caller }: Space,
+  request: ItemRequest,
+  usage: Usage,
+): Promise<'done' | 'refused'> {
   const { operation, input } = request
   const reply = await caller.send(operation, input, usage)
-  if (!reply.ok && reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+  if (reply.ok) return 'done'
+  if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+  return 'refused'
 }
 
 /** Returns once every participant of that committed transaction is finished and its header says so. */
@@ -92,7 +103,7 @@ export async function makeRoom(space: Space, locked: Locked, me: Waiter, usage: 
       unchangedMs: unchangedMs(space, intent.id, header),
       patience,
     })
-    if (what === 'apply') return apply(space, locked, usage)
+    if (what === 'apply') return void (await apply(space, locked, usage))
     if (what === 'drop') return drop(space, locked, usage)
     if (what === 'yield' || me.time.isOver() || me.isOver?.() === true) break
     if (what === 'cancel') {

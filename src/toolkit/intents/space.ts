@@ -7,6 +7,7 @@ import type { Caller, Usage } from './caller.js'
 import { intentLimits, type Patience } from './limits.js'
 import type { Guards } from './guards.js'
 import { addressText } from './images.js'
+import type { RecordTable } from './record-table.js'
 import { RecentSet, Watch } from './watch.js'
 
 export interface Space {
@@ -20,9 +21,15 @@ export interface Space {
   /** Transactions known to be done. */
   readonly done: RecentSet
   readonly background: Background
+  readonly recordTable: RecordTable
+  /** Told what goes wrong behind answers and would be noticed by no caller. */
+  readonly report: (error: unknown) => void
 }
 
-export function openSpace(caller: Caller, settings: Pick<Space, 'records' | 'patience' | 'guards'>): Space {
+export function openSpace(
+  caller: Caller,
+  settings: Pick<Space, 'records' | 'patience' | 'guards' | 'report'>,
+): Space {
   return {
     caller,
     ...settings,
@@ -34,6 +41,7 @@ export function openSpace(caller: Caller, settings: Pick<Space, 'records' | 'pat
     watch: new Watch(intentLimits.watchedMax),
     done: new RecentSet(intentLimits.doneMax),
     background: new Background(),
+    recordTable: { isFound: false, isProven: false },
   }
 }
 

@@ -2,10 +2,10 @@
 // moment, with its version or its absence, and nobody's intent may be on any of them. Blind writes go with the unit's own
 // expressions. The token is the unit's id: a request that the network repeats does nothing.
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb'
-import { validationError } from '../../model/errors.js'
 import { Conflict, OutcomeUnknown } from '../errors.js'
 import type { Action } from '../protocol.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
+import { invalidWrite } from '../naming.js'
 import { AnswerLost } from '../refusals.js'
 import type { Refusal, Usage } from './caller.js'
 import { evaluateAction } from './evaluate.js'
@@ -142,9 +142,12 @@ async function reasonsMet(
   usage: Usage,
 ): Promise<'again' | 'pin'> {
   const reasons = error.CancellationReasons ?? []
-  const invalid = reasons.find(({ Code }) => Code === 'ValidationError')
-  if (invalid !== undefined) throw validationError(invalid.Message ?? 'a write of the unit is not valid')
   const places: readonly (Blind | Member)[] = [...plan.blind, ...plan.members, ...plan.observed]
+  for (const [at, { Code, Message }] of reasons.entries()) {
+    const place = places[at]
+    if (Code !== 'ValidationError' || place === undefined) continue
+    throw invalidWrite('action' in place ? place.action : place, Message ?? 'It is not valid', error)
+  }
   let again = false
   let pin = false
   for (const [at, { Code, Item }] of reasons.entries()) {

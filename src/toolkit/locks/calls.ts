@@ -1,6 +1,7 @@
 // Requests of a lock client: each bounded in time, refusals of a condition as values, passing trouble tried again.
 import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
+import { namingTables } from '../naming.js'
 import { isPassing, timedOut } from '../refusals.js'
 import type { LockClock } from './lock-clock.js'
 
@@ -17,6 +18,8 @@ export interface CallParts {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
 }
+
+const SETUP = '; setup() of a lock client creates it'
 
 /** Further tries of one request after passing trouble. */
 export const TRIES_MAX = 8
@@ -46,7 +49,7 @@ export async function attempt<Name extends EndpointOperation>(
   })
   const call = endpoint.call(operation, input, { signal: late.signal }).then(
     (answer): Attempt<Name> => ({ outcome: 'done', answer }),
-    (error: unknown): Attempt<Name> => attemptOf(error),
+    (error: unknown): Attempt<Name> => attemptOf(namingTables(error, input, SETUP)),
   )
   try {
     return await Promise.race([call, timeout])
