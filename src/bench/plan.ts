@@ -12,6 +12,7 @@ import { peerGroup } from './groups/peers.js'
 import { profileGroup } from './groups/profile.js'
 import { simulatedGroup } from './groups/simulated.js'
 import { startGroup } from './groups/start.js'
+import { worstGroup } from './groups/worst.js'
 import { VARIANTS } from './groups/variants.js'
 import type { Part, Settings } from './presets.js'
 import { peerWorkloads } from './workloads.js'
@@ -33,6 +34,8 @@ function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
       return startGroup(settings)
     case 'append':
       return appendGroup(settings)
+    case 'worst':
+      return worstGroup(settings)
     case 'peers': {
       const { operations } = settings
       const workloads = peerWorkloads(scale).filter(

@@ -11,6 +11,7 @@ export const PARTS = [
   'generator',
   'start',
   'append',
+  'worst',
   'peers',
   'equal',
   'half',

@@ -46,6 +46,17 @@ export type UnitRecord =
       readonly measured: Measured
     }
   | {
+      /** One of the dearest requests that the limits let through, or of the dearest to refuse. */
+      readonly kind: 'worst'
+      readonly request: string
+      readonly expected: 'valid' | 'refused'
+      readonly status: number
+      /** Of the main thread: in all, and at a stretch, during which all others wait. */
+      readonly activeMs: number
+      readonly longestMs: number
+      readonly round: number
+    }
+  | {
       readonly kind: 'start'
       readonly target: string
       readonly startMs: number

@@ -16,6 +16,7 @@ import { GeneralServer } from './general-server.js'
 import { serverLimits, sweepIntervalMs, type ServerLimits } from './limits.js'
 import { Metrics } from './metrics.js'
 import { isLoopbackHost } from './origin.js'
+import { affordableConnections } from './open-files.js'
 import { Outbox } from './outbox.js'
 import { PlainRequestReader } from './plain-request.js'
 import type { ServedConnection, ServerState } from './server-state.js'
@@ -163,7 +164,7 @@ class Sockets {
       this.#door = door
       this.server = createServer(options, (socket) => door.accept(socket))
     }
-    this.server.maxConnections = limits.connectionsMax
+    this.server.maxConnections = affordableConnections(limits.connectionsMax)
     this.server.on('drop', () => metrics.connectionsRefusedTotal++)
     const intervalMs = sweepIntervalMs(limits)
     this.#sweeper = setInterval(() => this.#sweep(intervalMs), intervalMs).unref()

@@ -9,6 +9,7 @@ export interface ServerLimits {
   readonly headerBytesMax: number
   /** Levels of brackets in a request; the deepest legal item needs about 70. */
   readonly jsonDepthMax: number
+  /** Or as many as the system lets this process have open, if those are fewer. */
   readonly connectionsMax: number
   /** Requests received on one connection that wait for an earlier one of it. */
   readonly pipelinedMax: number
@@ -44,7 +45,7 @@ export const serverLimits: ServerLimits = {
   plainRequestBytesMax: 2 * 1024 * 1024,
   headerBytesMax: 16 * 1024,
   jsonDepthMax: 200,
-  connectionsMax: 4096,
+  connectionsMax: 16 * 1024,
   pipelinedMax: 1024,
   requestsInFlightMax: 16 * 1024,
   bodyBytesInFlightMax: 512 * 1024 * 1024,

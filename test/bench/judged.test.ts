@@ -100,6 +100,34 @@ test('beside a peer that was not there the memory of the store is not judged', (
   for (const each of lines) assert.equal(each.measured, undefined, each.what)
 })
 
+const worst = (
+  request: string,
+  expected: 'valid' | 'refused',
+  round: number,
+  longestMs: number,
+): [string, UnitRecord] => [
+  `worst/${request}/${round}`,
+  { kind: 'worst', request, expected, status: 0, activeMs: 2 * longestMs, longestMs, round },
+]
+
+test('of the dearest requests that one is judged which holds the main thread longest, by its best round', () => {
+  const lines = judgedLines(
+    runOf(
+      worst('a', 'refused', 1, 300),
+      worst('a', 'refused', 2, 99),
+      worst('b', 'refused', 1, 40),
+      worst('c', 'valid', 1, 251),
+    ).records,
+  ).filter(({ area }) => /stretch/.test(area))
+  assert.deepEqual(
+    lines.map((each) => [each.what, each.measured, isMet(each)]),
+    [
+      ['the dearest that is refused', 99, true],
+      ['the dearest that is valid', 251, false],
+    ],
+  )
+})
+
 test('what is not met is named, with the section that shows where its time goes', () => {
   const [sentence, , ...missed] = verdictLines(records)
   assert.match(

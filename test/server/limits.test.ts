@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { BodyCollector } from '../../src/server/body.js'
+import { affordableConnections } from '../../src/server/open-files.js'
 import { ask, heldRouter, onEach, RawClient, requestOf, serve } from './support.js'
 
 const MB = 1024 * 1024
@@ -177,4 +178,11 @@ test('limits: a body keeps one buffer however many pieces it comes in', () => {
     assert.ok(bytes.buffer.byteLength <= 262_144)
     assert.equal(collector.complete, declared !== undefined)
   }
+})
+
+test('limits: connections leave files to the journal and the index', () => {
+  assert.equal(affordableConnections(16_384, 20_000), 16_384)
+  assert.equal(affordableConnections(16_384, 1024), 768)
+  assert.equal(affordableConnections(16_384, Infinity), 16_384)
+  assert.equal(affordableConnections(16_384, 100), 1)
 })

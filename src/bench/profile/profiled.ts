@@ -1,7 +1,13 @@
 // Loaded into a server before anything else (node --import): makes a processor profile of it from one word on its channel
-// to the next, and answers where the time went. Costs nothing until it is asked.
+// to the next, and answers where the time went; or for how long its main thread was busy. Costs nothing until it is asked.
 import { type Profiler, Session } from 'node:inspector'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { selfTimes } from './self-times.js'
+
+export interface Spent {
+  readonly activeMs: number
+  readonly longestMs: number
+}
 
 const SAMPLING_MICROS = 250
 
@@ -29,8 +35,25 @@ async function end(): Promise<object> {
   return selfTimes(profile)
 }
 
-process.on('message', (word: unknown) => {
-  const answer = word === 'begin' ? begin() : word === 'end' ? end() : undefined
+const RESOLUTION_MS = 1
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+let before = performance.eventLoopUtilization()
+
+/** For how long the main thread was busy, and for how long at a stretch, since it was last asked. */
+function spent(): Promise<Spent> {
+  const now = performance.eventLoopUtilization()
+  const activeMs = performance.eventLoopUtilization(now, before).active
+  const longestMs = Math.max(0, delay.max / 1e6 - RESOLUTION_MS)
+  before = now
+  delay.enable()
+  delay.reset()
+  return Promise.resolve({ activeMs, longestMs })
+}
+
+const WORDS: Readonly<Record<string, () => Promise<object>>> = { begin, end, spent }
+
+process.on('message', (word: string) => {
+  const answer = WORDS[word]?.()
   void answer?.then(
     (result) => process.send?.(result),
     (error: unknown) => process.send?.({ error: String(error) }),

@@ -18,6 +18,7 @@ import {
   sizeTables,
   startTables,
   throughputTables,
+  worstTables,
 } from './other-tables.js'
 import { equalTables, peerRows, peerTables, ratesTable, titleOf } from './peer-tables.js'
 import { functionLines, profileTables } from './profile-tables.js'
@@ -75,6 +76,7 @@ const PLACEHOLDERS: ReadonlyMap<string, Asked> = new Map<string, Asked>([
   ['equal', tables(equalTables)],
   ['start', tables(startTables)],
   ['append', tables(appendTables)],
+  ['worst', tables(worstTables)],
   ['throughput', tables(throughputTables)],
   ['half', tables(halfTables)],
   [

@@ -1,7 +1,7 @@
 // The lines that the store is judged by: what is wanted of each, what a run gave, and whether that is enough. Ratios of
 // medians within the run; a line whose figures the run does not have is not measured, and not met.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
-import { median } from '../statistics.js'
+import { groupBy, median } from '../statistics.js'
 import { JUDGED_WORKLOADS, type JudgedWorkload } from '../workloads.js'
 import { peerRows, rateRatio, titleOf } from './peer-tables.js'
 import { fixed, type Table } from './table.js'
@@ -70,7 +70,27 @@ export function judgedLines(records: Records): readonly JudgedLine[] {
     ...memoryLines(records),
     ...halfLines(records),
     ...equalLines(records),
+    ...worstLines(records),
   ]
+}
+
+const STRETCH_MS_MAX = { refused: 100, valid: 250 } as const
+
+/** The request that keeps all others waiting longest, each by the best of its rounds: what disturbs only adds to it. */
+function worstLines(records: Records): readonly JudgedLine[] {
+  return (['refused', 'valid'] as const).map((expected) => {
+    const ofKind = recordsOf(records, 'worst').filter((record) => record.expected === expected)
+    const longest = [...groupBy(ofKind, ({ request }) => request).values()].map((rounds) =>
+      Math.min(...rounds.map(({ longestMs }) => longestMs)),
+    )
+    return {
+      area: 'longest stretch of the main thread for one request, ms',
+      what: `the dearest that is ${expected}`,
+      workload: '',
+      wanted: { bound: 'at most', value: STRETCH_MS_MAX[expected] },
+      measured: longest.length === 0 ? undefined : Math.max(...longest),
+    }
+  })
 }
 
 function rateLines(

@@ -23,6 +23,28 @@ export function startTables(records: Records): readonly Table[] {
   ]
 }
 
+const WORST_SHOWN = 12
+
+export function worstTables(records: Records): readonly Table[] {
+  const all = recordsOf(records, 'worst')
+  if (all.length === 0) return []
+  const rows = [...groupBy(all, ({ request }) => request)].map(([request, rounds]) => ({
+    request,
+    expected: rounds[0]!.expected,
+    longestMs: Math.min(...rounds.map(({ longestMs }) => longestMs)),
+    activeMs: Math.min(...rounds.map(({ activeMs }) => activeMs)),
+  }))
+  return (['refused', 'valid'] as const).map((expected) => ({
+    title: `The dearest requests, ${expected}: time of the main thread in ms, best of the rounds`,
+    columns: ['', 'at a stretch', 'in all'],
+    rows: rows
+      .filter((row) => row.expected === expected)
+      .toSorted((a, b) => b.longestMs - a.longestMs)
+      .slice(0, WORST_SHOWN)
+      .map(({ request, longestMs, activeMs }) => [request, whole(longestMs), whole(activeMs)]),
+  }))
+}
+
 export function appendTables(records: Records): readonly Table[] {
   const bySize = groupBy(recordsOf(records, 'append'), ({ frameBytes }) => String(frameBytes))
   if (bySize.size === 0) return []

@@ -10,6 +10,7 @@ import {
   sizeTables,
   startTables,
   throughputTables,
+  worstTables,
 } from './other-tables.js'
 import { costTables } from './cost-tables.js'
 import { halfTables } from './half-tables.js'
@@ -24,6 +25,7 @@ export function reportLines(records: Records): readonly string[] {
   const tables = [
     startTables,
     appendTables,
+    worstTables,
     peerTables,
     equalTables,
     halfTables,

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Spent } from '../profile/profiled.js'
 import type { SelfTimes } from '../profile/self-times.js'
 import {
   type Command,
@@ -42,6 +43,8 @@ export interface Target {
 export interface ServerProfiler {
   begin(): Promise<void>
   end(): Promise<SelfTimes>
+  /** Since the last call. */
+  spent(): Promise<Spent>
 }
 
 export interface StartOptions {
@@ -113,7 +116,7 @@ const spawnCommand = ({ program, args, cwd, channel }: Command): ChildProcess =>
   })
 
 function profilerOf(child: () => ChildProcess): ServerProfiler {
-  const ask = async (word: 'begin' | 'end'): Promise<unknown> => {
+  const ask = async (word: 'begin' | 'end' | 'spent'): Promise<unknown> => {
     const answered = once(child(), 'message')
     child().send(word)
     const [answer] = (await answered) as [{ readonly error?: string }]
@@ -123,6 +126,7 @@ function profilerOf(child: () => ChildProcess): ServerProfiler {
   return {
     begin: async () => void (await ask('begin')),
     end: async () => (await ask('end')) as SelfTimes,
+    spent: async () => (await ask('spent')) as Spent,
   }
 }
 

@@ -41,7 +41,8 @@ const numbers = (from = 0): string =>
   `"a":{"NS":[${times(Math.floor(ITEM_BYTES / 5), (at) => `"${100000 + from + at}"`)}]}`
 const digits = (): string =>
   `"a":{"NS":[${times(Math.floor(ITEM_BYTES / 21), (at) => `"${'9'.repeat(32)}${100000 + at}"`)}]}`
-const attributes = (): string => times(Math.floor(ITEM_BYTES / 7), (at) => `"k${10000 + at}":{"NULL":true}`)
+const attributes = (bytes = ITEM_BYTES): string =>
+  times(Math.floor(bytes / 7), (at) => `"k${10000 + at}":{"NULL":true}`)
 const deep = (): string =>
   `"a":{"L":[${times(Math.floor(ITEM_BYTES / 110), () => '{"M":{"b":'.repeat(15) + '{"L":[]}' + '}}'.repeat(15))}]}`
 const escaped = (): string => `"a":{"S":"${'\\u0001'.repeat(ITEM_BYTES)}"}`
@@ -220,15 +221,7 @@ const others: readonly WorstRequest[] = [
     target: `${DYNAMO}PutItem`,
     kind: 'valid',
     body: () =>
-      `{"TableName":"${INDEXED}","Item":{"id":{"S":"x"},${times(20, (at) => `"g${at}":{"S":"${'g'.repeat(1000)}"}`)},${attributes()}}}`,
-  },
-  {
-    name: 'UnitCommit: 1,000 predicates of 4 KB',
-    target: `${OWN}UnitCommit`,
-    kind: 'valid',
-    body: () =>
-      `{"Unit":{"Id":"worst","Isolation":"serializable"},"Predicates":[${times(1000, () => `{"TableName":"${TABLE}","FilterExpression":"${anyOf(() => 'c<:x')}","ExpressionAttributeValues":{":x":{"N":"-1"}}}`)}],` +
-      `"TransactItems":[{"Put":${put('unit', '"b":{"S":"b"}')}}]}`,
+      `{"TableName":"${INDEXED}","Item":{"id":{"S":"x"},${times(20, (at) => `"g${at}":{"S":"${'g'.repeat(1000)}"}`)},${attributes(ITEM_BYTES - 24 * 1024)}}}`,
   },
   {
     name: 'UnitCommit: 10,000 reads and 10,000 puts',
@@ -417,5 +410,5 @@ export function* worstTables(): Generator<readonly [operation: string, body: str
     ]
 }
 
-/** More than a page of the smallest items. */
-const SMALL_ITEMS = 100_000
+/** Of which a page holds as many as there are, if they are small enough. */
+const SMALL_ITEMS = 40_000
