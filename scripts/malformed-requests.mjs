@@ -91,8 +91,9 @@ const TEMPLATES = [
   ['WaitForItem', { TableName, Key, ConditionExpression: 'attribute_exists(id)', TimeoutMs: 0 }],
   ['ListTransactions', { Limit: 10 }],
 ].map(([operation, input]) => {
-  const prefix = /^(Unit|Wait|ListTrans)/.test(operation) ? 'Seriatim_20261101.' : 'DynamoDB_20120810.'
-  return [prefix + operation, JSON.stringify(input)]
+  const name = /** @type {string} */ (operation)
+  const prefix = /^(Unit|Wait|ListTrans)/.test(name) ? 'Seriatim_20261101.' : 'DynamoDB_20120810.'
+  return [prefix + name, JSON.stringify(input)]
 })
 const PIECES = [
   '{',
@@ -228,7 +229,9 @@ await Promise.all(Array.from({ length: CONNECTIONS }, converse))
 await call('PutItem', { TableName, Item: { id: { S: 'well' } } })
 const seconds = (performance.now() - started) / 1000
 for (const [status, bytes] of failures.slice(0, 5)) console.log(`${status}: ${JSON.stringify(bytes)}`)
-const counts = [...byStatus].toSorted().map(([status, count]) => `${count} of ${status}`)
+const counts = [...byStatus]
+  .toSorted(([a], [b]) => Number(a) - Number(b))
+  .map(([status, count]) => `${count} of ${status}`)
 console.log(
   `${sent} requests from seed ${values.seed} in ${seconds.toFixed(0)} s: ${counts.join(', ')}; ` +
     `${failures.length} with 5xx or without an answer; ${residentMB()} MB resident`,
