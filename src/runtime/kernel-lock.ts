@@ -21,6 +21,8 @@ const MISSING = new Set(['ENOLCK', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
 /** Loaded when the first folder is opened: a store in memory needs none. */
 export async function kernelLock(): Promise<TryLock> {
   let tryLock: (descriptor: number, offset?: number, length?: number) => boolean
+  // Its native part calls libuv, which Deno does not have: to load it would end the process.
+  if ('Deno' in globalThis) throw new NoLocks('Deno cannot load the package fs-native-extensions')
   try {
     ;({ tryLock } = await import('fs-native-extensions'))
   } catch (error) {
