@@ -109,3 +109,20 @@ test('an age that is none is refused', async () => {
   for (const snapshotAgeMs of [0, -1, 1.5, Number.NaN])
     await assert.rejects(open({ memory: true, snapshotAgeMs }), /snapshotAgeMs is a whole number from 1 on/)
 })
+
+test('a snapshot may be read for more than 2^31 ms, and no timer fires at once for it', async () => {
+  const warnings: string[] = []
+  const warned = (warning: Error): void => void warnings.push(warning.name)
+  process.on('warning', warned)
+  await using store = await open({ memory: true, snapshotAgeMs: 2 ** 31 })
+  await withItems(store)
+  const handle = await store.transactor().begin(LONG)
+  await handle.get('Things', { id: 'a' })
+  await store.call('PutItem', { TableName: 'Things', Item: { id: { S: 'b' }, n: { N: '2' } } })
+  // A delay that Node cannot keep is warned of in the next turn.
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(await handle.get('Things', { id: 'b' }), { id: 'b', n: 1 }, 'as it was')
+  await handle.rollback()
+  process.off('warning', warned)
+  assert.ok(!warnings.includes('TimeoutOverflowWarning'))
+})
