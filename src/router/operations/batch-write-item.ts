@@ -12,6 +12,7 @@ import type { Input, Operation, RouterContext, Table } from '../context.js'
 import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
 import { jsonReply } from '../reply.js'
 import type { Shape } from '../shape.js'
+import { Turns } from '../turns.js'
 import { batchTableName } from './batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { collectionMetrics } from './single-write.js'
@@ -52,11 +53,19 @@ export const batchWriteItem: Operation = {
   async run(context, input, scope) {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, readonly WireWrite[]>>)
     checkCounts(requested)
-    const parsed = requested.map(([name, writes]) => {
+    const turns = new Turns(context.runtime)
+    const parsed: Parsed[] = []
+    for (const [name, writes] of requested) {
       const tableName = batchTableName(name)
       scope.authorise(tableName)
-      return { name, tableName, actions: writes.map(parseWrite) }
-    })
+      const actions: Action[] = []
+      for (const write of writes) {
+        const action = parseWrite(write)
+        actions.push(action)
+        if (turns.isDue(action.itemBytes)) await turns.next()
+      }
+      parsed.push({ name, tableName, actions })
+    }
     // Every write is checked before the first is done: a refusal leaves nothing behind.
     const seen = new Set<string>()
     const batches = parsed.map(({ name, tableName, actions }) => {
@@ -77,7 +86,15 @@ interface WireWrite {
   readonly DeleteRequest?: { readonly Key: unknown } | null
 }
 
+interface Parsed {
+  readonly name: string
+  readonly tableName: string
+  readonly actions: readonly Action[]
+}
+
 interface Action {
+  /** Of what is put. */
+  readonly itemBytes: number
   readonly mutation: Exclude<Mutation, { kind: 'update' }>
   /** The whole item, or the key of the item to delete. */
   readonly attributes: Item
@@ -124,13 +141,15 @@ function parseWrite(write: WireWrite): Action {
       'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
     )
   }
-  if (put === undefined) return { mutation: { kind: 'delete' }, attributes: parseItem(remove?.Key) }
+  if (put === undefined) {
+    return { itemBytes: 0, mutation: { kind: 'delete' }, attributes: parseItem(remove?.Key) }
+  }
   const item = parseItem(put.Item)
   const bytes = itemBytes(item)
   if (bytes > limits.itemBytesMax) {
     throw validationError('Item size has exceeded the maximum allowed size')
   }
-  return { mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
+  return { itemBytes: bytes, mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
 }
 
 function writeOf(table: Table, { mutation, attributes }: Action, seen: Set<string>): WriteRequest {
