@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { loadAuthFile, type Auth } from '../server/auth.js'
 import { type FaultPlan, parseFaultPlan } from '../server/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../server/http-server.js'
-import { readTls, reloadOnHangup, tlsFiles, warnOfOpenKey } from './tls.js'
+import { readTls, Reloads, tlsFiles, warnOfOpenKey } from './tls.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { OpenOptions, World } from './world.js'
 
@@ -96,6 +96,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   const faultPlan = planText === undefined ? undefined : await readFaultPlan(planText)
 
   const signals = countSignals(world)
+  const reloads = files && new Reloads(files, world)
   try {
     const where: OpenOptions = inMemory ? { memory: true } : { path: values.path ?? './data' }
     const store = await world.openStore({
@@ -110,13 +111,14 @@ export async function run(args: readonly string[], world: World): Promise<number
       const server = await store
         .listen({ host, port, tls, auth, noAuth, allowHosts, faults, faultPlan })
         .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
-      const endReloads = files && reloadOnHangup(files, server, world)
-      await serve(server, signals.first, world).finally(() => endReloads?.())
+      reloads?.serve(server)
+      await serve(server, signals.first, world)
     } finally {
       await store.close()
     }
     return 0
   } finally {
+    reloads?.end()
     signals.end()
   }
 }

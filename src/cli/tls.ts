@@ -37,20 +37,49 @@ export async function warnOfOpenKey({ key }: TlsFiles, world: World): Promise<vo
   )
 }
 
-/** A certificate that cannot be used is told of, and the old one stays. The result ends that. */
-export function reloadOnHangup(files: TlsFiles, server: RunningServer, world: World): () => void {
-  // One after another: of two reloads in a row the later one counts.
-  let reloading = Promise.resolve()
-  return world.onHangup(() => {
-    reloading = reloading.then(async () => {
-      try {
-        server.renewTls(await readTls(files))
-        world.printError(`seriatim: the certificate ${files.cert} is in use for connections from now on`)
-      } catch (error) {
-        world.printError(
-          `seriatim: warning: ${(error as Error).message}; the certificate that was read before stays in use`,
-        )
-      }
-    })
-  })
+/**
+ * A certificate that cannot be used is told of, and the old one stays. A signal that comes before the server is there, while
+ * a large folder is opened, say, is acted upon when it is.
+ */
+export class Reloads {
+  readonly #files: TlsFiles
+  readonly #world: World
+  readonly #end: () => void
+  #server: RunningServer | undefined
+  #isDue = false
+  /** One after another: of two reloads in a row the later one counts. */
+  #reloading = Promise.resolve()
+
+  constructor(files: TlsFiles, world: World) {
+    this.#files = files
+    this.#world = world
+    this.#end = world.onHangup(() => this.#hangup())
+  }
+
+  serve(server: RunningServer): void {
+    this.#server = server
+    if (this.#isDue) this.#hangup()
+  }
+
+  end(): void {
+    this.#end()
+  }
+
+  #hangup(): void {
+    const server = this.#server
+    this.#isDue = server === undefined
+    if (server !== undefined) this.#reloading = this.#reloading.then(() => this.#reload(server))
+  }
+
+  async #reload(server: RunningServer): Promise<void> {
+    const { cert } = this.#files
+    try {
+      server.renewTls(await readTls(this.#files))
+      this.#world.printError(`seriatim: the certificate ${cert} is in use for connections from now on`)
+    } catch (error) {
+      this.#world.printError(
+        `seriatim: warning: ${(error as Error).message}; the certificate that was read before stays in use`,
+      )
+    }
+  }
 }

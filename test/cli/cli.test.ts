@@ -8,6 +8,7 @@ import { run } from '../../src/cli/run.js'
 import type { FolderReport, OpenOptions, World } from '../../src/cli/world.js'
 import { listen } from '../../src/server/http-server.js'
 import { ask, echoRouter, heldRouter, RawClient, requestOf } from '../server/support.js'
+import { makeCertificate, noCertificates } from '../suites/certificate.js'
 import { testFolder } from '../suites/folder.js'
 
 /** A world in which the store is a router of a few lines, and signals come from the test. */
@@ -18,6 +19,7 @@ function testWorld(router = echoRouter) {
   const exits: number[] = []
   let closes = 0
   let signal: (name: NodeJS.Signals) => void = () => {}
+  let hangup: () => void = () => {}
   let ready: (port: number) => void
   const listening = new Promise<number>((resolve) => (ready = resolve))
   const world: World = {
@@ -31,7 +33,10 @@ function testWorld(router = echoRouter) {
       signal = callback
       return () => (signal = () => {})
     },
-    onHangup: () => () => {},
+    onHangup: (callback) => {
+      hangup = callback
+      return () => (hangup = () => {})
+    },
     exitNow: (code) => exits.push(code),
     openStore: async (options) => {
       opened.push(options)
@@ -57,6 +62,7 @@ function testWorld(router = echoRouter) {
     listening,
     closes: () => closes,
     signal: (name: NodeJS.Signals) => signal(name),
+    hangup: () => hangup(),
   }
 }
 
@@ -213,6 +219,27 @@ test('cli: a certificate that is not there, or is none, is a sentence', async ()
   assert.match(wrong.errors.join(), /the certificate and its key cannot be used/)
   assert.equal(wrong.closes(), 1)
 })
+
+test(
+  'cli: a SIGHUP while the store is being opened is acted upon when the server is there',
+  { skip: noCertificates },
+  async () => {
+    const { certPath, keyPath } = makeCertificate()
+    const cli = testWorld()
+    const world: World = {
+      ...cli.world,
+      openStore: (options) => {
+        cli.hangup()
+        return cli.world.openStore(options)
+      },
+    }
+    const code = run(['start', '--port', '0', '--tls-cert', certPath, '--tls-key', keyPath], world)
+    await cli.listening
+    while (!cli.errors.join().includes('from now on')) await new Promise((resolve) => setImmediate(resolve))
+    cli.signal('SIGTERM')
+    assert.equal(await code, 0)
+  },
+)
 
 test('cli: help and version are said', async () => {
   const said = async (...args: string[]): Promise<string> => {
