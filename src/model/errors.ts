@@ -36,10 +36,10 @@ const PREFIX_BY_NAME = {
 
 export type DynamoErrorName = keyof typeof PREFIX_BY_NAME
 
-/** An answer other than success, with DynamoDB's name, message and HTTP status. */
 /** Messages repeat what a client has sent, as DynamoDB's do; of megabytes the beginning will do. */
 const MESSAGE_LENGTH_MAX = 64 * 1024
 
+/** An answer other than success, with DynamoDB's name, message and HTTP status. */
 export class DynamoError extends Error {
   override readonly name: DynamoErrorName
   /** Further members of the JSON body, such as `Item` or `CancellationReasons`. */
