@@ -1,4 +1,5 @@
 // seriatim locks: who holds, who waits, since when; and breaking a lock.
+import { atEndpoint } from './at-endpoint.js'
 import type { LockPlace, LockReport, Locks } from '../toolkit/index.js'
 import { readArguments, UsageError } from './arguments.js'
 import type { World } from './world.js'
@@ -32,7 +33,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   const client = await locksAt(endpoint, table)
   if (values.break !== undefined) {
     const { namespace } = values
-    const broken = await client.break(values.break, { namespace })
+    const broken = await client.break(values.break, { namespace }).catch(atEndpoint(endpoint))
     world.print(
       broken.length === 0
         ? `nobody holds ${shownName({ name: values.break, namespace })}`
@@ -41,11 +42,11 @@ export async function run(args: readonly string[], world: World): Promise<number
     return broken.length === 0 ? 1 : 0
   }
   if (values.sweep) {
-    const { removed } = await client.sweep()
+    const { removed } = await client.sweep().catch(atEndpoint(endpoint))
     world.print(`removed ${removed} dead ${removed === 1 ? 'row' : 'rows'}`)
     return 0
   }
-  const reports = await client.list()
+  const reports = await client.list().catch(atEndpoint(endpoint))
   if (values.json) world.print(JSON.stringify(reports, bigintsAsText, 2))
   else for (const line of linesOf(reports, Date.now())) world.print(line)
   return 0

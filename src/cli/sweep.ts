@@ -1,5 +1,6 @@
 // seriatim sweep: finishes or rolls back what transactions on any endpoint have left behind.
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { atEndpoint } from './at-endpoint.js'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import { clientEndpoint } from '../toolkit/endpoint.js'
 import { intentsProtocol, RECORDS } from '../toolkit/intents/intents-protocol.js'
@@ -59,7 +60,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   try {
     const startMs = performance.now()
     for (;;) {
-      const report = await protocol.sweep({ tables })
+      const report = await protocol.sweep({ tables }).catch(atEndpoint(values.endpoint))
       add(sum, report)
       if (values.watch && Object.values(report).some((count) => count > 0)) world.print(sentence(report))
       const leftMs = values.watch ? Infinity : startMs + forMs - performance.now()

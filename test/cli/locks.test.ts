@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
 import { processWorld, type World } from '../../src/cli/world.js'
 import { open } from '../../src/store.js'
-import { locks } from '../../src/toolkit/index.js'
+import { locks, transactor } from '../../src/toolkit/index.js'
 
 test('cli: locks says who holds and who waits, and breaks a lock', async () => {
   await using store = await open({ memory: true })
@@ -49,4 +49,24 @@ test('cli: locks says who holds and who waits, and breaks a lock', async () => {
   assert.equal(await run(['locks', '--table', 'Locks'], world), 2)
   assert.equal(await run(['locks', '--table', 'Locks', '--endpoint', 'nowhere'], world), 2)
   assert.match(errors.join('\n'), /give both --endpoint URL and --table NAME\n.*must be a URL/)
+})
+
+test('cli: a table that is not there is named, and the endpoint where it is missing', async () => {
+  await using store = await open({ memory: true })
+  const { url } = await store.listen({ port: 0 })
+  const errors: string[] = []
+  const world: World = { ...processWorld(), printError: (line) => errors.push(line) }
+  for (const more of [[], ['--break', 'x'], ['--sweep']])
+    assert.equal(await run(['locks', '--endpoint', url, '--table', 'Nowhere', ...more], world), 1)
+  assert.equal(await run(['sweep', '--endpoint', url, '--for', '0'], world), 1)
+  await transactor(store.client(), { protocol: 'intents' }).setup()
+  assert.equal(await run(['sweep', '--endpoint', url, '--tables', 'Nowhere', '--for', '0'], world), 1)
+  const missing = (table: string): string => `Requested resource not found: the table ${table} is not there`
+  assert.deepEqual(errors, [
+    ...[1, 2, 3].map(
+      () => `seriatim locks: ${missing('Nowhere')}; setup() of a lock client creates it (at ${url})`,
+    ),
+    `seriatim sweep: ${missing('seriatim-transactions')} (at ${url})`,
+    `seriatim sweep: ${missing('Nowhere')} (at ${url})`,
+  ])
 })
