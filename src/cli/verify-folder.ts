@@ -3,31 +3,56 @@ import { access } from 'node:fs/promises'
 import type { TableShape } from '../model/table.js'
 import { decodeRecord, RecordDamaged, tableOf } from '../router/table-record.js'
 import type { MetaEntry } from '../storage/storage-node.js'
+import { repairFolder } from '../storage/repair-folder.js'
 import { verifyFolder } from '../storage/verify.js'
 import type { FolderReport } from './world.js'
 
 const TABLE_PREFIX = 'table/'
 
-export async function verifyDataFolder(path: string): Promise<FolderReport> {
+export interface VerifyDataOptions {
+  /** Mend what can be mended, then look again. */
+  readonly repair?: boolean
+  /** With `repair`: leave out what cannot be mended. */
+  readonly dropDamaged?: boolean
+  readonly onProgress?: (sentence: string) => void
+}
+
+export async function verifyDataFolder(
+  path: string,
+  { repair = false, dropDamaged = false, onProgress }: VerifyDataOptions = {},
+): Promise<FolderReport> {
+  const report = await lookAt(path, onProgress)
+  if (!repair || report.problems.length === 0) return report
+  const { done } = await repairFolder(path, { dropDamaged, tables: tablesOf([]) })
+  const after = await lookAt(path, onProgress)
+  return { ...after, repaired: [...report.problems, ...done] }
+}
+
+async function lookAt(path: string, onProgress: VerifyDataOptions['onProgress']): Promise<FolderReport> {
   // A folder that is not there must not come into being by being looked at.
   await access(path).catch(() => {
     throw new Error(`there is no folder ${path}`)
   })
-  // The catalogue is kept on the first node, and holds for all of them.
-  let shapes: readonly TableShape[] = []
   const damaged: string[] = []
   const { findings, batches, items, entries } = await verifyFolder(path, {
-    tables: (meta) => {
-      const tables = meta.filter(({ name }) => name.startsWith(TABLE_PREFIX))
-      if (tables.length > 0) shapes = tables.flatMap((entry) => shapeOf(entry, damaged))
-      return shapes
-    },
+    tables: tablesOf(damaged),
+    ...(onProgress && { onProgress }),
   })
   const problems = [...damaged, ...findings]
   const verdict = problems.length === 0 ? 'sound' : 'not sound'
   return {
     problems,
     summary: `${path} is ${verdict}: ${batches} batches of the journal, ${items} items and ${entries} index entries were read`,
+  }
+}
+
+/** The catalogue is kept on the first node, and holds for all of them. */
+function tablesOf(damaged: string[]): (meta: readonly Required<MetaEntry>[]) => readonly TableShape[] {
+  let shapes: readonly TableShape[] = []
+  return (meta) => {
+    const tables = meta.filter(({ name }) => name.startsWith(TABLE_PREFIX))
+    if (tables.length > 0) shapes = tables.flatMap((entry) => shapeOf(entry, damaged))
+    return shapes
   }
 }
 

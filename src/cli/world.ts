@@ -1,4 +1,5 @@
 // What a command touches outside itself, so that a test can hand in its own.
+import type { VerifyDataOptions } from './verify-folder.js'
 import type { TransactionList } from '../router/transaction-list.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 
@@ -17,6 +18,8 @@ export type OpenOptions = (
 export interface FolderReport {
   /** Sentences, one for each thing that is wrong; empty if the folder is sound. */
   readonly problems: readonly string[]
+  /** What was wrong before a repair, and what it did. */
+  readonly repaired?: readonly string[]
   /** A sentence that says what was looked at. */
   readonly summary: string
 }
@@ -30,7 +33,7 @@ export interface World {
   onHangup(callback: () => void): () => void
   exitNow(code: number): void
   openStore(options: OpenOptions): Promise<ServedStore>
-  verifyFolder(path: string): Promise<FolderReport>
+  verifyFolder(path: string, options?: VerifyDataOptions): Promise<FolderReport>
   listTransactions(place: TransactionPlace, limit: number): Promise<TransactionList>
 }
 
@@ -56,7 +59,8 @@ export function processWorld(): World {
     },
     exitNow: (code) => process.exit(code),
     openStore: async (options) => (await import('../store.js')).open(options),
-    verifyFolder: async (path) => (await import('./verify-folder.js')).verifyDataFolder(path),
+    verifyFolder: async (path, options) =>
+      (await import('./verify-folder.js')).verifyDataFolder(path, options),
     listTransactions: async (place, limit) => {
       const { transactionsIn, transactionsOf } = await import('./find-transactions.js')
       return 'path' in place

@@ -13,11 +13,13 @@ import {
   type PagedFile,
   type Tree,
   TREE_BYTES,
+  dataInAnyCase,
   dataOf,
   headerProblem,
   isBranch,
   namedTree,
-  nodesInPlace,
+  nodeStarts,
+  nodeVariants,
   nodesOf,
   nodesProblem,
   treeOf,
@@ -43,6 +45,10 @@ export interface FileCheck {
   readonly found: (problem: string, keys?: KeyBounds) => void
   /** Shown every record of a tree, in order as far as the file is; its bytes are lent. */
   readonly record?: (tree: string, key: Buffer, record: Buffer) => void
+  /** Whether these are a record as it was written: then what is damaged around it does not matter. For repairs. */
+  readonly isSound?: (key: Buffer, record: Buffer) => boolean
+  /** Told how many entries a tree says that it has. */
+  readonly entries?: (tree: string, entries: number) => void
   /**
    * If there are problems: shown what may have been records of the entries, on pages that nothing refers to any more, with
    * the transaction of their page.
@@ -112,6 +118,7 @@ class Checker {
     })
     for (const [name, tree] of named) {
       if (name !== ENTRIES && name !== STATE) this.#found(`it has a tree of an unknown name`)
+      this.#check.entries?.(name, tree.entries)
       this.#walk(name, tree, 0, (node, data) => this.#check.record?.(name, node.key, data))
     }
     if (this.#trees.main.length === TREE_BYTES && treeOf(main).root !== undefined && named.size < 2)
@@ -164,7 +171,7 @@ class Checker {
       this.#branch(walked, page, nodes, depth, keys)
     } else {
       counted.leafPages++
-      if (problem === undefined) this.#leaf(walked, page, nodes, keys)
+      if (problem === undefined) this.#leaf(walked, page, bytes, nodes, keys)
       else this.#salvage(walked, bytes)
     }
   }
@@ -182,7 +189,7 @@ class Checker {
     if (!ordered) this.#damaged(walked, page, 'its keys are not in order', keys)
   }
 
-  #leaf(walked: WalkedTree, page: number, nodes: readonly Node[], keys: KeyBounds): void {
+  #leaf(walked: WalkedTree, page: number, bytes: Buffer, nodes: readonly Node[], keys: KeyBounds): void {
     if (nodes.length === 0) this.#damaged(walked, page, 'it has no entries', keys)
     let inOrder = true
     for (const node of nodes) {
@@ -194,12 +201,12 @@ class Checker {
       )
         inOrder = false
       walked.lastKey = key
-      this.#node(walked, node, keys)
+      this.#node(walked, bytes, node, keys)
     }
     if (!inOrder) this.#damaged(walked, page, 'its keys are not in order', keys)
   }
 
-  #node(walked: WalkedTree, node: Node, keys: KeyBounds): void {
+  #node(walked: WalkedTree, bytes: Buffer, node: Node, keys: KeyBounds): void {
     const { counted } = walked
     counted.entries++
     if (walked.name === 'of names') {
@@ -209,7 +216,7 @@ class Checker {
     const data = dataOf(this.#file, node)
     if ('problem' in data) {
       this.#entryDamaged(walked, node, data.problem, keys)
-      return
+      return this.#salvageNode(walked, bytes, node.at)
     }
     counted.overflowPages += data.pages
     for (let n = 0; n < data.pages; n++) {
@@ -225,15 +232,26 @@ class Checker {
   /** Whatever of the page may be a record. */
   #salvage(walked: WalkedTree, bytes: Buffer): void {
     if (walked.name !== ENTRIES && walked.name !== STATE) return
-    const seen = new Set<number>()
-    for (const node of [...nodesOf(bytes), ...nodesInPlace(bytes)]) {
-      if (seen.has(node.at)) continue
-      seen.add(node.at)
-      const data = dataOf(this.#file, node)
-      if ('problem' in data) continue
-      for (let n = 0; n < data.pages; n++) this.#take((data.first ?? 0) + n, IN_USE)
-      walked.record(node, data.bytes)
+    for (const at of nodeStarts(bytes)) this.#salvageNode(walked, bytes, at)
+  }
+
+  /** As it stands, or with one bit turned around outside of key and data, if it is a sound record then. */
+  #salvageNode(walked: WalkedTree, bytes: Buffer, at: number): void {
+    const { isSound } = this.#check
+    if (isSound === undefined) return
+    for (const variant of nodeVariants(bytes, at)) {
+      const data = dataInAnyCase(this.#file, variant)
+      // Of nothing the checksum is zero, as room that was never used is.
+      if (data === undefined || variant.key.length === 0 || !isSound(variant.key, data)) continue
+      if (variant.flags !== 0) this.#takeAll(variant)
+      walked.record(variant, data)
+      return
     }
+  }
+
+  #takeAll(node: Node): void {
+    const data = dataOf(this.#file, node)
+    if (!('problem' in data)) for (let n = 0; n < data.pages; n++) this.#take((data.first ?? 0) + n, IN_USE)
   }
 
   #damaged(walked: WalkedTree, page: number, problem: string, keys: KeyBounds): void {

@@ -90,16 +90,18 @@ export function nodesOf(bytes: Buffer): readonly Node[] {
   return nodes
 }
 
-/** The nodes as they stand one behind another, up to the first that cannot be one. */
-export function nodesInPlace(bytes: Buffer): readonly Node[] {
-  const nodes: Node[] = []
-  for (let at = PAGE_HEADER_BYTES + bytes.readUInt16LE(22); at < bytes.length;) {
+/** Wherever a node may begin: where pointers say so, and right behind other nodes. */
+export function nodeStarts(bytes: Buffer): ReadonlySet<number> {
+  const starts = new Set<number>()
+  const pointersEnd = Math.min(PAGE_HEADER_BYTES + bytes.readUInt16LE(20), bytes.length - 1)
+  for (let at = PAGE_HEADER_BYTES; at < pointersEnd; at += 2)
+    starts.add(bytes.readUInt16LE(at) + PAGE_HEADER_BYTES)
+  // Grows while it is walked over, up to the end of the page.
+  for (const at of starts.add(PAGE_HEADER_BYTES + bytes.readUInt16LE(22))) {
     const node = nodeAt(bytes, at)
-    if (node === undefined) break
-    nodes.push(node)
-    at += node.bytes
+    if (node !== undefined && at + node.bytes < bytes.length) starts.add(at + node.bytes)
   }
-  return nodes
+  return starts
 }
 
 /** What is wrong with the nodes: they must fill their part of the page, one right behind another. */
@@ -111,6 +113,36 @@ export function nodesProblem(bytes: Buffer, nodes: readonly Node[]): string | un
     at += node.bytes
   }
   return at === bytes.length ? undefined : 'its nodes do not fill it'
+}
+
+/** The bytes of a node in its page, apart from key and data that stand in it: where one flipped bit is not found by a checksum. */
+export function nodeVariants(bytes: Buffer, at: number): readonly Node[] {
+  const variants: Node[] = []
+  const node = nodeAt(bytes, at)
+  if (node !== undefined) variants.push(node)
+  const isElsewhere = node !== undefined && node.data.length === OVERFLOW_BYTES && node.flags !== 0
+  const places = isElsewhere
+    ? [at, at + NODE_HEADER_BYTES + node.key.length, at + NODE_HEADER_BYTES + node.key.length + 16]
+    : [at]
+  for (const place of places) {
+    for (let bit = 0; bit < 64 && place + 8 <= bytes.length; bit++) {
+      const flipped = Buffer.from(bytes)
+      flipped[place + (bit >> 3)]! ^= 1 << (bit & 7)
+      const variant = nodeAt(flipped, at)
+      if (variant !== undefined) variants.push(variant)
+    }
+  }
+  return variants
+}
+
+/** The data of a node, whatever the pages that it is on say of themselves. */
+export function dataInAnyCase(file: PagedFile, node: Node): Buffer | undefined {
+  if (node.flags === 0) return node.data
+  if (node.flags !== ON_OVERFLOW_PAGES) return undefined
+  const first = Number(node.data.readBigUInt64LE(0))
+  const pages = Math.ceil((node.dataBytes + PAGE_HEADER_BYTES) / file.pageBytes)
+  if (!(first >= 2 && first + pages <= file.pages)) return undefined
+  return file.read(first, pages).subarray(PAGE_HEADER_BYTES, PAGE_HEADER_BYTES + node.dataBytes)
 }
 
 function nodeAt(bytes: Buffer, at: number): Node | undefined {

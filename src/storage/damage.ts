@@ -4,7 +4,7 @@ import type { KeyBytes } from '../model/brand.js'
 import { keyText } from '../model/key-text.js'
 import type { TableShape } from '../model/table.js'
 import { FolderRefused } from './errors.js'
-import { countSpace, metaName, pendingItem, withoutSpace } from './spaces.js'
+import { countSpace, metaName, pendingItem, spaceOfKey, withoutSpace } from './spaces.js'
 
 const CAUSES_MAX = 8
 
@@ -20,7 +20,7 @@ export function damageIn(error: unknown): EntryDamaged | undefined {
 
 /** `the stored item of table Orders with key {"id":{"S":"7"}}`: what a key of the index stands for. */
 export function nameOfRecord(key: KeyBytes, tables: Iterable<TableShape>): string {
-  const space = spaceOf(key)
+  const space = spaceOfKey(key)
   if (space === 0) return nameOfOwnRecord(key, tables)
   for (const table of tables) {
     if (table.space === space)
@@ -68,7 +68,7 @@ function nameOfCount(key: KeyBytes, tables: Iterable<TableShape>): string {
 
 function nameOfPending(key: KeyBytes, tables: Iterable<TableShape>): string {
   const item = pendingItem(key)
-  return item.length < 4 || spaceOf(item) === 0 ? hex(item) : nameOfRecord(item, tables)
+  return item.length < 4 || spaceOfKey(item) === 0 ? hex(item) : nameOfRecord(item, tables)
 }
 
 /** As a sentence begins. */
@@ -84,8 +84,5 @@ export function refusalOf(error: unknown, path: string): unknown {
     { cause: error },
   )
 }
-
-const spaceOf = (key: KeyBytes): number =>
-  key.length < 4 ? -1 : Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0)
 
 const hex = (key: KeyBytes): string => `0x${Buffer.from(key, 'latin1').toString('hex')}`

@@ -10,6 +10,10 @@ export const inSpace = (space: SpaceId, key: KeyBytes): KeyBytes => (spacePrefix
 /** The key without its space, which takes four bytes. */
 export const withoutSpace = (key: KeyBytes): KeyBytes => key.slice(4) as KeyBytes
 
+/** The space of a key with one; -1 if it is too short. */
+export const spaceOfKey = (key: KeyBytes): SpaceId =>
+  (key.length < 4 ? -1 : Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0)) as SpaceId
+
 /** The key of the item at that address. */
 export function itemKeyAt(address: KeyBytes): ItemKey {
   const bytes = withoutSpace(address)

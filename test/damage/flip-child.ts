@@ -5,7 +5,7 @@ import { verifyDataFolder } from '../../src/cli/verify-folder.js'
 import { open, type Store } from '../../src/store.js'
 import { flippedCopy, type Flip, type Model, type Served } from './flips.js'
 
-const [folder = '', scratch = ''] = process.argv.slice(2)
+const [folder = '', scratch = '', then = 'serve'] = process.argv.slice(2)
 const model = JSON.parse(readFileSync(join(scratch, 'model.json'), 'utf8')) as Model
 const flips = JSON.parse(readFileSync(join(scratch, 'flips.json'), 'utf8')) as Flip[]
 const tell = (line: object): boolean => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -17,7 +17,11 @@ for (const flip of flips) {
   const found = problems.length > 0
   const detail = problems[0] ?? ''
   tell({ found, detail })
-  flippedCopy(folder, copy, flip)
+  if (then === 'repair') {
+    const { problems: left } = await verifyDataFolder(copy, { repair: true })
+    if (left.length > 0) throw new Error(`not sound after its repair: ${left[0]}`)
+  }
+  if (then === 'serve') flippedCopy(folder, copy, flip)
   tell({ flip, found, detail, ...(await serve(copy)) })
 }
 
@@ -28,12 +32,13 @@ async function serve(path: string): Promise<{ served: Served; detail?: string }>
   } catch {
     return { served: 'refused' }
   }
-  const outcome = { errors: 0, wrong: '' }
+  const outcome = { errors: 0, wrong: '', first: '' }
   const answer = async (work: () => Promise<string>): Promise<void> => {
     try {
       outcome.wrong ||= await work()
-    } catch {
+    } catch (error) {
       outcome.errors++
+      outcome.first ||= String(error)
     }
   }
   for (const [TableName, items] of Object.entries(model)) {
@@ -82,7 +87,7 @@ async function serve(path: string): Promise<{ served: Served; detail?: string }>
   await store.close().catch(() => undefined)
   const { wrong, errors } = outcome
   if (wrong !== '') return { served: 'WRONG', detail: wrong }
-  return { served: errors > 0 ? 'error' : 'unnoticed' }
+  return errors > 0 ? { served: 'error', detail: outcome.first } : { served: 'unnoticed' }
 }
 
 interface Page {
@@ -102,5 +107,6 @@ async function pages(ask: (start: object) => Promise<Page>): Promise<string[]> {
   throw new Error('too many pages')
 }
 
-const same = (seen: readonly string[], expected: readonly string[]): boolean =>
-  seen.length === expected.length && seen.toSorted().join('\n') === expected.toSorted().join('\n')
+function same(seen: readonly string[], expected: readonly string[]): boolean {
+  return seen.length === expected.length && seen.toSorted().join('\n') === expected.toSorted().join('\n')
+}

@@ -195,12 +195,13 @@ export function drawFlips(
   return flips
 }
 
-/** Tries them one after another, in processes that are replaced when they end. */
+/** Tries them one after another, repaired before they are served or not, in processes that are replaced when they end. */
 export async function tryFlips(
   folder: string,
   scratch: string,
   model: Model,
   flips: readonly Flip[],
+  then: 'serve' | 'repair' = 'serve',
 ): Promise<Trial[]> {
   writeFileSync(join(scratch, 'model.json'), JSON.stringify(model))
   const trials: Trial[] = []
@@ -208,7 +209,9 @@ export async function tryFlips(
     const rest = flips.slice(trials.length)
     const before = trials.length
     writeFileSync(join(scratch, 'flips.json'), JSON.stringify(rest))
-    const child = spawn(process.execPath, [CHILD, folder, scratch], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn(process.execPath, [CHILD, folder, scratch, then], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
     let verified: { found: boolean; detail: string } | undefined
     for await (const line of createInterface({ input: child.stdout })) {
