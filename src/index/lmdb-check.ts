@@ -19,6 +19,7 @@ import {
   isBranch,
   namedTree,
   nodeStarts,
+  nodesStart,
   nodeVariants,
   nodesOf,
   nodesProblem,
@@ -216,7 +217,8 @@ class Checker {
     const data = dataOf(this.#file, node)
     if ('problem' in data) {
       this.#entryDamaged(walked, node, data.problem, keys)
-      return this.#salvageNode(walked, bytes, node.at)
+      this.#salvageNode(walked, bytes, node.at, new Set())
+      return
     }
     counted.overflowPages += data.pages
     for (let n = 0; n < data.pages; n++) {
@@ -232,26 +234,29 @@ class Checker {
   /** Whatever of the page may be a record. */
   #salvage(walked: WalkedTree, bytes: Buffer): void {
     if (walked.name !== ENTRIES && walked.name !== STATE) return
-    for (const at of nodeStarts(bytes)) this.#salvageNode(walked, bytes, at)
+    const { pointed, others } = nodeStarts(bytes)
+    const keys = new Set<string>()
+    let left = bytes.length - nodesStart(bytes)
+    for (const at of pointed) left -= this.#salvageNode(walked, bytes, at, keys)
+    // In the room before the nodes there may be older ones: they are looked at only if some are missing.
+    if (left !== 0) for (const at of others) this.#salvageNode(walked, bytes, at, keys)
   }
 
-  /** As it stands, or with one bit turned around outside of key and data, if it is a sound record then. */
-  #salvageNode(walked: WalkedTree, bytes: Buffer, at: number): void {
+  /** As it stands, or with one bit turned around outside of key and data, if it is a sound record then: its bytes. */
+  #salvageNode(walked: WalkedTree, bytes: Buffer, at: number, keys: Set<string>): number {
     const { isSound } = this.#check
-    if (isSound === undefined) return
+    if (isSound === undefined) return 0
     for (const variant of nodeVariants(bytes, at)) {
       const data = dataInAnyCase(this.#file, variant)
       // Of nothing the checksum is zero, as room that was never used is.
       if (data === undefined || variant.key.length === 0 || !isSound(variant.key, data)) continue
-      if (variant.flags !== 0) this.#takeAll(variant)
+      const key = variant.key.toString('latin1')
+      if (keys.has(key)) return 0
+      keys.add(key)
       walked.record(variant, data)
-      return
+      return variant.bytes
     }
-  }
-
-  #takeAll(node: Node): void {
-    const data = dataOf(this.#file, node)
-    if (!('problem' in data)) for (let n = 0; n < data.pages; n++) this.#take((data.first ?? 0) + n, IN_USE)
+    return 0
   }
 
   #damaged(walked: WalkedTree, page: number, problem: string, keys: KeyBounds): void {

@@ -90,18 +90,27 @@ export function nodesOf(bytes: Buffer): readonly Node[] {
   return nodes
 }
 
-/** Wherever a node may begin: where pointers say so, and right behind other nodes. */
-export function nodeStarts(bytes: Buffer): ReadonlySet<number> {
-  const starts = new Set<number>()
+export const nodesStart = (bytes: Buffer): number => PAGE_HEADER_BYTES + bytes.readUInt16LE(22)
+
+/** Wherever a node may begin: where pointers into the part of the nodes say so; and elsewhere, and right behind other nodes. */
+export function nodeStarts(bytes: Buffer): {
+  readonly pointed: ReadonlySet<number>
+  readonly others: ReadonlySet<number>
+} {
+  const pointed = new Set<number>()
+  const others = new Set<number>()
   const pointersEnd = Math.min(PAGE_HEADER_BYTES + bytes.readUInt16LE(20), bytes.length - 1)
-  for (let at = PAGE_HEADER_BYTES; at < pointersEnd; at += 2)
-    starts.add(bytes.readUInt16LE(at) + PAGE_HEADER_BYTES)
-  // Grows while it is walked over, up to the end of the page.
-  for (const at of starts.add(PAGE_HEADER_BYTES + bytes.readUInt16LE(22))) {
-    const node = nodeAt(bytes, at)
-    if (node !== undefined && at + node.bytes < bytes.length) starts.add(at + node.bytes)
+  for (let at = PAGE_HEADER_BYTES; at < pointersEnd; at += 2) {
+    const start = bytes.readUInt16LE(at) + PAGE_HEADER_BYTES
+    if (start >= nodesStart(bytes)) pointed.add(start)
+    else others.add(start)
   }
-  return starts
+  // Grows while it is walked over, up to the end of the page.
+  for (const at of others.add(nodesStart(bytes))) {
+    const node = nodeAt(bytes, at)
+    if (node !== undefined && at + node.bytes < bytes.length) others.add(at + node.bytes)
+  }
+  return { pointed, others }
 }
 
 /** What is wrong with the nodes: they must fill their part of the page, one right behind another. */
