@@ -51,13 +51,18 @@ const EACH = 0.4
 export function knobsOf(seed: number, tally: Tally): Knobs {
   const random = new Random(seed + SOURCE)
   const plain = random.chance(PLAIN_WORLDS)
+  const drawn = plain ? {} : smallKnobs(random, EACH)
+  for (const name of Object.keys(drawn)) tally.add('knob/', name)
+  return { ...worldKnobs, ...drawn }
+}
+
+/** Each of them with that probability. */
+export function smallKnobs(random: Random, each: number): Partial<Knobs> {
   const drawn: Partial<Record<keyof Knobs, number>> = {}
   for (const name of DRAWN_KNOBS) {
-    const isSmall = random.chance(EACH)
+    const isSmall = random.chance(each)
     const value = random.skewed(...SMALL[name]!)
-    if (plain || !isSmall) continue
-    drawn[name] = value
-    tally.add('knob/', name)
+    if (isSmall) drawn[name] = value
   }
-  return { ...worldKnobs, ...drawn }
+  return drawn
 }

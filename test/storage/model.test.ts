@@ -7,6 +7,8 @@ import { type KeyBytes, spaceId } from '../../src/model/brand.js'
 import { indexEntryKey, itemKey } from '../../src/model/key-bytes.js'
 import type { IndexShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
+import { smallKnobs } from '../../src/sim/knobs.js'
+import { Random } from '../../src/sim/random.js'
 import { openLocalNode } from '../../src/storage/open-local-node.js'
 import type { StorageNode } from '../../src/storage/storage-node.js'
 import { verifyFolder } from '../../src/storage/verify.js'
@@ -27,6 +29,9 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     let disk = new FaultyDisk()
     let path = testFolder()
     const tuning = {
+      ...smallKnobs(new Random(seed), 0.5),
+      // The room that is asked for around a text is at most this.
+      textSlabBytesMin: 1200 + random(1000),
       overlayBytesMax: 16_000 + random(20_000),
       applyChangesMax: 1 + random(20),
       segmentBytesMax: 3000,
@@ -62,6 +67,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
         const old = path
         path = testFolder()
         const left = node
+        cpSync(join(old, 'seriatim.json'), join(path, 'seriatim.json'))
         cpSync(join(old, 'node-0', 'index', 'data.mdb'), join(path, 'node-0', 'index', 'data.mdb'))
         disk = disk.afterPowerCut().moved(old, path)
         node = await open()

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { knobs as defaults } from '../../src/model/knobs.js'
+import { smallKnobs } from '../../src/sim/knobs.js'
+import { Random } from '../../src/sim/random.js'
+import { type LocalNodeTuning, openLocalNode } from '../../src/storage/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { testRuntime } from '../suites/test-runtime.js'
 import { type Draw, OPERATIONS, UnitsHistory } from './units-history.js'
@@ -16,12 +19,24 @@ const draw: fc.Arbitrary<Draw> = fc.record({
 
 const units = { snapshotAgeMs: 3_600_000 }
 
-async function run(draws: readonly Draw[], path?: string): Promise<UnitsHistory['seen']> {
+/** Without those that refuse what the model allows, and with room enough: the clock stands, and would make none. */
+const knobs = fc.nat(1000).map((seed): LocalNodeTuning => {
+  const small = smallKnobs(new Random(seed), 0.7)
+  const { snapshotsMax, historyBytesMax, unitLocksMax, waitersMax, overlayBytesMax } = defaults
+  return { ...small, snapshotsMax, historyBytesMax, unitLocksMax, waitersMax, overlayBytesMax }
+})
+
+async function run(
+  draws: readonly Draw[],
+  tuning: LocalNodeTuning,
+  path?: string,
+): Promise<UnitsHistory['seen']> {
   const runtime = testRuntime(1)
   const node = await openLocalNode({
     runtime,
     units,
-    ...(path === undefined ? { memory: true } : { path, tuning: { applyChangesMax: 5 } }),
+    tuning,
+    ...(path === undefined ? { memory: true } : { path }),
   })
   try {
     const history = new UnitsHistory(node, runtime.clock)
@@ -36,10 +51,14 @@ async function run(draws: readonly Draw[], path?: string): Promise<UnitsHistory[
 test('units: what is read at a snapshot is what a model that keeps every version has there', async () => {
   const seen = { values: 0, pending: 0, pages: 0, changed: 0, holds: 0 }
   await fc.assert(
-    fc.asyncProperty(fc.array(draw, { minLength: 20, maxLength: 120, size: 'max' }), async (draws) => {
-      const counts = await run(draws)
-      for (const name of Object.keys(seen) as (keyof typeof seen)[]) seen[name] += counts[name]
-    }),
+    fc.asyncProperty(
+      fc.array(draw, { minLength: 20, maxLength: 120, size: 'max' }),
+      knobs,
+      async (draws, tuning) => {
+        const counts = await run(draws, tuning)
+        for (const name of Object.keys(seen) as (keyof typeof seen)[]) seen[name] += counts[name]
+      },
+    ),
     { numRuns: 600 },
   )
   for (const [what, count] of Object.entries(seen)) assert.ok(count > 50, `${what}: ${count}`)
@@ -47,9 +66,13 @@ test('units: what is read at a snapshot is what a model that keeps every version
 
 test('units: and on disk', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(draw, { minLength: 60, maxLength: 100, size: 'max' }), async (draws) => {
-      await run(draws, testFolder())
-    }),
+    fc.asyncProperty(
+      fc.array(draw, { minLength: 60, maxLength: 100, size: 'max' }),
+      knobs,
+      async (draws, tuning) => {
+        await run(draws, { applyChangesMax: 5, ...tuning }, testFolder())
+      },
+    ),
     { numRuns: 15 },
   )
 })
