@@ -75,6 +75,7 @@ export interface Circumstances {
   readonly faults: ReadonlySet<Fault>
   readonly journal?: string
   readonly processes?: string
+  readonly knobs?: string
   readonly mutant?: string
 }
 
@@ -86,10 +87,11 @@ export function printBroken(world: World, broken: WorldResult, settings: Circums
   const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
   const journal = settings.journal === undefined ? '' : ` --journal ${settings.journal}`
   const processes = settings.processes === 'one' ? ' --processes one' : ''
+  const knobs = settings.knobs === 'plain' ? ' --knobs plain' : ''
   const aims = broken.aims.map(({ point, arrival }) => `${point}@${arrival}`).join(',')
   world.printError(
     `  again: seriatim sim --seed ${broken.seed} --transactions ${broken.transactions} --nodes ${settings.nodes} ` +
-      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${processes}${mutant}` +
+      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${processes}${knobs}${mutant}` +
       (aims === '' ? '' : ` --crash-at ${aims}`),
   )
 }

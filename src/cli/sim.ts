@@ -3,6 +3,7 @@ import { register } from 'node:module'
 import type { Aim } from '../sim/aims.js'
 import { FAULTS, type Fault } from '../sim/faults.js'
 import { MUTANTS } from '../sim/mutants.js'
+import type { KnobsFrom } from '../sim/knobs.js'
 import type { SimulationReport } from '../sim/simulate.js'
 import type { JournalOf, Processes } from '../sim/world.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
@@ -22,6 +23,7 @@ export const help = `seriatim sim [--seed S] [--transactions N] [--nodes N] [--f
   --journal KIND     own, shared: one for each node, or one for all nodes of a world; some worlds of each unless told otherwise
   --processes KIND   many: coordinators and recovery call the nodes over the network; one: all in one process, as a server
                      runs them, with one journal, called by clients alone (many)
+  --knobs KIND       seed, plain: numbers at which structures change their shape are drawn small in most worlds, or in none (seed)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
   --mutant NAME      a store that is wrong on purpose, to see it found; 'list' names them
@@ -40,6 +42,7 @@ const OPTIONS = {
   workload: { type: 'string', default: 'all' },
   journal: { type: 'string' },
   processes: { type: 'string', default: 'many' },
+  knobs: { type: 'string', default: 'seed' },
   'crash-points': { type: 'string' },
   'crash-at': { type: 'string', default: '' },
   mutant: { type: 'string' },
@@ -65,6 +68,7 @@ interface Settings {
   readonly workloads: readonly string[]
   readonly journal?: JournalOf
   readonly processes: Processes
+  readonly knobs: KnobsFrom
   readonly aims: readonly Aim[]
   /** Worlds for each crash point, if that is what is run. */
   readonly crashPoints?: number
@@ -128,12 +132,14 @@ async function cover(settings: Settings, seedsEach: number, world: World): Promi
 
 function settingsOf(args: readonly string[]): Settings {
   const { values } = readArguments(args, OPTIONS)
-  const { mutant, rules, journal, processes, 'crash-points': crashPoints } = values
+  const { mutant, rules, journal, processes, knobs, 'crash-points': crashPoints } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (journal !== undefined && journal !== 'own' && journal !== 'shared')
     throw new UsageError(`--journal must be own or shared, not '${journal}'`)
   if (processes !== 'many' && processes !== 'one')
     throw new UsageError(`--processes must be many or one, not '${processes}'`)
+  if (knobs !== 'seed' && knobs !== 'plain')
+    throw new UsageError(`--knobs must be seed or plain, not '${knobs}'`)
   if (processes === 'one' && journal !== undefined)
     throw new UsageError('--journal is for --processes many: in one process the nodes share one')
   if (mutant !== undefined && mutant !== 'list' && !Object.hasOwn(MUTANTS, mutant))
@@ -150,6 +156,7 @@ function settingsOf(args: readonly string[]): Settings {
         ? ALL_OF[processes]
         : listed('workload', values.workload, [...WORKLOADS, 'checks', 'units']),
     processes,
+    knobs,
     aims: aimsOf(values['crash-at']),
     quiet: values.quiet,
     ...(crashPoints !== undefined && { crashPoints: readInteger('crash-points', crashPoints, 1, 1000) }),

@@ -48,6 +48,9 @@ const SOURCE = 2 ** 32
 const PLAIN_WORLDS = 0.25
 const EACH = 0.4
 
+/** Whether worlds draw their knobs, or all have those of a world in which none was drawn. */
+export type KnobsFrom = 'seed' | 'plain'
+
 export function knobsOf(seed: number, tally: Tally): Knobs {
   const random = new Random(seed + SOURCE)
   const plain = random.chance(PLAIN_WORLDS)

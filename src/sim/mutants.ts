@@ -2,7 +2,7 @@
 // right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
 // store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
 import { SHAPE_MUTANTS } from './shape-mutants.js'
-import { UNIT_MUTANTS } from './unit-mutants.js'
+import { PLAIN, UNIT_MUTANTS } from './unit-mutants.js'
 
 export interface Mutant {
   /** The module, under the source folder. */
@@ -95,7 +95,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (observes(pending.action))',
     replace: 'if (false)',
     ...mixed,
-    options: ['--seed', '12'],
+    options: ['--seed', '12', ...PLAIN],
   },
   'overwritten-write-applied': {
     module: finish,
@@ -161,21 +161,21 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'clock.witness(storedCeiling(line));',
     replace: 'storedCeiling(line);',
     ...mixed,
-    options: ['--seed', '2029'],
+    options: ['--seed', '2029', ...PLAIN],
   },
   'clock-forgotten': {
     module: 'storage/open-local-node.js',
     find: 'clock.raise(pastUnsynced(decodeClock(seen)));',
     replace: 'pastUnsynced(decodeClock(seen));',
     ...mixed,
-    options: ['--seed', '8'],
+    options: ['--seed', '8', ...PLAIN],
   },
   'doubt-forgotten': {
     module: 'storage/doubts.js',
     find: '[...pendings.items()].map((item) => [item,',
     replace: '[].map((item) => [item,',
     ...bank,
-    options: ['--seed', '7'],
+    options: ['--seed', '7', ...PLAIN],
   },
   'doubt-dispelled-early': {
     module: 'storage/patience.js',
@@ -183,7 +183,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'if (false)',
     workload: 'looks',
     rules: 'all',
-    options: ['--seed', '1049'],
+    options: ['--seed', '1049', ...PLAIN],
   },
   'finished-after-crash': {
     module: finishing,
@@ -197,14 +197,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: "const put = 'putVisible';",
     workload: 'looks',
     rules: 'all',
-    options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175)],
+    options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175), ...PLAIN],
   },
   'entry-left-behind': {
     module: 'storage/item-steps.js',
     find: 'if (this.has(space, before)) {',
     replace: "if (this.has(space, before) && put === 'put') {",
     ...mixed,
-    options: ['--seed', '9'],
+    options: ['--seed', '9', ...PLAIN],
   },
   // The journal and its line.
   'answer-before-durable': {
@@ -218,7 +218,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'return batch === this.#open.number ? this.#open.durable : this.#flying?.durable;',
     replace: 'return undefined;',
     ...mixed,
-    options: ['--seed', '5'],
+    options: ['--seed', '5', ...PLAIN],
   },
   'segment-name-not-synced': {
     module: 'journal/journal.js',
@@ -254,7 +254,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (next === undefined)\n            return undefined;',
     replace: 'if (next === undefined)\n            return frames;',
     ...mixed,
-    options: ['--journal', 'shared', '--seed', '4006'],
+    options: ['--journal', 'shared', '--seed', '4006', ...PLAIN],
   },
   'failure-not-spread': {
     module: 'journal/journal.js',
@@ -304,7 +304,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: "const seen = put === 'putVisible' || last?.seen === true;",
     replace: "const seen = put === 'putVisible';",
     ...append,
-    options: ['--seed', '3021022'],
+    options: ['--seed', '3021022', ...PLAIN],
   },
   'commit-not-hurried': {
     module: finishing,
@@ -317,7 +317,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: "parts.calls.lossy ? await fenced(parts, node, tx, transact) : 'refused'",
     replace: "'refused'",
     ...bank,
-    options: ['--seed', '4'],
+    options: ['--seed', '4', ...PLAIN],
   },
   'token-recorded-later': {
     module: part,
@@ -346,7 +346,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: "error instanceof WriteFailed ? 'unavailable' : 'unknown'",
     replace: "'unavailable'",
     ...oneProcess,
-    options: [...oneProcess.options, '--seed', '36'],
+    options: [...oneProcess.options, '--seed', '36', ...PLAIN],
   },
   'traceless-taken-for-written': {
     module: part,

@@ -16,6 +16,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
       'if (newest === undefined)\n            this.#order.add(key);\n' +
       '        this.#newest.set(key, { batch, value, older: below, visible, encode: undefined });',
     ...mixed,
+    options: ['--seed', '5'],
   },
   'load-drops-later-change': {
     module: overlay,
@@ -36,6 +37,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     replace:
       'if (this.#bytes >= this.#bytesMax) {\n            this.#changes.clear();\n            await this.finish();\n        }',
     ...mixed,
+    options: ['--seed', '5'],
   },
   // Ranges over overlay and index.
   'merge-loses-last-keys': {
@@ -43,6 +45,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'while (next.done !== true) {',
     replace: 'if (next.done !== true) {',
     ...mixed,
+    options: ['--seed', '7'],
   },
   'key-lost-at-page-edge': {
     module: 'storage/local-node.js',
@@ -55,6 +58,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'this.#makeRoom(1 + jsonBytes);',
     replace: 'return false;',
     ...mixed,
+    options: ['--seed', '14'],
   },
   // Caches.
   'low-water-mark-not-raised': {
@@ -62,6 +66,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (this.#highestOlder > this.#lowWater)',
     replace: 'if (false)',
     ...mixed,
+    options: ['--seed', '30'],
   },
   'past-keys-lost-at-compaction': {
     module: 'storage/history.js',

@@ -3,6 +3,7 @@
 import { allRules, noRules, type TransactionRules } from '../rules/switches.js'
 import type { Aim } from './aims.js'
 import { type Fault, Tally } from './faults.js'
+import type { KnobsFrom } from './knobs.js'
 import { Random } from './random.js'
 import { AppendWorkload } from './workloads/append.js'
 import { BankWorkload } from './workloads/bank.js'
@@ -37,6 +38,8 @@ export interface SimulationOptions {
   readonly journal?: JournalOf
   /** Of all worlds; absent: many. */
   readonly processes?: Processes
+  /** Of all worlds; absent: each draws its own. */
+  readonly knobs?: KnobsFrom
   /** In one world. */
   readonly worldTransactions?: number
   /** Crashes on purpose, in each world. */
@@ -90,12 +93,15 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 
 /** The shape of a world follows from its seed, so that worlds differ in more than chance. */
 export async function simulateWorld(
-  options: Pick<SimulationOptions, 'nodes' | 'faults' | 'rules' | 'workloads' | 'journal' | 'processes'>,
+  options: Pick<
+    SimulationOptions,
+    'nodes' | 'faults' | 'rules' | 'workloads' | 'journal' | 'processes' | 'knobs'
+  >,
   seed: number,
   transactions: number,
   aims: readonly Aim[] = [],
 ): Promise<WorldResult> {
-  const { faults, rules, workloads, processes = 'many' } = options
+  const { faults, rules, workloads, processes = 'many', knobs = 'seed' } = options
   const random = new Random(seed)
   const nodes = random.between(1, options.nodes)
   const journal = nodes === 1 ? 'own' : (options.journal ?? journalOf(seed))
@@ -114,6 +120,7 @@ export async function simulateWorld(
     workload: make(),
     journal,
     processes,
+    knobs,
     ...(aims.length > 0 && { aims }),
   })
   return { ...report, seed, workload, rules, transactions, aims }

@@ -32,7 +32,7 @@ import { judgeByReplay } from './check/oracle.js'
 import { SimClient } from './client.js'
 import { type Fault, Tally } from './faults.js'
 import { type Image, writerOf } from './history.js'
-import { knobsOf } from './knobs.js'
+import { type KnobsFrom, knobsOf, worldKnobs } from './knobs.js'
 import { Machine, type SimNode } from './machine.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { INDEXED_TABLE, TABLE } from './table.js'
@@ -63,6 +63,8 @@ export interface WorldOptions {
   readonly journal?: JournalOf
   /** If 'one', the nodes share a journal, and there are no coordinators and recoveries but that of their machine ('many'). */
   readonly processes?: Processes
+  /** ('seed') */
+  readonly knobs?: KnobsFrom
   /** Crashes on purpose. */
   readonly aims?: readonly Aim[]
 }
@@ -138,7 +140,7 @@ class World {
       network,
       rules,
       table,
-      knobs: knobsOf(options.seed, tally),
+      knobs: options.knobs === 'plain' ? worldKnobs : knobsOf(options.seed, tally),
       witness: new Witness(tally),
       nodes,
       sharedJournal,
