@@ -32,10 +32,9 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'replay-forgets-at-edge': {
-    module: 'storage/open-local-node.js',
-    find: 'if (this.#bytes >= this.#bytesMax)\n            await this.finish();',
-    replace:
-      'if (this.#bytes >= this.#bytesMax) {\n            this.#changes.clear();\n            await this.finish();\n        }',
+    module: 'storage/replay.js',
+    find: 'await this.#apply(frame);',
+    replace: '{ this.#changes.clear(); await this.#apply(frame); }',
     ...mixed,
     options: ['--seed', '5'],
   },
