@@ -4,9 +4,10 @@
 import { resolve } from 'node:path'
 import { type Database, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
+import { checksumOfKey, sealed, unsealed } from './checksum.js'
 import { applyInOneBatch } from './lmdb-batch.js'
 import { checkIndexFile, damagedFile } from './lmdb-file.js'
-import { APPLIED, ENVIRONMENT, STATE, decodeApplied } from './lmdb-options.js'
+import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './lmdb-options.js'
 import { IndexWriter, NoProcess } from './lmdb-writer.js'
 import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
@@ -20,6 +21,14 @@ export interface LmdbIndexOptions {
   readonly checkBytesMax?: number
 }
 
+/** An index that says whose it is. */
+export interface MarkedIndex extends OrderedIndex {
+  /** Undefined: it has none, or a damaged one. */
+  readonly mark: string | undefined
+  /** Durable when it returns. */
+  setMark(mark: string): void
+}
+
 /**
  * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that.
  *
@@ -30,7 +39,7 @@ export interface LmdbIndexOptions {
 export function lmdbIndex(
   path: string,
   { otherProcess = true, mapBytes, checkBytesMax }: LmdbIndexOptions = {},
-): OrderedIndex {
+): MarkedIndex {
   // Whatever becomes of the folder that the process is in.
   const folder = resolve(path)
   checkIndexFile(folder, checkBytesMax)
@@ -38,7 +47,7 @@ export function lmdbIndex(
   return new LmdbIndex(folder, environment, otherProcess ? new IndexWriter(folder) : undefined)
 }
 
-class LmdbIndex implements OrderedIndex {
+class LmdbIndex implements MarkedIndex {
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: SealedEntries
   readonly #state: Database<Uint8Array, KeyBytes>
@@ -73,6 +82,16 @@ class LmdbIndex implements OrderedIndex {
 
   get appliedUpTo(): number {
     return this.#appliedUpTo
+  }
+
+  get mark(): string | undefined {
+    const stored = this.#state.getBinary(MARK as KeyBytes)
+    const mark = stored && unsealed(checksumOfKey(MARK as KeyBytes), stored)
+    return mark && Buffer.from(mark).toString('latin1')
+  }
+
+  setMark(mark: string): void {
+    this.#state.putSync(MARK as KeyBytes, sealed(MARK as KeyBytes, Buffer.from(mark, 'latin1')))
   }
 
   get(key: KeyBytes): Uint8Array | undefined {

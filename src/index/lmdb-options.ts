@@ -54,3 +54,6 @@ export function decodeApplied(
     return undefined
   return { appliedUpTo: Buffer.from(bytes).readDoubleBE(0), checksums: true }
 }
+
+/** In the state: whose index it is. */
+export const MARK = 'mark'

@@ -22,8 +22,8 @@ import { OutOfSpace } from '../runtime/files.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { AppendFailed, AppendUnsure } from './errors.js'
 import { type Frame, type FrameContent, encodeFrame, frameBytes } from './frame.js'
-import { recoverJournal } from './recovery.js'
-import { type Segment, newSegment } from './segment.js'
+import { type JournalOwner, NO_OWNER, type Recovered, recoverJournal } from './recovery.js'
+import { encodeHeader, encodeSeal, framesFrom, newSegment, SEAL_BYTES, type Segment } from './segment.js'
 
 export interface JournalOptions extends Partial<
   Pick<Knobs, 'segmentBytesMax' | 'reserveBytes' | 'reserveDistanceBytes' | 'scratchBytesMax'>
@@ -31,6 +31,8 @@ export interface JournalOptions extends Partial<
   readonly files: FileLayer
   readonly runtime: Runtime
   readonly folder: string
+  /** The data folder that it belongs to, if it is to be told from others. */
+  readonly owner?: JournalOwner
 }
 
 /** Somebody who has batches to write: a node. */
@@ -62,12 +64,16 @@ export async function openJournal(
   from: readonly number[],
   replay: (frame: Frame) => Promise<void>,
 ): Promise<Journal> {
-  await options.files.makeFolder(options.folder)
-  const recovered = await recoverJournal(options.files, options.folder, from, async (frame) => {
-    if (frame.position >= (from[frame.writer] ?? Infinity)) await replay(frame)
-  })
+  const { files, folder, owner } = options
+  await files.makeFolder(folder)
+  const recovered = await recoverJournal(
+    { files, folder, heldUpTo: from, ...(owner && { owner }) },
+    async (frame) => {
+      if (frame.position >= (from[frame.writer] ?? Infinity)) await replay(frame)
+    },
+  )
   // A segment that was created just before the last end may not have its name on the disk yet.
-  await options.files.syncFolder(options.folder)
+  await files.syncFolder(folder)
   return new Journal(options, recovered, from)
 }
 
@@ -83,6 +89,10 @@ export class Journal {
   readonly #reserveDistanceBytes: number
   readonly #scratchBytesMax: number
   #segments: readonly Segment[]
+  /** Of a format to which nothing is appended. */
+  #old: readonly Segment[]
+  /** Created, and not yet part of the journal: the next attempt goes on with it. */
+  #begun: Segment | undefined
   #handle: FileHandle | undefined
   /** Offset after the last durable frame. */
   #end: number
@@ -101,23 +111,37 @@ export class Journal {
   #failures = 0
   #run: string
 
-  constructor(
-    options: JournalOptions,
-    { segments, end }: { readonly segments: readonly Segment[]; readonly end: number },
-    from: readonly number[],
-  ) {
+  constructor(options: JournalOptions, { segments, end, isOld = false }: Recovered, from: readonly number[]) {
     this.#options = options
     const tuned = { ...knobs, ...options }
     this.#segmentBytesMax = tuned.segmentBytesMax
     this.#reserveBytes = tuned.reserveBytes
     this.#reserveDistanceBytes = tuned.reserveDistanceBytes
     this.#scratchBytesMax = tuned.scratchBytesMax
-    this.#segments = segments
+    this.#segments = isOld ? [] : segments
+    this.#old = isOld ? segments : []
     this.#end = end
     this.#opened = Buffer.from(options.runtime.randomBytes(8)).toString('hex')
     this.#run = `${this.#opened}.0`
     this.#appliedUpTo = [...from]
     this.#shares = from.map(() => undefined)
+  }
+
+  /** Offset after the last durable frame. */
+  get end(): number {
+    return this.#end
+  }
+
+  /**
+   * Begins the first segment, if there is none of this format, and removes those of an old one. All indexes hold what stands
+   * in them.
+   */
+  async begin(): Promise<void> {
+    if (this.#segments.length === 0) await this.#nextSegment()
+    const { files, folder } = this.#options
+    for (const { file } of this.#old) await files.remove(`${folder}/${file}`)
+    this.#old = []
+    await files.syncFolder(folder)
   }
 
   /** Set once nothing can be appended before the next start. */
@@ -162,7 +186,7 @@ export class Journal {
 
   async #writeGroup(): Promise<void> {
     const segment = this.#goesOnWith()
-    const begins = segment === undefined || this.#end === segment.start
+    const begins = segment === undefined || this.#end === framesFrom(segment)
     const contents: FrameContent[] = []
     const writers: number[] = []
     let ends: readonly number[]
@@ -218,42 +242,87 @@ export class Journal {
   async #close(): Promise<void> {
     await this.#trimming
     await this.#reserving
-    await this.#handle?.close()
+    const [handle, last] = [this.#handle, this.#segments.at(-1)]
     this.#handle = undefined
+    // What was prepared and is not needed: a journal that ends with its last frame tells the next start that it does.
+    if (this.#reservedBytes > 0 && last !== undefined && this.#refusal === undefined)
+      await handle?.truncateSynced(this.#end - last.start).catch(() => undefined)
+    await handle?.close()
   }
 
   /** The segment that the next frame goes to, if there is one. */
   #goesOnWith(): Segment | undefined {
     const last = this.#segments.at(-1)
-    return last !== undefined && this.#end - last.start < this.#segmentBytesMax ? last : undefined
+    return last !== undefined && this.#end - framesFrom(last) < this.#segmentBytesMax ? last : undefined
   }
 
   async #current(): Promise<readonly [Segment, FileHandle]> {
-    const { files, folder, runtime } = this.#options
     const last = this.#goesOnWith()
-    if (last !== undefined && this.#handle !== undefined) return [last, this.#handle]
-    const segment = last ?? newSegment(this.#end, seedFrom(runtime.randomBytes(4)))
-    const handle = await this.#open(`${folder}/${segment.file}`, last === undefined)
-    if (last === undefined) {
+    if (last === undefined) return this.#nextSegment()
+    return [last, await this.#handleOf(last)]
+  }
+
+  /** Of the last segment. */
+  async #handleOf({ file }: Segment): Promise<FileHandle> {
+    this.#handle ??= await this.#open(file, 'there')
+    return this.#handle
+  }
+
+  /** In the order that ./segment.ts gives. */
+  async #nextSegment(): Promise<readonly [Segment, FileHandle]> {
+    const { files, folder, runtime } = this.#options
+    const last = this.#segments.at(-1)
+    const start = last === undefined ? this.#end : this.#end + SEAL_BYTES
+    const next = (this.#begun ??= newSegment(start, seedFrom(runtime.randomBytes(4))))
+    const handle = await this.#open(next.file, 'new')
+    try {
+      await this.#writeHeader(next, handle)
       try {
         await files.syncFolder(folder)
       } catch (error) {
         throw this.#refuse(error)
       }
-      // Only now: the one before it may be removed from here on, and a folder must never be without any.
-      this.#segments = [...this.#segments, segment]
+      if (last !== undefined) await this.#seal(last, next)
+    } catch (error) {
+      await handle.close().catch(() => undefined)
+      throw error
     }
+    // Only now: the one before it may be removed from here on, and a folder must never be without any.
+    this.#segments = [...this.#segments, next]
+    this.#begun = undefined
+    this.#end = framesFrom(next)
     this.#handle = handle
-    return [segment, handle]
+    this.#reservedBytes = 0
+    return [next, handle]
   }
 
-  async #open(path: string, create: boolean): Promise<FileHandle> {
+  async #writeHeader(segment: Segment, handle: FileHandle): Promise<void> {
+    try {
+      await handle.writeSynced(encodeHeader(segment, this.#options.owner?.id ?? NO_OWNER), 0)
+    } catch (error) {
+      if (!(error instanceof OutOfSpace)) throw this.#refuse(error)
+      throw new AppendFailed(`The journal has no room: ${error.message}`, { cause: error })
+    }
+  }
+
+  /** Says in the last segment which one follows, and closes it. */
+  async #seal(last: Segment, next: Segment): Promise<void> {
+    const handle = await this.#handleOf(last)
+    const at = this.#end - last.start
     try {
       await this.#reserving
-      await this.#handle?.close()
-      this.#handle = undefined
-      this.#reservedBytes = 0
-      return await this.#options.files.open(path, { create })
+      await handle.writeSynced(encodeSeal(last, this.#end, next), at)
+    } catch (error) {
+      throw await this.#failure(error, handle, at)
+    }
+    this.#handle = undefined
+    await handle.close().catch(() => undefined)
+  }
+
+  async #open(file: string, state: 'new' | 'there'): Promise<FileHandle> {
+    const { files, folder } = this.#options
+    try {
+      return await files.open(`${folder}/${file}`, { create: state === 'new' })
     } catch (error) {
       throw new AppendFailed(`The journal could not be opened for writing: ${messageOf(error)}`, {
         cause: error,

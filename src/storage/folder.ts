@@ -1,15 +1,23 @@
 // The data folder: whose it is, and what is in it.
 //
-//   DIR/seriatim.json            format and number of nodes
+//   DIR/seriatim.json            format, number of nodes, id of the folder
 //   DIR/owner.lock               locked by the process that owns the folder; never removed
 //   DIR/node-0/index/*           LMDB
 //   DIR/node-0/journal/*         segments, with one node
 //   DIR/journal/*                segments, with several: they share them
+//
+// The id of the folder stands also in each index, with the number of its node, and in each segment: a part that was swapped
+// or brought from elsewhere is refused. While a folder is made, or brought to this format, it is `unfinished`: parts may
+// lack, and nothing has been acknowledged that is not in those which are there.
+//
+//   seriatim.json, unfinished --> indexes, marked --> first segment --> seriatim.json --> nodes are opened
 import { dirname, join, resolve } from 'node:path'
 import { kernelLock, NoLocks, type TryLock } from '../runtime/kernel-lock.js'
 import { holderByPid } from '../runtime/pid-lock.js'
 import { type LockResult, staysLocked, takeLock } from '../runtime/process-lock.js'
 import { realFiles } from '../runtime/real-files.js'
+import { realRuntime } from '../runtime/real-runtime.js'
+import type { Runtime } from '../runtime/runtime.js'
 import { isFile, readIfThere, writeWhole } from '../runtime/small-files.js'
 import { FolderRefused } from './errors.js'
 import { heldBy, notOurs, systemRefusal, withoutFormat, withoutLocks } from './folder-refusals.js'
@@ -23,18 +31,29 @@ const NOT_IN_THE_WAY = new Set([LOCK_FILE, OLD_LOCK_FILE, `${FORMAT_FILE}.new`, 
 /** What only a data folder has. */
 const PART = /^(node-\d+|journal)$/
 
-const FORMAT_OF_ONE_NODE = 1
-/** In format 1 each of several nodes had a journal of its own; in format 2 each frame of the common one stood for itself. */
-const FORMAT_OF_SEVERAL_NODES = 3
-const OLD_FORMAT_OF_SEVERAL_NODES = 2
-const formatFor = (nodes: number): number => (nodes === 1 ? FORMAT_OF_ONE_NODE : FORMAT_OF_SEVERAL_NODES)
+const FORMAT = 4
+/**
+ * Before, nothing in a folder said where it belonged. In format 1 each of several nodes had a journal of its own: that is not
+ * read any more.
+ */
+const OLD_FORMATS_OF_ONE_NODE: readonly number[] = [1]
+const OLD_FORMATS_OF_SEVERAL_NODES: readonly number[] = [2, 3]
+const ID = /^[0-9a-f]{32}$/
+const ID_BYTES = 16
 
 export interface DataFolder {
+  readonly path: string
   readonly nodes: number
   nodePath(node: number): string
+  indexPath(node: number): string
   readonly journalPath: string
-  /** Before anything is written: from here on the folder has the format of this version. */
-  upgrade(): Promise<void>
+  /** `old`: of an earlier format, or not begun. */
+  readonly state: 'whole' | 'unfinished' | 'old'
+  readonly id: string
+  /** Before anything else is written: from here on the folder has the format of this version. */
+  begin(): Promise<void>
+  /** All parts are there, and durable. */
+  finish(): Promise<void>
   release(): Promise<void>
 }
 
@@ -43,6 +62,8 @@ export interface FolderOptions {
   readonly nodes?: number
   /** The kernel's, unless a test brings its own. */
   readonly locks?: () => Promise<TryLock>
+  /** Gives the id of a new folder. */
+  readonly runtime?: Pick<Runtime, 'randomBytes'>
 }
 
 /**
@@ -67,22 +88,63 @@ export async function takeExistingFolder(path: string): Promise<DataFolder> {
   })
 }
 
-async function takenFolder(path: string, { nodes, locks = kernelLock }: FolderOptions): Promise<DataFolder> {
-  const files = realFiles()
+async function takenFolder(
+  path: string,
+  { nodes, locks = kernelLock, runtime = realRuntime() }: FolderOptions,
+): Promise<DataFolder> {
   await refuseOthers(path)
   const lock = await lockFolder(path, await locks())
   try {
-    const count = await readOrCreateFormat(path, nodes)
-    const nodePath = (node: number): string => join(path, `node-${node}`)
-    for (let node = 0; node < count; node++) await files.makeFolder(nodePath(node))
-    await files.syncFolder(path)
-    await files.syncFolder(dirname(resolve(path)))
-    const journalPath = join(count === 1 ? nodePath(0) : path, 'journal')
-    const upgrade = (): Promise<void> => writeFormat(join(path, FORMAT_FILE), count)
-    return { nodes: count, nodePath, journalPath, upgrade, release: lock.release }
+    const found = await readFormat(path, nodes)
+    const format = found ?? { nodes: nodes ?? 1, state: 'old' as const }
+    const id = format.id ?? Buffer.from(runtime.randomBytes(ID_BYTES)).toString('hex')
+    return folderOf(path, { ...format, id }, lock.release)
   } catch (error) {
     await lock.release()
     throw error
+  }
+}
+
+function folderOf(
+  path: string,
+  { nodes, id, state }: Required<Format>,
+  release: DataFolder['release'],
+): DataFolder {
+  const files = realFiles()
+  const nodePath = (node: number): string => join(path, `node-${node}`)
+  const write = async (unfinished: { readonly unfinished?: true }): Promise<void> => {
+    await writeWhole(
+      join(path, FORMAT_FILE),
+      `${JSON.stringify({ format: FORMAT, nodes, id, ...unfinished })}\n`,
+    )
+    await files.syncFolder(path)
+  }
+  const begin = async (): Promise<void> => {
+    if (state === 'whole') return
+    if (state === 'old') {
+      await write({ unfinished: true })
+      await files.syncFolder(dirname(resolve(path)))
+    }
+    for (let node = 0; node < nodes; node++) await files.makeFolder(nodePath(node))
+    await files.syncFolder(path)
+  }
+  const finish = async (): Promise<void> => {
+    if (state === 'whole') return
+    await write({})
+    // An earlier version refuses the folder from here on, whatever this file says.
+    await files.remove(join(path, OLD_LOCK_FILE)).catch(() => undefined)
+  }
+  return {
+    path,
+    nodes,
+    id,
+    state,
+    nodePath,
+    indexPath: (node) => join(nodePath(node), 'index'),
+    journalPath: join(nodes === 1 ? nodePath(0) : path, 'journal'),
+    begin,
+    finish,
+    release,
   }
 }
 
@@ -116,7 +178,8 @@ async function lockFolder(
   }
 }
 
-async function refusing<T>(path: string, take: () => Promise<T>): Promise<T> {
+/** What a system call says about the folder becomes a sentence. */
+export async function refusing<T>(path: string, take: () => Promise<T>): Promise<T> {
   try {
     return await take()
   } catch (error) {
@@ -128,19 +191,21 @@ async function refusing<T>(path: string, take: () => Promise<T>): Promise<T> {
 const isSystemError = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && 'code' in error
 
-async function readOrCreateFormat(path: string, wanted: number | undefined): Promise<number> {
+interface Format {
+  readonly nodes: number
+  readonly state: DataFolder['state']
+  readonly id?: string
+}
+
+async function readFormat(path: string, wanted: number | undefined): Promise<Format | undefined> {
   const file = join(path, FORMAT_FILE)
-  const found = await readIfThere(file)
-  if (found === undefined) {
-    const nodes = wanted ?? 1
-    await writeFormat(file, nodes)
-    return nodes
-  }
-  const { format, nodes } = parseFormat(file, found)
-  const canUpgrade = nodes > 1 && format === OLD_FORMAT_OF_SEVERAL_NODES
-  if (format !== formatFor(nodes) && !canUpgrade) {
+  const text = await readIfThere(file)
+  if (text === undefined) return undefined
+  const { format, nodes, id, unfinished } = parseFormat(file, text)
+  const old = nodes === 1 ? OLD_FORMATS_OF_ONE_NODE : OLD_FORMATS_OF_SEVERAL_NODES
+  if (format !== FORMAT && !old.includes(format)) {
     throw new FolderRefused(
-      `The data folder ${path} has format ${format}, and this version reads format ${formatFor(nodes)}. ` +
+      `The data folder ${path} has format ${format}, and this version reads format ${FORMAT}. ` +
         `Open it with the version of Seriatim that wrote it.`,
     )
   }
@@ -150,21 +215,27 @@ async function readOrCreateFormat(path: string, wanted: number | undefined): Pro
         `Start with --nodes ${nodes}, or in an empty folder.`,
     )
   }
-  return nodes
+  if (format !== FORMAT) return { nodes, state: 'old' }
+  if (typeof id !== 'string' || !ID.test(id)) throw unreadableFormat(file)
+  return { nodes, id, state: unfinished === true ? 'unfinished' : 'whole' }
 }
 
-async function writeFormat(file: string, nodes: number): Promise<void> {
-  const text = `${JSON.stringify({ format: formatFor(nodes), nodes })}\n`
-  if ((await readIfThere(file)) !== text) await writeWhole(file, text)
+interface FormatText {
+  readonly format: number
+  readonly nodes: number
+  readonly id?: unknown
+  readonly unfinished?: unknown
 }
 
-function parseFormat(file: string, text: string): { readonly format: number; readonly nodes: number } {
+function parseFormat(file: string, text: string): FormatText {
   try {
-    const { format, nodes } = JSON.parse(text) as { format: unknown; nodes: unknown }
-    if (Number.isInteger(format) && Number.isInteger(nodes))
-      return { format: Number(format), nodes: Number(nodes) }
+    const found = JSON.parse(text) as FormatText
+    if (Number.isInteger(found.format) && Number.isInteger(found.nodes) && found.nodes > 0) return found
   } catch {
     // Told below.
   }
-  throw new FolderRefused(`The file ${file} is not readable. Restore it from a backup of the data folder.`)
+  throw unreadableFormat(file)
 }
+
+const unreadableFormat = (file: string): FolderRefused =>
+  new FolderRefused(`The file ${file} is not readable. Restore it from a backup of the data folder.`)

@@ -1,10 +1,11 @@
 // Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
-import { dirname, join } from 'node:path'
-import { lmdbIndex } from '../index/lmdb-index.js'
+import { dirname } from 'node:path'
+import { lmdbIndex, type MarkedIndex } from '../index/lmdb-index.js'
 import { memoryIndex } from '../index/memory-index.js'
 import { upgradeIndex } from '../index/lmdb-upgrade.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
-import { openJournal } from '../journal/journal.js'
+import { type Journal, openJournal } from '../journal/journal.js'
+import type { JournalOwner } from '../journal/recovery.js'
 import { lsn } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import type { FileLayer } from '../runtime/files.js'
@@ -12,7 +13,8 @@ import { realFiles } from '../runtime/real-files.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { refusalOf } from './damage.js'
-import { type DataFolder, takeFolder } from './folder.js'
+import { type DataFolder, refusing, takeFolder } from './folder.js'
+import { asRefusal, claimIndex, ownerOf, refuseMissingIndexes } from './folder-parts.js'
 import { HybridClock } from './hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from './journal-line.js'
 import { type Line, MemoryLine } from './line.js'
@@ -64,28 +66,41 @@ export async function openLocalNodes(
   if ('memory' in options) {
     return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
   }
-  const folder = await takeFolder(options.path, options.nodes === undefined ? {} : { nodes: options.nodes })
-  const indexes: OrderedIndex[] = []
+  return refusing(options.path, () => openFolder(options))
+}
+
+async function openFolder(
+  options: Extract<LocalNodeOptions, { path: string }> & { readonly nodes?: number },
+): Promise<readonly StorageNode[]> {
+  const { runtime, nodes } = options
+  const folder = await takeFolder(options.path, { runtime, ...(nodes !== undefined && { nodes }) })
+  const indexes: MarkedIndex[] = []
   try {
-    await folder.upgrade()
+    await refuseMissingIndexes(folder)
+    await folder.begin()
     for (let node = 0; node < folder.nodes; node++) {
-      const path = join(folder.nodePath(node), 'index')
+      const path = folder.indexPath(node)
       await upgradeIndex(path, {
         onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
       })
-      indexes.push(lmdbIndex(path))
+      const index = lmdbIndex(path)
+      indexes.push(index)
+      claimIndex(folder, node, index)
     }
     await syncFolders(folder)
     const { files = realFiles() } = options
+    const parts = { ...options, files, folder: folder.journalPath, owner: ownerOf(folder), indexes }
     let open = folder.nodes
-    return await openNodesOver({ ...options, files, folder: folder.journalPath, indexes }, async () => {
+    const opened = await openNodesOver(parts, async () => {
       open--
       if (open === 0) await folder.release()
     })
+    await folder.finish()
+    return opened
   } catch (error) {
     for (const index of indexes) await index.close()
     await folder.release()
-    throw refusalOf(error, options.path)
+    throw asRefusal(refusalOf(error, options.path))
   }
 }
 
@@ -107,6 +122,8 @@ export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 
   /** Where the journal is kept. */
   readonly files: FileLayer
   readonly folder: string
+  /** The data folder that the journal belongs to; a simulation has none. */
+  readonly owner?: JournalOwner
   readonly tuning?: LocalNodeTuning
   readonly onTrouble?: (error: Error) => void
   /** Puts the line together; a simulation looks over its shoulder. */
@@ -129,6 +146,7 @@ export async function openNodesOver(
     indexes,
     files,
     folder,
+    owner,
     tuning,
     lineOf = journalLine,
     onTrouble,
@@ -139,7 +157,7 @@ export async function openNodesOver(
   const tuned = { ...knobs, ...tuning }
   const replays = indexes.map((index) => new Replay(index, tuned.replayBytesMax))
   const journal = await openJournal(
-    { ...tuned, files, runtime, folder },
+    { ...tuned, files, runtime, folder, ...(owner && { owner }) },
     indexes.map((index) => index.appliedUpTo),
     async (frame) => replays[frame.writer]?.add(frame),
   )
@@ -147,6 +165,11 @@ export async function openNodesOver(
   for (const replay of replays) {
     unapplied.push(await replay.finish())
     if (replay.failure !== undefined) onTrouble?.(notBroughtUp(replay.failure))
+  }
+  if (owner?.state === 'unfinished') {
+    // What is not in the indexes must stay in the old journal.
+    for (const { failure } of replays) if (failure !== undefined) throw failure
+    await beginJournal(journal, indexes)
   }
   return indexes.map((index, writer) => {
     const clock = new HybridClock(runtime.clock)
@@ -174,6 +197,12 @@ const notBroughtUp = (cause: Error): Error =>
     { cause },
   )
 
+/** What an old journal holds is in every index before it goes. */
+async function beginJournal(journal: Journal, indexes: readonly OrderedIndex[]): Promise<void> {
+  for (const index of indexes) if (index.appliedUpTo < journal.end) await index.apply([], journal.end)
+  await journal.begin()
+}
+
 const journalLine = (options: JournalLineOptions): Line => new JournalLine(options)
 
 /** Readers may have seen LSNs of commits that were not in the journal yet; none of them is given out again. */
@@ -192,7 +221,7 @@ async function syncFolders(folder: DataFolder): Promise<void> {
   await files.makeFolder(folder.journalPath)
   await files.syncFolder(dirname(folder.journalPath))
   for (let node = 0; node < folder.nodes; node++) {
-    await files.syncFolder(join(folder.nodePath(node), 'index'))
+    await files.syncFolder(folder.indexPath(node))
     await files.syncFolder(folder.nodePath(node))
   }
 }

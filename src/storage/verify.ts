@@ -1,10 +1,7 @@
 // Checks a data folder without changing it: the journal frame by frame, and the index item by item and entry by entry.
-import { join } from 'node:path'
-import { lmdbIndex } from '../index/lmdb-index.js'
+import { lmdbIndex, type MarkedIndex } from '../index/lmdb-index.js'
 import type { OrderedIndex } from '../index/ordered-index.js'
-import { decodeGroup } from '../journal/frame.js'
-import { laterProof, readSegment } from '../journal/recovery.js'
-import { segmentsIn } from '../journal/segment.js'
+import { checkJournal } from '../journal/check.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
 import { itemBytes } from '../model/item-size.js'
 import { itemKey } from '../model/key-bytes.js'
@@ -13,7 +10,8 @@ import type { Item } from '../model/value.js'
 import type { FileLayer } from '../runtime/files.js'
 import { realFiles } from '../runtime/real-files.js'
 import { entryKey, expiryKey } from './entries.js'
-import { takeExistingFolder } from './folder.js'
+import { type DataFolder, takeExistingFolder } from './folder.js'
+import { ownerOf, refuseForeignIndex } from './folder-parts.js'
 import { asBuffer, decodeRecord, parseRecord } from './record.js'
 import { boundsOf, countKey, decodeCount, inSpace, metaBounds, metaName, withoutSpace } from './spaces.js'
 import type { MetaEntry } from './storage-node.js'
@@ -51,11 +49,10 @@ export async function verifyFolder(path: string, options: VerifyOptions): Promis
   try {
     const appliedUpTo: number[] = []
     for (let node = 0; node < folder.nodes; node++) {
-      const applied = await verifyNode(folder.nodePath(node), options, report)
+      const applied = await verifyNode(folder, node, options, report)
       if (applied !== undefined) appliedUpTo.push(applied)
     }
-    if (appliedUpTo.length > 0)
-      await verifyJournal(options.files ?? realFiles(), folder.journalPath, appliedUpTo, report)
+    if (appliedUpTo.length > 0) await verifyJournal(options.files ?? realFiles(), folder, appliedUpTo, report)
     return report
   } finally {
     await folder.release()
@@ -83,8 +80,14 @@ class Report implements VerifyReport {
 }
 
 /** The offset of the journal up to which the index of the node was brought, if it can be read. */
-async function verifyNode(path: string, options: VerifyOptions, report: Report): Promise<number | undefined> {
-  const indexPath = join(path, 'index')
+async function verifyNode(
+  folder: DataFolder,
+  node: number,
+  options: VerifyOptions,
+  report: Report,
+): Promise<number | undefined> {
+  const path = folder.nodePath(node)
+  const indexPath = folder.indexPath(node)
   if (!(await realFiles().list(indexPath)).includes('data.mdb')) {
     report.found(`There is no index in ${indexPath}.`)
     return undefined
@@ -97,7 +100,7 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
   for (const finding of file.findings) report.found(finding)
   // LMDB is not let at a file that is not sound. What has no checksums gets them when it is opened.
   if (file.findings.length > 0 || file.records === 'older') return undefined
-  let index: OrderedIndex
+  let index: MarkedIndex
   try {
     index = lmdbIndex(indexPath)
   } catch (error) {
@@ -106,6 +109,7 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
   }
   const { appliedUpTo } = index
   try {
+    if (folder.state === 'whole') refuseForeignIndex(folder, node, index)
     const meta: Required<MetaEntry>[] = []
     for (const [key, value] of index.range({ ...metaBounds(''), reverse: false })) {
       meta.push({ name: metaName(key), value })
@@ -123,33 +127,14 @@ async function verifyNode(path: string, options: VerifyOptions, report: Report):
 
 async function verifyJournal(
   files: FileLayer,
-  folder: string,
-  appliedUpTo: readonly number[],
+  folder: DataFolder,
+  heldUpTo: readonly number[],
   report: Report,
 ): Promise<void> {
-  const segments = segmentsIn(await files.list(folder))
-  const first = segments[0]
-  let end = first?.start ?? 0
-  if (end > Math.min(...appliedUpTo))
-    report.found(`The journal in ${folder} begins at ${end}, behind what the index holds.`)
-  for (const [at, segment] of segments.entries()) {
-    const file = `${folder}/${segment.file}`
-    const bytes = await readSegment(files, folder, segment, segment.start)
-    end = segment.start
-    for (;;) {
-      const group = decodeGroup(bytes, end - segment.start, segment.seed, end)
-      if (group === undefined) break
-      report.batches += group.length
-      end = group.at(-1)?.end ?? end
-    }
-    const next = segments[at + 1]
-    // Behind the last whole batch of the last file there may be the torn tail of one that nobody was told of.
-    const damaged =
-      next === undefined
-        ? end < Math.max(...appliedUpTo) || laterProof(bytes, segment, end) !== undefined
-        : next.start !== end
-    if (damaged) report.found(`The journal file ${file} is damaged at byte ${end - segment.start}.`)
-  }
+  const owner = folder.state === 'whole' ? ownerOf(folder) : undefined
+  const { findings, batches } = await checkJournal({ files, folder: folder.journalPath, heldUpTo, owner })
+  for (const finding of findings) report.found(finding)
+  report.batches += batches
 }
 
 function verifyTable(index: OrderedIndex, table: TableShape, report: Report): void {

@@ -4,6 +4,7 @@ import { AppendFailed, AppendUnsure, JournalDamaged } from '../../src/journal/er
 import type { Frame, FrameContent } from '../../src/journal/frame.js'
 import { type Journal, openJournal } from '../../src/journal/journal.js'
 import { recoverJournal } from '../../src/journal/recovery.js'
+import { SEGMENT_HEADER_BYTES } from '../../src/journal/segment.js'
 import { type KeyBytes, lsn, timestamp } from '../../src/model/brand.js'
 import type { FileLayer } from '../../src/runtime/files.js'
 import { realFiles } from '../../src/runtime/real-files.js'
@@ -103,9 +104,15 @@ test('journal: what the index holds already is not read again', async () => {
   }
   const replayed: number[] = []
   const from = ends[4] as number
-  await recoverJournal(files, FOLDER, [from], async (frame) => void replayed.push(frame.lsn))
+  await recoverJournal(
+    { files, folder: FOLDER, heldUpTo: [from] },
+    async (frame) => void replayed.push(frame.lsn),
+  )
   assert.deepEqual(replayed, [5, 6])
-  assert.deepEqual(reads, [[from, ends[6]]])
+  assert.deepEqual(reads, [
+    [0, SEGMENT_HEADER_BYTES],
+    [from, ends[6]],
+  ])
 })
 
 test('journal: a file cut at every offset gives the whole batches before it', async () => {
@@ -135,7 +142,11 @@ test('journal: a bit flipped at every offset is refused with a sentence, or lose
       const damaged = Buffer.from(bytes)
       damaged[at] = (damaged[at] as number) ^ (1 << (at % 8))
       flipped.place(path, damaged)
-      if (start + at >= lastBegins) {
+      const untouched = flipped.copy()
+      if (at < SEGMENT_HEADER_BYTES) {
+        // The frames say that the file has its own name.
+        assert.deepEqual((await open(flipped)).numbers, upTo(5))
+      } else if (start + at >= lastBegins) {
         assert.deepEqual((await open(flipped)).numbers, upTo(4))
       } else {
         await assert.rejects(open(flipped), (error: Error) => {
@@ -146,7 +157,7 @@ test('journal: a bit flipped at every offset is refused with a sentence, or lose
         assert.deepEqual(flipped.bytes(path), damaged, 'nothing was changed')
       }
       // What the index holds already is not needed any more.
-      assert.deepEqual((await open(flipped, ends[5])).numbers, [])
+      assert.deepEqual((await open(untouched, ends[5])).numbers, [])
     }
   }
 })
@@ -209,7 +220,12 @@ test('journal: bytes of another segment do not pass for a batch', async () => {
   const other = path.replace(/-........\./, '-00000001.')
   const moved = new FaultyDisk()
   moved.place(other, disk.bytes(path))
-  assert.deepEqual((await open(moved)).numbers, [])
+  await assert.rejects(open(moved), /has another file's name: it was written as /)
+  // Nor if nothing says so.
+  const begun = disk.bytes(path).fill(0, 0, SEGMENT_HEADER_BYTES)
+  moved.place(other, begun)
+  await assert.rejects(open(moved), /is not a file of a journal, or has lost its beginning/)
+  assert.deepEqual(moved.bytes(other), begun)
 })
 
 for (const partialBytes of [0, 1, 30, 1000]) {
@@ -319,6 +335,7 @@ const framesOf = async (
 test('journal: writers that ask together share one write, and each gets back its own batches', async () => {
   const disk = new FaultyDisk()
   const { journal } = await framesOf(disk, [0, 0, 0])
+  await journal.begin()
   const writers = [0, 1, 2].map((number) => writerOf(journal, number))
   let writes = 0
   disk.fault = (step) => void (step === 'write' && writes++)
@@ -340,14 +357,14 @@ test('journal: of a group that was torn nothing counts, and nothing of it is tak
   const ends = await Promise.all(writers.map((writer, number) => writer.append(batch(number + 1))))
   const [path] = disk.paths as [string]
   const bytes = disk.bytes(path)
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; at++) {
     const torn = disk.copy()
     const damaged = Buffer.from(bytes)
     damaged[at] = (damaged[at] as number) ^ 0xff
     // The pages behind it may have reached the disk all the same.
     torn.place(path, damaged)
     assert.deepEqual((await framesOf(torn, [0, 0, 0])).seen, [], `torn at ${at}`)
-    assert.equal(torn.bytes(path).length, 0, `torn at ${at}`)
+    assert.equal(torn.bytes(path).length, SEGMENT_HEADER_BYTES, `torn at ${at}`)
   }
   assert.deepEqual((await framesOf(disk, [0, 0, 0])).seen, GROUP)
   // An index that was brought up to the middle of a group gets the rest of it.

@@ -69,6 +69,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
         const left = node
         cpSync(join(old, 'seriatim.json'), join(path, 'seriatim.json'))
         cpSync(join(old, 'node-0', 'index', 'data.mdb'), join(path, 'node-0', 'index', 'data.mdb'))
+        cpSync(join(old, 'seriatim.json'), join(path, 'seriatim.json'))
         disk = disk.afterPowerCut().moved(old, path)
         node = await open()
         await left.close()
