@@ -73,7 +73,7 @@ export async function openJournal(
     },
   )
   // A segment that was created just before the last end may not have its name on the disk yet.
-  await files.syncFolder(folder)
+  await options.files.syncFolder(options.folder)
   return new Journal(options, recovered, from)
 }
 
@@ -138,10 +138,10 @@ export class Journal {
    */
   async begin(): Promise<void> {
     if (this.#segments.length === 0) await this.#nextSegment()
-    const { files, folder } = this.#options
-    for (const { file } of this.#old) await files.remove(`${folder}/${file}`)
+    const options = this.#options
+    for (const { file } of this.#old) await options.files.remove(`${options.folder}/${file}`)
     this.#old = []
-    await files.syncFolder(folder)
+    await options.files.syncFolder(options.folder)
   }
 
   /** Set once nothing can be appended before the next start. */
