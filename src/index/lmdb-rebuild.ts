@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { type Database, type RootDatabase, open } from 'lmdb'
 import type { KeyBytes } from '../model/brand.js'
 import { sealed } from './checksum.js'
-import { APPLIED, ENTRIES, ENVIRONMENT, STATE, appliedBytes } from './lmdb-options.js'
+import { APPLIED, ENTRIES, ENVIRONMENT, MARK, STATE, appliedBytes } from './lmdb-options.js'
 import { keyEncoder } from './sealed-entries.js'
 
 /** Of one commit. */
@@ -58,9 +58,13 @@ export class IndexRebuild {
   }
 
   /** Puts the new file in the place of the old one, and answers under which name that is kept. */
-  async finish(appliedUpTo: number): Promise<string> {
+  async finish(appliedUpTo: number, mark?: string): Promise<string> {
     this.#write()
-    this.#root.transactionSync(() => this.#state.putSync(APPLIED as KeyBytes, appliedBytes(appliedUpTo)))
+    this.#root.transactionSync(() => {
+      this.#state.putSync(APPLIED as KeyBytes, appliedBytes(appliedUpTo))
+      if (mark !== undefined)
+        this.#state.putSync(MARK as KeyBytes, sealed(MARK as KeyBytes, Buffer.from(mark, 'latin1')))
+    })
     await this.#root.close()
     const file = join(this.#folder, 'data.mdb')
     let kept = `${file}.damaged`

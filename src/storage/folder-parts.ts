@@ -51,4 +51,4 @@ export function asRefusal(error: unknown): unknown {
     : error
 }
 
-const markOf = ({ id }: DataFolder, node: number): string => `${id} ${node}`
+export const markOf = ({ id }: DataFolder, node: number): string => `${id} ${node}`

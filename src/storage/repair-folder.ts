@@ -1,11 +1,11 @@
 // Repairs the indexes of a data folder that no process has open.
 import { join } from 'node:path'
-import { decodeGroup } from '../journal/frame.js'
-import { readSegment } from '../journal/recovery.js'
-import { segmentsIn } from '../journal/segment.js'
+import { framesFrom, segmentsIn } from '../journal/segment.js'
+import { eachFrame, readSegment } from '../journal/segment-file.js'
 import type { KeyBytes } from '../model/brand.js'
 import { realFiles } from '../runtime/real-files.js'
-import { takeExistingFolder } from './folder.js'
+import { type DataFolder, takeExistingFolder } from './folder.js'
+import { markOf } from './folder-parts.js'
 import { type RepairOptions, repairIndex } from './repair.js'
 import { hasChecksums } from './verify-index.js'
 
@@ -32,8 +32,9 @@ export async function repairFolder(
         throw new Error(`the records of ${index} have no checksums yet: start the server once, then repair`)
       const report = await repairIndex(index, {
         ...options,
+        ...(folder.state === 'whole' && { mark: markOf(folder, node) }),
         journalStart: segments[0]?.start ?? 0,
-        journalImages: (keys) => imagesOf(folder.journalPath, node, keys),
+        journalImages: (keys) => imagesOf(folder, node, keys),
       })
       done.push(...report.done)
       lost += report.lost
@@ -46,23 +47,20 @@ export async function repairFolder(
 
 /** The last word of the journal on each of these keys; undefined: removed. Those that it does not mention are missing. */
 async function imagesOf(
-  journal: string,
+  folder: DataFolder,
   node: number,
   keys: ReadonlySet<KeyBytes>,
 ): Promise<ReadonlyMap<KeyBytes, Uint8Array | undefined>> {
   const images = new Map<KeyBytes, Uint8Array | undefined>()
   if (keys.size === 0) return images
   const files = realFiles()
+  const journal = folder.journalPath
   for (const segment of segmentsIn(await files.list(journal))) {
     const bytes = await readSegment(files, journal, segment, segment.start)
-    for (let end = segment.start; ;) {
-      const group = decodeGroup(bytes, end - segment.start, segment.seed, end)
-      if (group === undefined) break
-      for (const { writer, changes } of group)
-        if (writer === node) for (const [key, value] of changes) if (keys.has(key)) images.set(key, value)
-      end = group.at(-1)?.end ?? Infinity
-      if (end === Infinity) break
-    }
+    const begin = folder.state === 'whole' ? framesFrom(segment) : segment.start
+    await eachFrame(bytes, segment, begin, async ({ writer, changes }) => {
+      if (writer === node) for (const [key, value] of changes) if (keys.has(key)) images.set(key, value)
+    })
   }
   return images
 }

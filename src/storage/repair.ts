@@ -32,6 +32,8 @@ import {
 import type { MetaEntry } from './storage-node.js'
 
 export interface RepairOptions {
+  /** Whose index it is. */
+  readonly mark?: string
   readonly tables: (meta: readonly Required<MetaEntry>[]) => readonly TableShape[]
   /** The newest image of each of these keys that the journal still has. */
   readonly journalImages: (
@@ -69,7 +71,7 @@ export async function repairIndex(path: string, options: RepairOptions): Promise
         `${missing} records of the index in ${path} cannot be found; nothing was changed. With --drop-damaged the index is made anew without them`,
       )
     repair.finish()
-    const kept = await rebuild.finish(survey.appliedUpTo ?? options.journalStart)
+    const kept = await rebuild.finish(survey.appliedUpTo ?? options.journalStart, options.mark)
     return {
       done: [...repair.done, `The index in ${path} was made anew; the old file is ${kept}.`],
       lost: repair.lost,
