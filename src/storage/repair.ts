@@ -10,7 +10,7 @@
 import { checksumOfKeyBytes, unsealed } from '../index/checksum.js'
 import type { KeyBounds } from '../index/lmdb-check.js'
 import { inspectIndexFile } from '../index/lmdb-file.js'
-import { APPLIED, ENTRIES, decodeApplied } from '../index/lmdb-options.js'
+import { APPLIED, ENTRIES, MARK, decodeApplied } from '../index/lmdb-options.js'
 import { IndexRebuild } from '../index/lmdb-rebuild.js'
 import { beforeOneFlip } from '../index/one-bit.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
@@ -32,7 +32,7 @@ import {
 import type { MetaEntry } from './storage-node.js'
 
 export interface RepairOptions {
-  /** Whose index it is. */
+  /** Whose index it is, if that cannot be read. */
   readonly mark?: string
   readonly tables: (meta: readonly Required<MetaEntry>[]) => readonly TableShape[]
   /** The newest image of each of these keys that the journal still has. */
@@ -71,7 +71,7 @@ export async function repairIndex(path: string, options: RepairOptions): Promise
         `${missing} records of the index in ${path} cannot be found; nothing was changed. With --drop-damaged the index is made anew without them`,
       )
     repair.finish()
-    const kept = await rebuild.finish(survey.appliedUpTo ?? options.journalStart, options.mark)
+    const kept = await rebuild.finish(survey.appliedUpTo ?? options.journalStart, survey.mark ?? options.mark)
     return {
       done: [...repair.done, `The index in ${path} was made anew; the old file is ${kept}.`],
       lost: repair.lost,
@@ -93,6 +93,8 @@ interface Survey {
   /** By transaction: of several lost records the newest counts. */
   readonly found: Map<KeyBytes, number>
   appliedUpTo: number | undefined
+  /** Whose index it says it is. */
+  mark: string | undefined
   /** As many as there should be. */
   entries: number
 }
@@ -105,6 +107,7 @@ function surveyOf(path: string): Survey {
     holes: [],
     found: new Map(),
     appliedUpTo: undefined,
+    mark: undefined,
     entries: 0,
   }
   const note = (key: KeyBytes, value: Uint8Array): void => {
@@ -124,6 +127,7 @@ function surveyOf(path: string): Survey {
       if (tree !== ENTRIES) {
         if (key === APPLIED && sound !== undefined)
           survey.appliedUpTo = decodeApplied(sound.record)?.appliedUpTo
+        if (key === MARK && sound !== undefined) survey.mark = Buffer.from(sound.value).toString('latin1')
       } else if (sound === undefined) {
         survey.damaged.set(key, Buffer.from(record))
       } else {
