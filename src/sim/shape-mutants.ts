@@ -67,13 +67,6 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
     options: ['--seed', '30'],
   },
-  'past-keys-lost-at-compaction': {
-    module: 'storage/history.js',
-    find: '.filter((key) => this.#images.has(key));',
-    replace: '.filter(() => false);',
-    workload: 'units',
-    rules: 'all',
-  },
   'token-of-last-epoch-forgotten': {
     module: 'ledger/completed.js',
     find: '[committedKey(epoch, slot), committedKey(epoch - 1, slot)]',
