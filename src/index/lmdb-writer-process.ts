@@ -15,7 +15,7 @@ import { getSystemErrorName } from 'node:util'
 import { ABORT, type Database, type RootDatabase, open } from 'lmdb'
 import { forEachChange } from './change-bytes.js'
 import { checksumOfKeyBytes, seal } from './checksum.js'
-import { APPLIED, appliedBytes, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
+import { APPLIED, appliedBytes, decodeApplied, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
 import { bytesLeft, neededBytes, noRoom } from './room.js'
 import { type WriterAnswer, type WriterRequest, HEAD_BYTES, decodeHead } from './writer-requests.js'
 
@@ -81,20 +81,20 @@ class IndexFile {
     forEachChange(piece, this.#change)
   }
 
+  /**
+   * The changes are what the journal holds between the two positions. On an index that is before the first, something would
+   * be missing; on one that is beyond the second, they are older than what is there: so it is for a process that was left
+   * behind by its owner's end, once the next owner has brought the index further. In between they are right: a commit whose
+   * answer was lost is followed by one that goes as far, or further.
+   */
   #finish({ appliedUpTo, appliedBefore }: WriterRequest): void {
-    if (!this.#isAt(appliedBefore) && !this.#isAt(appliedUpTo))
+    const stored = this.#state.getBinary(APPLIED_KEY)
+    const position = stored === undefined ? 0 : decodeApplied(stored)?.appliedUpTo
+    if (position === undefined) throw new Error('its state has a wrong checksum')
+    if (position < appliedBefore || position > appliedUpTo)
       throw new Error('another process has written it meanwhile')
     this.#assertRoom()
     this.#state.putSync(APPLIED_KEY, appliedBytes(appliedUpTo))
-  }
-
-  /**
-   * A process that was left behind by its owner's end may still have a commit to do, and must not do it once the next
-   * owner has brought the index further. A commit whose answer was lost is done once more.
-   */
-  #isAt(position: number): boolean {
-    const stored = this.#state.getBinary(APPLIED_KEY)
-    return stored === undefined ? position === 0 : appliedBytes(position).equals(stored)
   }
 
   #assertRoom(): void {
@@ -205,5 +205,9 @@ for (;;) {
 /** What it does comes after the requests. A process that has a lower one may not be allowed to raise it. */
 function lowerPriority(): void {
   const { PRIORITY_BELOW_NORMAL } = constants.priority
-  if (getPriority(0) < PRIORITY_BELOW_NORMAL) setPriority(0, PRIORITY_BELOW_NORMAL)
+  try {
+    if (getPriority(0) < PRIORITY_BELOW_NORMAL) setPriority(0, PRIORITY_BELOW_NORMAL)
+  } catch {
+    // Where it may not, it writes at the priority that it has.
+  }
 }

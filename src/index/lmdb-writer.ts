@@ -8,6 +8,7 @@
 // It is a process and not a thread because LMDB does not survive a write that fails (docs/adr/0022-a-process-writes-the-index.md).
 // What becomes of it concerns no reader: the next apply starts another one. It ends when this process does, however it ends.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
@@ -24,6 +25,11 @@ const SPARE_MAX = 2
 const YOUNG_SPACE_MB = 1
 /** Of what it said last, if it ends unasked. */
 const SAID_CHARACTERS_MAX = 500
+
+/** What a system says that has no room for another process now, but may have it later. */
+const NO_ROOM_NOW = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+/** Set for the process that is started: a program that is its own interpreter would start itself without end. */
+const STARTED_TO_WRITE = 'SERIATIM_INDEX_WRITER'
 
 /** Processes cannot be started here: a bundle without their file, or a process that may have none. */
 export class NoProcess extends Error {
@@ -88,15 +94,9 @@ class WriterProcess {
 
   constructor() {
     const child = this.#child
-    createInterface({ input: child.stdout as Readable }).on('line', (line) => this.#answered(line))
-    child.stderr?.on('data', (text: Buffer) => {
-      this.#said = (this.#said + text.toString()).slice(-SAID_CHARACTERS_MAX)
-    })
-    // Whatever becomes of them, the process ends, and that is told below.
-    this.#requests.on('error', () => undefined)
     this.#exited = new Promise((resolve) => {
       child.once('error', (error) => {
-        this.#ended(new NoProcess(error.message, { cause: error }))
+        this.#ended(notStarted(error))
         resolve()
       })
       // Once all that it has said is read.
@@ -105,6 +105,14 @@ class WriterProcess {
         resolve()
       })
     })
+    // A process that could not be started may have no streams.
+    if (child.pid === undefined) return
+    createInterface({ input: child.stdout as Readable }).on('line', (line) => this.#answered(line))
+    child.stderr?.on('data', (text: Buffer) => {
+      this.#said = (this.#said + text.toString()).slice(-SAID_CHARACTERS_MAX)
+    })
+    // Whatever becomes of them, the process ends, and that is told above.
+    this.#requests.on('error', () => undefined)
     unref(child)
   }
 
@@ -143,7 +151,13 @@ class WriterProcess {
 
   /** With the last index the process ends. */
   async close(index: number): Promise<void> {
-    await this.#inTurn(() => this.#ask('close', index))
+    try {
+      await this.#inTurn(() => this.#ask('close', index))
+    } catch (error) {
+      // It has let go of everything.
+      if (this.hasEnded) return
+      throw error
+    }
     if (--this.#indexes > 0) return
     this.#failure ??= notWritten('it was closed')
     this.#child.ref()
@@ -168,6 +182,7 @@ class WriterProcess {
     bytes: Uint8Array = NOTHING,
     { appliedUpTo, appliedBefore }: Positions = NOWHERE,
   ): Promise<void> {
+    if (this.#child.pid === undefined) await this.#exited
     if (this.#failure !== undefined) throw this.#failure
     const number = ++this.#asked
     // As long as an answer is waited for this process does not end.
@@ -212,11 +227,15 @@ class WriterProcess {
 
 function spawnWriter(): ChildProcess {
   const script = fileURLToPath(new URL('./lmdb-writer-process.js', import.meta.url))
+  // A bundle may have another program in the place of Node, which would run instead.
+  if (!existsSync(script)) throw new Error(`there is no ${script}`)
+  if (process.env[STARTED_TO_WRITE] !== undefined)
+    throw new Error('this process was started to write an index')
   // Flags of V8, which other runtimes do not know.
   const isNode = process.versions['bun'] === undefined && process.versions['deno'] === undefined
   const flags = isNode ? [`--max-semi-space-size=${YOUNG_SPACE_MB}`] : []
   // No option of this process concerns it; some would keep it from starting.
-  const env = { ...process.env, NODE_OPTIONS: '', ELECTRON_RUN_AS_NODE: '1' }
+  const env = { ...process.env, NODE_OPTIONS: '', ELECTRON_RUN_AS_NODE: '1', [STARTED_TO_WRITE]: '1' }
   return spawn(process.execPath, [...flags, script], { cwd: dirname(script), env, windowsHide: true })
 }
 
@@ -229,6 +248,13 @@ function unref(child: ChildProcess): void {
 
 const notWritten = (why: string): Error => new Error(`the index could not be written: ${why}`)
 
+function notStarted(error: unknown): Error {
+  const { code, message } = error as { readonly code?: string; readonly message: string }
+  return NO_ROOM_NOW.has(code ?? '')
+    ? notWritten(`the process that writes it could not be started: ${message}`)
+    : new NoProcess(message, { cause: error })
+}
+
 let writerProcess: WriterProcess | undefined
 
 /** The one of this process; a new one if it has ended. */
@@ -237,6 +263,6 @@ function startedProcess(): WriterProcess {
   try {
     return (writerProcess = new WriterProcess())
   } catch (error) {
-    throw new NoProcess(error instanceof Error ? error.message : String(error), { cause: error })
+    throw notStarted(error)
   }
 }

@@ -28,6 +28,7 @@ const LOCK_FILE = 'owner.lock'
 const OLD_LOCK_FILE = 'lock'
 /** What may be in a folder that is not in use yet. */
 const NOT_IN_THE_WAY = new Set([LOCK_FILE, OLD_LOCK_FILE, `${FORMAT_FILE}.new`, 'lost+found'])
+const NODE = /^node-\d+$/
 /** What only a data folder has. */
 const PART = /^(node-\d+|journal)$/
 
@@ -169,8 +170,10 @@ async function lockFolder(
     const pid = await holderByPid(join(path, OLD_LOCK_FILE))
     if (pid !== undefined) throw heldBy(path, { pid })
     // LMDB has a lock of its own on this file while a process has the index open: an earlier version in another container,
-    // or one whose lock file was removed.
-    if (await staysLocked(join(path, 'node-0', 'index', 'lock.mdb'), tryLock)) throw heldBy(path, {})
+    // one whose lock file was removed, or the writer of a killed owner, which may have the index of one node open.
+    for (const name of await realFiles().list(path))
+      if (NODE.test(name) && (await staysLocked(join(path, name, 'index', 'lock.mdb'), tryLock)))
+        throw heldBy(path, {})
     return lock
   } catch (error) {
     await lock.release()

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { encodeChanges, forEachChange } from '../../src/index/change-bytes.js'
 import { CHECKSUM_BYTES } from '../../src/index/checksum.js'
@@ -137,6 +139,9 @@ test('index: a process that has nothing else to do ends when its changes are wri
   assert.deepEqual([status, stdout.trim()], [0, '5'])
 })
 
+/** Few, so that a script can use them up. */
+const DESCRIPTORS_MAX = 256
+
 /** Prints the result of a script in a process of its own, in which others are started as the first argument has it. */
 function withProcesses(spawned: string, script: string): unknown {
   const whole = `
@@ -153,8 +158,9 @@ ${spawned}
 syncBuiltinESMExports()
 const { lmdbIndex } = await import('${INDEX}')
 ${script}`
-  const args = ['--input-type=module', '-e', whole, testFolder()]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })
+  const node = [process.execPath, '--input-type=module', '-e', whole, testFolder()]
+  const args = ['-c', `ulimit -n ${DESCRIPTORS_MAX}; exec "$@"`, 'sh', ...node]
+  const { status, stdout, stderr } = spawnSync('/bin/sh', args, { encoding: 'utf8', timeout: 60_000 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -290,4 +296,58 @@ ${script}`
       isThere = false
     }
   }
+})
+
+test('index: a commit whose answer was lost is no obstacle to one that goes further', async () => {
+  const folder = testFolder()
+  const [left, next] = [lmdbIndex(folder), lmdbIndex(folder)]
+  await left.apply([[key('k'), Buffer.from('first')]], 3)
+  // What it knows of the index is older than the index; what it writes is newer.
+  await next.apply([[key('k'), Buffer.from('second')]], 5)
+  assert.deepEqual([Buffer.from(left.get(key('k')) ?? []).toString(), next.appliedUpTo], ['second', 5])
+  await assert.rejects(left.apply([[key('k'), Buffer.from('older')]], 4), /another process has written it/)
+  await left.close()
+  await next.close()
+})
+
+test('index: while there are no descriptors left a process cannot be started, and later it is', () => {
+  const script = `
+const { closeSync, openSync } = await import('node:fs')
+const index = lmdbIndex(process.argv[1])
+const taken = []
+try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+const refused = await index.apply([['a', Buffer.from('x')]], 1).then(() => 'written', (error) => error.code ?? error.message)
+for (const descriptor of taken) closeSync(descriptor)
+await index.apply([['a', Buffer.from('x')]], 1)
+console.log(JSON.stringify([/EMFILE/.test(refused), children.at(-1).exitCode, index.get('a').length]))
+await index.close()`
+  assert.deepEqual(withProcesses('', script), [true, null, 1])
+})
+
+test('index: it is closed although the process that writes it was killed a moment before', () => {
+  const script = `
+const index = lmdbIndex(process.argv[1])
+await index.apply([['a', Buffer.from('x')]], 1)
+children[0].kill('SIGKILL')
+console.log(JSON.stringify(await index.close().then(() => 'closed', String)))`
+  assert.equal(withProcesses('', script), 'closed')
+})
+
+test('index: a program that is its own interpreter is not started again and again', () => {
+  const folder = testFolder()
+  const [program, log] = [join(folder, 'program'), join(folder, 'log')]
+  const app = `
+import { lmdbIndex } from '${INDEX}'
+import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs'
+appendFileSync('${log}', 'started\\n')
+if (readFileSync('${log}', 'utf8').length > 50) process.exit(1)
+process.execPath = '${program}'
+const index = lmdbIndex(mkdtempSync('${folder}/'))
+await index.apply([['a', Buffer.from('x')]], 1)
+await index.close()`
+  writeFileSync(join(folder, 'app.mjs'), app)
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${folder}/app.mjs"\n`, { mode: 0o755 })
+  const { status, stderr } = spawnSync(program, { encoding: 'utf8', timeout: 60_000 })
+  assert.equal(status, 0, stderr)
+  assert.equal(readFileSync(log, 'utf8'), 'started\n'.repeat(2), 'itself, and once to find that out')
 })

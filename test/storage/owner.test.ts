@@ -179,6 +179,29 @@ test('owner: a lock on a file that has lost its name is not taken for a lock', a
   assert.deepEqual(never, { heldBy: {} })
 })
 
+test('owner: the writer of a killed owner is waited for, whichever node it writes', onLinux, async () => {
+  const path = testFolder()
+  const made = await takeFolder(path, { nodes: 2 })
+  await made.begin()
+  await made.release()
+  const source = `
+    import { lmdbIndex } from '${new URL('../../src/index/lmdb-index.js', import.meta.url).href}'
+    lmdbIndex(process.argv[1])
+    console.log('opened')
+    setInterval(() => undefined, 1_000_000)`
+  const args = ['--input-type=module', '-e', source, join(path, 'node-1', 'index')]
+  const writer = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await createInterface({ input: writer.stdout })[Symbol.asyncIterator]().next()
+  let hasEnded = false
+  setTimeout(() => {
+    hasEnded = true
+    writer.kill('SIGKILL')
+  }, 200)
+  const folder = await takeFolder(path, { nodes: 2 })
+  assert.ok(hasEnded)
+  await folder.release()
+})
+
 test('owner: a file system without locks is refused with a sentence that says what to do', async () => {
   for (const code of ['ENOLCK', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS']) {
     const path = testFolder()
