@@ -33,12 +33,12 @@ async function openStore(): Promise<Store> {
 
 const isWrite = (operation: string): boolean => /^(Put|Update|Delete|Transact)/.test(operation)
 
-/** An error as the SDK throws it after three sends. */
-const refusal = (name: string, httpStatusCode = 400): Error =>
+/** An error as the SDK throws it after that many sends. */
+const refusal = (name: string, attempts = 3): Error =>
   Object.assign(new Error(`${name} of the endpoint`), {
     name,
     $fault: 'client',
-    $metadata: { httpStatusCode, attempts: 3 },
+    $metadata: { httpStatusCode: 400, attempts },
   })
 
 /** Refuses every write as if the SDK had sent it three times. */
@@ -120,6 +120,63 @@ describe('a refusal that the SDK repeated is a refusal', () => {
           const { Item } = await store.call('GetItem', { TableName: TABLE, Key: { id: { S: id } } })
           assert.equal(Item, undefined)
         }
+      })
+})
+
+describe('being turned away says nothing of an earlier send whose answer was lost', () => {
+  const isDecision = (operation: string, input: object): boolean =>
+    operation === 'UpdateItem' && JSON.stringify(input).includes('":committed"')
+  const PATHS: readonly (readonly [string, IntentsOptions, readonly string[], typeof isDecision])[] = [
+    ['one conditional write', {}, ['a'], isWrite],
+    ['one TransactWriteItems', {}, ['b', 'c'], isWrite],
+    ['intents', { always: true }, ['d', 'e'], isDecision],
+  ]
+  const AFTER: readonly (readonly [string, string, (operation: string) => boolean])[] = [
+    ['everything is throttled', 'ThrottlingException', () => true],
+    ['the credentials have expired', 'ExpiredTokenException', () => true],
+    ['reads are throttled', 'ThrottlingException', (operation) => !isWrite(operation)],
+  ]
+  for (const [path, settings, ids, decides] of PATHS)
+    for (const [what, name, isTurned] of AFTER)
+      test(`${what}, by ${path}: never told as a refusal, and the unit is carried out once`, async () => {
+        await using store = await openStore()
+        let state: 'before' | 'deciding' | 'turned' | 'over' = 'before'
+        let turned = 0
+        const endpoint = foreign({
+          call: async (operation, input) => {
+            if (state === 'turned' && isTurned(operation) && ++turned <= 12) throw refusal(name, 1)
+            if (state === 'deciding' && decides(operation, input)) {
+              await store.call(operation, input)
+              state = 'turned'
+              throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+            }
+            return store.call(operation, input).catch((error: unknown) => {
+              // As an endpoint does that does not know ReturnValuesOnConditionCheckFailure.
+              delete (error as { Item?: unknown }).Item
+              throw error
+            })
+          },
+        })
+        const runtime = hurriedRuntime(4)
+        const t = unitTransactor(() => intentsProtocol(endpoint, runtime, settings), {}, runtime)
+        await t.setup()
+        const error = await t
+          .transact(async (tx) => {
+            for (const id of ids)
+              tx.put(TABLE, { id, n: (((await tx.get(TABLE, { id })) ?? { n: 0 })['n'] as number) + 1 })
+            if (state === 'before') state = 'deciding'
+          })
+          .catch((thrown: unknown) => thrown)
+        assert.ok(error === undefined || error instanceof OutcomeUnknown, String(error))
+        state = 'over'
+        await t.idle()
+        const values = await t.transact((tx) =>
+          tx.getAll(
+            TABLE,
+            ids.map((id) => ({ id })),
+          ),
+        )
+        for (const value of values) assert.equal(value?.['n'], 1)
       })
 })
 
@@ -291,13 +348,15 @@ test('a unit of 1,000 items is committed by its first attempt on an endpoint tha
     return running
   }
   await moved(t.setup())
+  // It knows its tables before they are slow.
+  const rival = opened({ retry: { limit: 0 } })
+  await moved(rival.transact((tx) => ['x', 'y'].forEach((id) => tx.put(TABLE, { id }))))
   requestMs = 70
   const startMs = clock.nowMicros() / 1000
   const large = t.transact((tx) => {
     for (let at = 0; at < 1_000; at++) tx.put(TABLE, { id: `many ${at}` })
   })
   // Somebody younger meets it all the time, and does not take it for stalled.
-  const rival = opened({ retry: { limit: 2 } })
   let conflicts = 0
   const rivals = (async () => {
     await new Promise<void>((resolve) => void clock.timer(5_000, resolve))

@@ -6,7 +6,7 @@ import type { Endpoint } from '../endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
 import { Conflict } from '../errors.js'
 import { namingTables } from '../naming.js'
-import { AnswerLost, Overloaded, sendsOf, timedOut, verdictOf } from '../refusals.js'
+import { AnswerLost, isTurnedAway, Overloaded, sendsOf, timedOut, verdictOf } from '../refusals.js'
 import { Turns } from '../waiting.js'
 import { intentLimits } from './limits.js'
 
@@ -101,6 +101,9 @@ export class Caller {
         if (verdict === 'misuse') throw error
         // The SDK has sent again by itself, and this endpoint does not tell why.
         if (sendsOf(error) > 1 && told === 0) repeated = true
+        // Who is turned away learns nothing of an earlier send whose answer was lost.
+        if (verdict === 'refused' && repeated && isTurnedAway(error))
+          throw new AnswerLost(`no answer to ${operation}`, { cause: error })
         if (verdict === 'refused')
           return { ok: false, error: namingTables(error, input) as Refusal, repeated }
         last = error

@@ -41,31 +41,33 @@ export async function cancel(
 
 export type Decision = 'committed' | 'cancelled' | 'superseded' | 'unknown'
 
-/** Commits, if nobody has decided otherwise or changed the plan. */
+/** Commits, if nobody has decided otherwise or changed the plan. Throws only where the request did nothing. */
 export async function decide(
   space: Space,
   header: Pick<Header, 'id' | 'turn' | 'stamp' | 'patienceMs'>,
   usage: Usage,
 ): Promise<Decision> {
   const { caller, records } = space
+  const reply = await caller
+    .send('UpdateItem', commitRequest(records, header), usage)
+    .catch((error: unknown) => {
+      if (!(error instanceof AnswerLost)) throw error
+      return undefined
+    })
+  if (reply?.ok === true) return 'committed'
+  if (reply?.ok === false && reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
   try {
-    const reply = await caller.send('UpdateItem', commitRequest(records, header), usage)
-    if (reply.ok) return 'committed'
-    if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error
+    // The request may still arrive. After this one it can do nothing any more.
+    if (reply === undefined) {
+      const fate = await cancel(space, header, usage)
+      return fate === 'cancelled' ? 'cancelled' : judged(fate, header)
+    }
     // Perhaps it was this very request, sent before; perhaps another coordinator of the same plan.
     const found = await readHeader(space, header.id, usage)
-    if (found?.state === 'pending') return 'superseded'
-    return judged(found, header)
-  } catch (error) {
-    if (!(error instanceof AnswerLost)) throw error
-  }
-  // The request may still arrive. After this one it can do nothing any more.
-  try {
-    const fate = await cancel(space, header, usage)
-    return fate === 'cancelled' ? 'cancelled' : judged(fate, header)
-  } catch (error) {
-    if (error instanceof AnswerLost) return 'unknown'
-    throw error
+    return found?.state === 'pending' ? 'superseded' : judged(found, header)
+  } catch {
+    // However the endpoint turns this away, it says nothing of the decision: another attempt could be a second one.
+    return 'unknown'
   }
 }
 

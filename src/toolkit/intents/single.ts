@@ -3,7 +3,7 @@
 import { OutcomeUnknown } from '../errors.js'
 import { attribute } from '../../model/value.js'
 import { fromSdkItem, toSdkItem } from '../values.js'
-import { AnswerLost } from '../refusals.js'
+import { AnswerLost, isTurnedAway, Overloaded } from '../refusals.js'
 import type { Usage } from './caller.js'
 import { applyRedo } from './images.js'
 import { intentLimits } from './limits.js'
@@ -38,7 +38,9 @@ export async function commitSingle(space: Space, member: Member, me: Waiter, usa
       if (stored?.intent === undefined) throw changed(member, stored?.version)
       await makeRoom(space, { ...member, stored, intent: stored.intent }, me, usage)
     } catch (error) {
-      if (!(error instanceof AnswerLost)) throw error
+      // Where the item could not be looked at, an earlier send may have been carried out all the same.
+      const isInDoubt = unsure && (error instanceof Overloaded || isTurnedAway(error))
+      if (!isInDoubt && !(error instanceof AnswerLost)) throw error
       throw new OutcomeUnknown(`nobody could say whether unit ${me.id} was committed`, me.id, {
         cause: error,
       })
