@@ -57,7 +57,7 @@ async function measureOne(target: Target, request: WorstRequest, round: number):
   const asked = new AbortController()
   if (waiting !== undefined) await hold(target, waiting, asked.signal)
   await delay(QUIET_MS)
-  await profiler.spent()
+  await profiler.watch()
   const { status, text } = await send(target, request.target, body)
   await delay(QUIET_MS)
   const { activeMs, longestMs } = await profiler.spent()

@@ -1,7 +1,7 @@
 // Loaded into a server before anything else (node --import): makes a processor profile of it from one word on its channel
 // to the next, and answers where the time went; or for how long its main thread was busy. Costs nothing until it is asked.
+import { openSync, readSync } from 'node:fs'
 import { type Profiler, Session } from 'node:inspector'
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { selfTimes } from './self-times.js'
 
 export interface Spent {
@@ -35,26 +35,57 @@ async function end(): Promise<object> {
   return selfTimes(profile)
 }
 
-const RESOLUTION_MS = 1
-const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-let before = performance.eventLoopUtilization()
-let cpuBefore = process.cpuUsage()
-
-/** For how long the main thread was busy, and for how long at a stretch, since it was last asked. */
-function spent(): Promise<Spent> {
-  const now = performance.eventLoopUtilization()
-  const activeMs = performance.eventLoopUtilization(now, before).active
-  const { user, system } = process.cpuUsage(cpuBefore)
-  // On a busy machine a stretch lasts longer than it takes: never longer than what the process has computed in all.
-  const longestMs = Math.min(Math.max(0, delay.max / 1e6 - RESOLUTION_MS), (user + system) / 1000)
-  before = now
-  cpuBefore = process.cpuUsage()
-  delay.enable()
-  delay.reset()
-  return Promise.resolve({ activeMs, longestMs })
+/** Begins to measure each turn of the event loop, until `spent`. It keeps turning meanwhile, so it costs a core. */
+function watch(): Promise<object> {
+  const watching = { longestMs: 0, busyMs: 0 }
+  watched = watching
+  let before = threadMs()
+  const turn = (): void => {
+    const now = threadMs()
+    const turnMs = now - before
+    before = now
+    watching.longestMs = Math.max(watching.longestMs, turnMs)
+    if (turnMs > TURN_MS) watching.busyMs += turnMs
+    if (watched === watching) setImmediate(turn)
+  }
+  setImmediate(turn)
+  return Promise.resolve({})
 }
 
-const WORDS: Readonly<Record<string, () => Promise<object>>> = { begin, end, spent }
+let watched: { longestMs: number; busyMs: number } | undefined
+
+/** Of the turns since `watch`: all that took some time, and the longest, in processor time of the main thread. */
+function spent(): Promise<Spent> {
+  const { busyMs = 0, longestMs = 0 } = watched ?? {}
+  watched = undefined
+  return Promise.resolve({ activeMs: busyMs, longestMs })
+}
+
+/** Shorter turns are those of the watch itself. */
+const TURN_MS = 2
+
+/** On a busy machine a turn lasts longer than it takes. Where Linux does not say what a thread took, the process must do. */
+const threadMs =
+  openThreadTime() ??
+  (() => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  })
+
+function openThreadTime(): (() => number) | undefined {
+  try {
+    const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r')
+    const text = Buffer.alloc(64)
+    return () => {
+      readSync(file, text, 0, text.length, 0)
+      return Number(text.toString('latin1', 0, text.indexOf(0x20))) / 1e6
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const WORDS: Readonly<Record<string, () => Promise<object>>> = { begin, end, watch, spent }
 
 process.on('message', (word: string) => {
   const answer = WORDS[word]?.()

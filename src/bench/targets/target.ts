@@ -43,7 +43,8 @@ export interface Target {
 export interface ServerProfiler {
   begin(): Promise<void>
   end(): Promise<SelfTimes>
-  /** Since the last call. */
+  watch(): Promise<void>
+  /** Since `watch`. */
   spent(): Promise<Spent>
 }
 
@@ -116,7 +117,7 @@ const spawnCommand = ({ program, args, cwd, channel }: Command): ChildProcess =>
   })
 
 function profilerOf(child: () => ChildProcess): ServerProfiler {
-  const ask = async (word: 'begin' | 'end' | 'spent'): Promise<unknown> => {
+  const ask = async (word: 'begin' | 'end' | 'watch' | 'spent'): Promise<unknown> => {
     const answered = once(child(), 'message')
     child().send(word)
     const [answer] = (await answered) as [{ readonly error?: string }]
@@ -126,6 +127,7 @@ function profilerOf(child: () => ChildProcess): ServerProfiler {
   return {
     begin: async () => void (await ask('begin')),
     end: async () => (await ask('end')) as SelfTimes,
+    watch: async () => void (await ask('watch')),
     spent: async () => (await ask('spent')) as Spent,
   }
 }
