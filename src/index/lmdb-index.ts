@@ -115,6 +115,7 @@ class LmdbIndex implements MarkedIndex {
     await this.#applying
     // The next read must see this commit, not the snapshot that the current turn of the event loop may have open.
     this.#root.resetReadTxn()
+    this.#entries.forgetGap()
     this.#appliedUpTo = appliedUpTo
   }
 

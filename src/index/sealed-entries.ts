@@ -77,6 +77,11 @@ export class SealedEntries {
   #scan: Scan | undefined
   /** Whether values are wanted, or only whether they are sound. */
   #wanted = true
+  /** Two neighbours that were sound when nothing was found between them: nothing is, until something is written. */
+  #gapFrom = HIGHEST
+  #gapTo = LOWEST
+  /** Neighbours that were read, for tests: each may have megabytes. */
+  neighboursRead = 0
 
   constructor(root: RootDatabase<Uint8Array, KeyBytes>) {
     const options = {
@@ -98,8 +103,7 @@ export class SealedEntries {
   get(key: KeyBytes): Uint8Array | undefined {
     const record = this.entries.getBinary(key)
     if (record === undefined) {
-      this.#checkNeighbour('before', key, key, key)
-      this.#checkNeighbour('behind', key, key, key)
+      if (!(key > this.#gapFrom && key < this.#gapTo)) this.#checkGap(key)
       return undefined
     }
     const value = unsealed(checksumOfKey(key), record)
@@ -177,20 +181,38 @@ export class SealedEntries {
       : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   }
 
+  /** To be called when something was written. */
+  forgetGap(): void {
+    this.#gapFrom = HIGHEST
+    this.#gapTo = LOWEST
+  }
+
+  #checkGap(key: KeyBytes): void {
+    this.forgetGap()
+    const before = this.#checkNeighbour('before', key, key, key)
+    const behind = this.#checkNeighbour('behind', key, key, key)
+    if (before === undefined || behind === undefined) return
+    this.#gapFrom = before
+    this.#gapTo = behind
+  }
+
   /** The entry beside the end at which a walk begins. */
   #checkStart(from: KeyBytes, to: KeyBytes, reverse: boolean): void {
     if (reverse) this.#checkNeighbour('behind', to, from, to)
     else this.#checkNeighbour('before', from, from, to)
   }
 
-  /** The entry on that side of the key, which might belong to the range. */
-  #checkNeighbour(side: Neighbours, of: KeyBytes, from: KeyBytes, to: KeyBytes): void {
+  /** The entry on that side of the key, which might belong to the range: its key, or the end of all keys, if it is sound. */
+  #checkNeighbour(side: Neighbours, of: KeyBytes, from: KeyBytes, to: KeyBytes): KeyBytes | undefined {
+    this.neighboursRead++
     this.#wanted = false
     const found = (side === 'before' ? this.#before : this.#behind).take(of)
     this.#wanted = true
-    if (found === undefined) return
+    if (found === undefined) return side === 'before' ? LOWEST : HIGHEST
     if (side === 'before' ? found.key >= of : found.key < of) throw new EntryDamaged(of, 'out of order')
-    if (found.value === DAMAGED) this.#checkWhere(found.key, from, to)
+    if (found.value !== DAMAGED) return found.key
+    this.#checkWhere(found.key, from, to)
+    return undefined
   }
 
   /** A damaged entry beside a range: it may have been in it. */

@@ -8,7 +8,7 @@ import { lmdbIndex } from '../../src/index/lmdb-index.js'
 import { ENTRIES, ENVIRONMENT, STATE } from '../../src/index/lmdb-options.js'
 import { upgradeIndex } from '../../src/index/lmdb-upgrade.js'
 import type { OrderedIndex } from '../../src/index/ordered-index.js'
-import { keyEncoder } from '../../src/index/sealed-entries.js'
+import { keyEncoder, SealedEntries } from '../../src/index/sealed-entries.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
 
@@ -167,4 +167,33 @@ test('index: an upgrade that ends at any commit is taken up by the next', async 
 
 test('index: where there is none, there is nothing to upgrade', async () => {
   assert.equal(await upgradeIndex(testFolder()), 0)
+})
+
+test('index: what is not found between two sound records is not sought beside them again, until something is written', async () => {
+  const root = open<Uint8Array, KeyBytes>(await filled(), ENVIRONMENT)
+  const entries = new SealedEntries(root)
+  for (const absent of ['key/003', 'key/003/x', 'key/002/y', 'key/003/z'])
+    assert.equal(entries.get(absent as KeyBytes), undefined)
+  assert.equal(entries.neighboursRead, 2)
+  assert.equal(entries.get(key(5)), undefined)
+  assert.equal(entries.neighboursRead, 4)
+  entries.forgetGap()
+  assert.equal(entries.get(key(5)), undefined)
+  assert.equal(entries.neighboursRead, 6)
+  // Before the first and behind the last.
+  for (const absent of ['a', 'b', 'y', 'z']) assert.equal(entries.get(absent as KeyBytes), undefined)
+  assert.equal(entries.neighboursRead, 10)
+  await root.close()
+})
+
+test('index: beside a damaged record every absent key is looked at again', async () => {
+  const path = await filled()
+  flip(path, 'value of 020', 10, 0)
+  const root = open<Uint8Array, KeyBytes>(path, ENVIRONMENT)
+  const entries = new SealedEntries(root)
+  for (let time = 1; time <= 3; time++) {
+    assert.equal(entries.get(key(21)), undefined)
+    assert.equal(entries.neighboursRead, 2 * time)
+  }
+  await root.close()
 })
