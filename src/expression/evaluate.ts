@@ -2,6 +2,7 @@
 // it with another type, is simply not so.
 import { base64Bytes, base64ToBytes } from '../model/binary.js'
 import { compareValues, sameValue } from '../model/compare.js'
+import { includesText } from '../model/search.js'
 import { typeOf, type AttributeValue, type Item } from '../model/value.js'
 import { valueAt } from './paths.js'
 import type { Comparator, ConditionNode, FunctionNode, OperandNode } from './tree.js'
@@ -123,13 +124,21 @@ function beginsWith(value: AttributeValue, prefix: AttributeValue): boolean {
 
 /** A part of a string or a binary, a member of a set, or an element of a list. */
 function contains(value: AttributeValue, part: AttributeValue): boolean {
-  if ('L' in value) return value.L.some((element) => sameValue(element, part))
-  if ('S' in part) return 'S' in value ? value.S.includes(part.S) : 'SS' in value && value.SS.includes(part.S)
+  if ('L' in value) return holdsElement(value.L, part)
+  if ('S' in part)
+    return 'S' in value ? includesText(value.S, part.S) : 'SS' in value && value.SS.includes(part.S)
   if ('N' in part) return 'NS' in value && value.NS.includes(part.N)
   if ('B' in part)
     return 'B' in value
-      ? base64ToBytes(value.B).includes(base64ToBytes(part.B))
+      ? includesText(base64ToBytes(value.B), base64ToBytes(part.B))
       : 'BS' in value && value.BS.includes(part.B)
+  return false
+}
+
+/** Only those of the same type are compared: a list may have 200,000 elements. */
+function holdsElement(list: readonly AttributeValue[], part: AttributeValue): boolean {
+  const type = typeOf(part)
+  for (const element of list) if (type in element && sameValue(element, part)) return true
   return false
 }
 

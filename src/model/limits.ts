@@ -6,6 +6,8 @@ export const limits = {
   /** Levels of lists and maps inside one attribute. */
   nestingDepthMax: 32,
   numberDigitsMax: 38,
+  /** As a client writes it, with zeros that carry no value; the longest that needs none has about 170. Not DynamoDB's. */
+  numberCharactersMax: 1024,
   expressionBytesMax: 4096,
   expressionOperatorsMax: 300,
   inOperandsMax: 100,

@@ -7,7 +7,7 @@ import type { DecimalText } from './brand.js'
 import { validationError } from './errors.js'
 import { limits } from './limits.js'
 
-const { numberDigitsMax } = limits
+const { numberDigitsMax, numberCharactersMax } = limits
 /** Exponents of the first significant digit, as in 9.99E+125. */
 const EXPONENT_MAX = 125
 const EXPONENT_MIN = -130
@@ -161,6 +161,9 @@ function isCanonical(text: string): boolean {
 
 function parseAnyNotation(text: string): DecimalText {
   if (text === '') throw validationError('The parameter cannot be converted to a numeric value')
+  // Before anything looks at its characters: there may be millions of them.
+  if (text.length > numberCharactersMax)
+    throw notANumber(`${text.slice(0, numberCharactersMax)}... (${text.length} characters)`)
   let at = 0
   const negative = text.charCodeAt(0) === MINUS
   if (negative || text.charCodeAt(0) === PLUS) at++

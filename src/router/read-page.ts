@@ -118,7 +118,7 @@ async function readEntries(plan: ReadPlan): Promise<Reply> {
 
 /** Comparisons of one page, where an item of so many bytes counts as one more: longer ones take longer to compare. */
 const COMPARISONS_MAX = 1_000_000
-const COMPARED_BYTES = 64
+const COMPARED_BYTES = 32
 
 /**
  * A filter of hundreds of comparisons on the smallest items would take seconds for a megabyte: its page ends earlier, as

@@ -15,7 +15,7 @@ test('pages: seven comparisons of a filter shorten no page; hundreds bound its e
   }
   const { entriesMax, bytesMax } = pageLimitsOf({ entriesMax: undefined, filterComparisons: 250 })
   assert.equal(entriesMax, 4_000)
-  assert.equal(bytesMax, 4_000 * 64)
+  assert.equal(bytesMax, 4_000 * 32)
   assert.equal(pageLimitsOf({ entriesMax: 5, filterComparisons: 250 }).entriesMax, 5)
 })
 
