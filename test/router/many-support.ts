@@ -151,3 +151,17 @@ export async function createTable(
     ...(global.length > 0 && { GlobalSecondaryIndexes: global }),
   })
 }
+
+/** Turns of the event loop until it is answered. */
+export async function turnsUntil(answered: Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await answered
+  isOver = true
+  return turns
+}

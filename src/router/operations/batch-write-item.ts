@@ -6,7 +6,7 @@ import { parseItem } from '../../model/parse-value.js'
 import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import { indexKeyRefusal } from '../../rules/index-keys.js'
-import type { Mutation, WriteRequest } from '../../storage/storage-node.js'
+import type { Mutation, WriteOutcome, WriteRequest } from '../../storage/storage-node.js'
 import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../capacity.js'
 import type { Input, Operation, RouterContext, Table } from '../context.js'
 import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
@@ -66,13 +66,8 @@ export const batchWriteItem: Operation = {
       }
       parsed.push({ name, tableName, actions })
     }
-    // Every write is checked before the first is done: a refusal leaves nothing behind.
-    const seen = new Set<string>()
-    const batches = parsed.map(({ name, tableName, actions }) => {
-      const table = context.catalog.table(tableName)
-      return { name, table, writes: actions.map((action) => writeOf(table, action, seen)) }
-    })
-    const answers = await Promise.all(batches.map((batch) => writeAll(context, input, batch)))
+    const batches = await writeAll(context, parsed, turns)
+    const answers = batches.map((batch) => answerOf(input, batch))
     return jsonReply({
       UnprocessedItems: unprocessed(answers),
       ...capacityMember(answers.flatMap(({ capacity }) => capacity ?? [])),
@@ -100,11 +95,16 @@ interface Action {
   readonly attributes: Item
 }
 
+/** What is asked of one table. */
 interface Batch {
   /** As the caller names the table. */
   readonly name: string
   readonly table: Table
   readonly writes: readonly WriteRequest[]
+}
+
+interface DoneBatch extends Batch {
+  readonly outcomes: readonly WriteOutcome[]
 }
 
 interface BatchAnswer {
@@ -182,23 +182,62 @@ function checkItemKeyPart(part: KeyAttribute, role: KeyRole, item: Item): void {
   checkKeyValue(part.name, role, value)
 }
 
-async function writeAll(context: RouterContext, input: Input, batch: Batch): Promise<BatchAnswer> {
-  const { name, table, writes } = batch
+/** Every write is checked before the first is done: a refusal leaves nothing behind. Reads the catalogue. */
+function bindAll({ catalog }: RouterContext, parsed: readonly Parsed[]): readonly Batch[] {
+  const seen = new Set<string>()
+  return parsed.map(({ name, tableName, actions }) => {
+    const table = catalog.table(tableName)
+    return { name, table, writes: actions.map((action) => writeOf(table, action, seen)) }
+  })
+}
+
+/**
+ * In several turns if there is much to write. What the catalogue says holds for one turn; in the next one a table may have
+ * another index, or may be gone, which is an error then, whatever was written before: a batch is not atomic.
+ */
+async function writeAll(
+  context: RouterContext,
+  parsed: readonly Parsed[],
+  turns: Turns,
+): Promise<readonly DoneBatch[]> {
+  let batches = bindAll(context, parsed)
+  const sent = parsed.map((): Promise<WriteOutcome>[] => [])
+  let due = false
+  for (const [table, { actions }] of parsed.entries()) {
+    for (const [at, action] of actions.entries()) {
+      if (due) {
+        // They are awaited below, but may fail before.
+        for (const outcome of sent.flat()) outcome.catch(() => undefined)
+        await turns.next()
+        batches = bindAll(context, parsed)
+      }
+      sent[table]!.push(write(context, batches[table]!.writes[at]!))
+      due = turns.isDue(action.itemBytes)
+    }
+  }
+  return Promise.all(
+    batches.map(async (batch, table) => ({ ...batch, outcomes: await Promise.all(sent[table]!) })),
+  )
+}
+
+async function write(context: RouterContext, request: WriteRequest): Promise<WriteOutcome> {
+  const outcome = await context.nodeOf(request.key.hash).write(request)
+  if (outcome.verdict === 'invalid') throw validationError(outcome.message)
+  if (outcome.verdict === 'done') context.coordinator.witness(outcome.timestamp)
+  return outcome
+}
+
+function answerOf(input: Input, { name, table, writes, outcomes }: DoneBatch): BatchAnswer {
   const detail = input['ReturnConsumedCapacity']
   const counted = detail === 'TOTAL' || detail === 'INDEXES'
   let consumed: Consumed = { table: 0 }
   const left: object[] = []
-  await Promise.all(
-    writes.map(async (write) => {
-      const outcome = await context.nodeOf(write.key.hash).write(write)
-      if (outcome.verdict === 'invalid') throw validationError(outcome.message)
-      if (outcome.verdict === 'conflict') left.push(wireOf(write))
-      if (outcome.verdict === 'done') context.coordinator.witness(outcome.timestamp)
-      if (outcome.verdict === 'done' && counted) {
-        consumed = addConsumed(consumed, consumedByOutcome(write.table, outcome))
-      }
-    }),
-  )
+  for (const [at, outcome] of outcomes.entries()) {
+    const write = writes[at]!
+    if (outcome.verdict === 'conflict') left.push(wireOf(write))
+    if (outcome.verdict === 'done' && counted)
+      consumed = addConsumed(consumed, consumedByOutcome(write.table, outcome))
+  }
   return {
     name,
     capacity: consumedCapacity(detail, table.name, consumed),

@@ -21,6 +21,7 @@ import type { Input, RequestScope, RouterContext, Table } from '../context.js'
 import { keyAttributesOf, keyOf, keyOfItem } from '../keys.js'
 import { type Shape, tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
+import { Turns } from '../turns.js'
 import {
   checkConditionParameters,
   checkUpdateParameters,
@@ -95,21 +96,76 @@ export function parseActions(
   scope: RequestScope,
   bytesMax: number = limits.transactionBytesMax,
 ): readonly ParsedAction[] {
-  const parsed = elements.map((element) => {
+  const parsing = new Parsing(scope, bytesMax)
+  for (const element of elements) parsing.take(element)
+  return parsing.end()
+}
+
+/** The same, in several turns if there is much of it: nothing of it depends on the catalogue, or on what is stored. */
+export function parseActionsInTurns(
+  { runtime }: RouterContext,
+  elements: readonly Input[],
+  scope: RequestScope,
+  bytesMax: number = limits.transactionBytesMax,
+): readonly ParsedAction[] | Promise<readonly ParsedAction[]> {
+  const parsing = new Parsing(scope, bytesMax)
+  const turns = new Turns(runtime)
+  // Most transactions need no turn: they are spared the promise.
+  for (let at = 0; at < elements.length; at++)
+    if (turns.isDue(parsing.take(elements[at]!)) && at + 1 < elements.length)
+      return parseRest(elements, at + 1, parsing, turns)
+  return parsing.end()
+}
+
+async function parseRest(
+  elements: readonly Input[],
+  from: number,
+  parsing: Parsing,
+  turns: Turns,
+): Promise<readonly ParsedAction[]> {
+  await turns.next()
+  for (const element of elements.slice(from)) if (turns.isDue(parsing.take(element))) await turns.next()
+  return parsing.end()
+}
+
+/** To bind a character of an expression takes as long as to check so many bytes of an item. */
+const BYTES_PER_CHARACTER = 4
+
+class Parsing {
+  readonly #scope: RequestScope
+  readonly #bytesMax: number
+  readonly #parsed: ParsedAction[] = []
+  #bytes = 0
+
+  constructor(scope: RequestScope, bytesMax: number) {
+    this.#scope = scope
+    this.#bytesMax = bytesMax
+  }
+
+  /** How much work that was, in bytes of an item. */
+  take(element: Input): number {
     const [kind, input] = theOne(element)
     const tableName = tableNameOf(input['TableName'])
-    scope.authorise(tableName, kind)
+    this.#scope.authorise(tableName, kind)
     const { attributes: given, mutation, condition } = parse(kind, input)
-    return { tableName, input, attributes: given, mutation, condition }
-  })
-  let bytes = 0
-  for (const { attributes: given, mutation } of parsed)
-    bytes += mutation.kind === 'put' ? (mutation.itemBytes ?? itemBytes(given)) : itemBytes(given)
-  if (bytes > bytesMax) {
-    throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+    const bytes = mutation.kind === 'put' ? (mutation.itemBytes ?? itemBytes(given)) : itemBytes(given)
+    this.#bytes += bytes
+    this.#parsed.push({ tableName, input, attributes: given, mutation, condition })
+    return (
+      bytes +
+      BYTES_PER_CHARACTER * (lengthOf(input['ConditionExpression']) + lengthOf(input['UpdateExpression']))
+    )
   }
-  return parsed
+
+  end(): readonly ParsedAction[] {
+    if (this.#bytes > this.#bytesMax) {
+      throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+    }
+    return this.#parsed
+  }
 }
+
+const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0)
 
 const KINDS = ['ConditionCheck', 'Put', 'Delete', 'Update'] as const
 type Kind = (typeof KINDS)[number]

@@ -6,7 +6,7 @@ import { tokenOf } from '../client-tokens.js'
 import type { Input, Operation, RouterContext } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { collectionMetrics } from './single-write.js'
-import { type BoundAction, bindActions, parseActions, transactItemsShape } from './transact-actions.js'
+import { type BoundAction, bindActions, parseActionsInTurns, transactItemsShape } from './transact-actions.js'
 import { capacityWanted, consumedByReads, consumedByWrites } from './transact-capacity.js'
 import { cancelledBy } from './transact-refusals.js'
 
@@ -24,7 +24,8 @@ export const transactWriteItems: Operation = {
 
   async run(context, input, scope) {
     const elements = input['TransactItems'] as readonly Input[]
-    const parsed = parseActions(elements, scope)
+    const parsing = parseActionsInTurns(context, elements, scope)
+    const parsed = parsing instanceof Promise ? await parsing : parsing
     const claim = tokenOf(context, scope, input, elements)
     const token = claim instanceof Promise ? await claim : claim
     const bound = bindActions(context, parsed)

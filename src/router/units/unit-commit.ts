@@ -13,7 +13,7 @@ import { tableNameShape } from '../shape.js'
 import {
   type BoundAction,
   bindActions,
-  parseActions,
+  parseActionsInTurns,
   shapeOfActions,
 } from '../operations/transact-actions.js'
 import { commitUnit, firstCommitterWins, refuseExpired } from './commit.js'
@@ -49,7 +49,9 @@ export const unitCommit: Operation = {
   async run(context, input, scope) {
     const unit = unitOf(context, scope, input)
     refuseExpired(context, unit)
-    const parsed = parseActions(listOf(input, 'TransactItems'), scope, limits.requestBytesMax)
+    const actions = listOf(input, 'TransactItems')
+    const parsing = parseActionsInTurns(context, actions, scope, limits.requestBytesMax)
+    const parsed = parsing instanceof Promise ? await parsing : parsing
     // Whoever sends a commit again sends the same bytes.
     const payload = [
       input['TransactItems'],

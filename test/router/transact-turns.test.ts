@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Item } from '../../src/model/value.js'
+import { openTestStore, turnsUntil, type TestStore } from './many-support.js'
+
+const TABLE = 'Transacted'
+
+async function openTable(): Promise<TestStore> {
+  const store = await openTestStore(1)
+  await store.call('CreateTable', {
+    TableName: TABLE,
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  })
+  return store
+}
+
+const put = (id: number, more: Item = {}, condition?: string): object => ({
+  Put: {
+    TableName: TABLE,
+    Item: { id: { S: `${id}` }, ...more },
+    ...(condition !== undefined && { ConditionExpression: condition }),
+  },
+})
+
+const puts = (count: number, more: Item = {}, condition?: string): readonly object[] =>
+  Array.from({ length: count }, (_, id) => put(id, more, condition))
+
+test('TransactWriteItems: 4 MB of items are checked in several turns, and few bytes in none', async () => {
+  await using store = await openTable()
+  const small = await turnsUntil(store.call('TransactWriteItems', { TransactItems: puts(100) }))
+  const text = { S: 'x'.repeat(40_000) }
+  const large = await turnsUntil(store.call('TransactWriteItems', { TransactItems: puts(100, { text }) }))
+  assert.ok(large >= small + 10, `${large} turns, and ${small} for few bytes`)
+})
+
+test('TransactWriteItems: what is refused in a later turn leaves nothing', async () => {
+  await using store = await openTable()
+  const text = { S: 'x'.repeat(40_000) }
+  const wrong = { Put: { TableName: TABLE, Item: { id: { S: 'wrong' }, n: { N: 'x' } } } }
+  await assert.rejects(store.call('TransactWriteItems', { TransactItems: [...puts(90, { text }), wrong] }), {
+    name: 'ValidationException',
+  })
+  assert.equal((await store.call('Scan', { TableName: TABLE }))['Count'], 0)
+})
+
+test('UnitCommit: a thousand long conditions are bound in several turns', async () => {
+  await using store = await openTable()
+  const condition = Array.from({ length: 120 }, (_, at) => `attribute_not_exists(a${at})`).join(' OR ')
+  const commit = (id: string, TransactItems: readonly object[]): Promise<unknown> =>
+    store.call('UnitCommit', { Unit: { Id: id, Isolation: 'serializable' }, TransactItems })
+  const small = await turnsUntil(commit('small', puts(1_000)))
+  const large = await turnsUntil(commit('large', puts(1_000, {}, condition)))
+  assert.ok(large >= small + 40, `${large} turns, and ${small} without conditions`)
+})
