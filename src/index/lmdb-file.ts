@@ -18,7 +18,7 @@ const META_BYTES = 160
 const PAGE_BYTES_MIN = 512
 const PAGE_BYTES_MAX = 32_768
 /** Of larger files a start looks at the branch pages only, for the time that it takes; `seriatim verify` looks at all. */
-const START_BYTES_MAX = 256 * 1024 * 1024
+const START_BYTES_MAX = 64 * 1024 * 1024
 const AHEAD_BYTES = 1024 * 1024
 
 export class IndexDamaged extends Error {

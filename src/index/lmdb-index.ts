@@ -10,6 +10,7 @@ import { checkIndexFile, damagedFile } from './lmdb-file.js'
 import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './lmdb-options.js'
 import { IndexWriter, NoProcess } from './lmdb-writer.js'
 import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
+import { assertRoom } from './room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
 
 export interface LmdbIndexOptions {
@@ -48,6 +49,7 @@ export function lmdbIndex(
 }
 
 class LmdbIndex implements MarkedIndex {
+  readonly #path: string
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: SealedEntries
   readonly #state: Database<Uint8Array, KeyBytes>
@@ -58,24 +60,25 @@ class LmdbIndex implements MarkedIndex {
   #applying: Promise<void> | undefined
 
   constructor(path: string, environment: typeof ENVIRONMENT, writer: IndexWriter | undefined) {
+    this.#path = path
     this.#writer = writer
     const root = (this.#root = open<Uint8Array, KeyBytes>(path, environment))
     this.#entries = new SealedEntries(root)
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     this.#state = root.openDB(STATE, options)
     try {
-      this.#appliedUpTo = this.#readApplied(path)
+      this.#appliedUpTo = this.#readApplied()
     } catch (error) {
       void root.close()
       throw error
     }
   }
 
-  #readApplied(path: string): number {
+  #readApplied(): number {
     const stored = this.#state.getBinary(APPLIED as KeyBytes)
-    if (stored === undefined && !this.#entries.isEmpty) throw damagedFile(path, 'its state is missing')
+    if (stored === undefined && !this.#entries.isEmpty) throw damagedFile(this.#path, 'its state is missing')
     const applied = stored === undefined ? NEW : decodeApplied(stored)
-    if (applied === undefined) throw damagedFile(path, 'its state has a wrong checksum')
+    if (applied === undefined) throw damagedFile(this.#path, 'its state has a wrong checksum')
     if (!applied.checksums) throw new Error('The records of the index have no checksums yet.')
     return applied.appliedUpTo
   }
@@ -91,7 +94,10 @@ class LmdbIndex implements MarkedIndex {
   }
 
   setMark(mark: string): void {
-    this.#state.putSync(MARK as KeyBytes, sealed(MARK as KeyBytes, Buffer.from(mark, 'latin1')))
+    const bytes = sealed(MARK as KeyBytes, Buffer.from(mark, 'latin1'))
+    // This process writes, and must not be told by LMDB that there is no room (docs/adr/0022).
+    assertRoom(this.#path, { changes: 1, bytes: bytes.length })
+    this.#state.putSync(MARK as KeyBytes, bytes)
   }
 
   get(key: KeyBytes): Uint8Array | undefined {

@@ -4,7 +4,7 @@
 //
 // Whenever it is ended, the next start goes on behind the last key that is noted: no record gets two checksums, none is left
 // without. A record that was damaged before is not found out by this.
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type Database, open } from 'lmdb'
@@ -20,6 +20,7 @@ import {
   appliedBytes,
   decodeApplied,
 } from './lmdb-options.js'
+import { assertRoom } from './room.js'
 import { keyEncoder } from './sealed-entries.js'
 
 /** Of one commit. */
@@ -48,7 +49,10 @@ export async function upgradeIndex(path: string, options: UpgradeOptions = {}): 
     // What is damaged is told when it is opened.
     if (applied === undefined || applied.checksums) return 0
     let records = 0
+    const fileBytes = statSync(join(folder, 'data.mdb')).size
     for (;;) {
+      // This process writes, and must not be told by LMDB that there is no room (docs/adr/0022).
+      assertRoom(folder, { changes: RECORDS_MAX, bytes: Math.min(RECORDS_BYTES_MAX, fileBytes) })
       const added = root.transactionSync(() =>
         addChecksums(entries, state, options.recordsMax ?? RECORDS_MAX),
       )

@@ -8,15 +8,14 @@
 // After a failure of LMDB this process ends itself without tidying up: the environment may refuse everything from then on,
 // and where a write fails lmdb-js prints into a buffer that is too small, which destroys the heap. Another process begins
 // anew. See docs/adr/0022-a-process-writes-the-index.md.
-import { readSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { readSync, writeSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
-import { join } from 'node:path'
 import { getSystemErrorName } from 'node:util'
 import { ABORT, type Database, type RootDatabase, open } from 'lmdb'
 import { forEachChange } from './change-bytes.js'
 import { checksumOfKeyBytes, seal } from './checksum.js'
 import { APPLIED, appliedBytes, decodeApplied, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
-import { bytesLeft, neededBytes, noRoom } from './room.js'
+import { NoRoom, assertRoom } from './room.js'
 import { type WriterAnswer, type WriterRequest, HEAD_BYTES, decodeHead } from './writer-requests.js'
 
 const INPUT = 0
@@ -93,15 +92,9 @@ class IndexFile {
     if (position === undefined) throw new Error('its state has a wrong checksum')
     if (position < appliedBefore || position > appliedUpTo)
       throw new Error('another process has written it meanwhile')
-    this.#assertRoom()
+    // Before LMDB is asked to write anything.
+    assertRoom(this.#path, { changes: this.#changes, bytes: this.#bytes })
     this.#state.putSync(APPLIED_KEY, appliedBytes(appliedUpTo))
-  }
-
-  #assertRoom(): void {
-    const fileBytes = statSync(join(this.#path, 'data.mdb')).size
-    const needed = neededBytes({ changes: this.#changes, bytes: this.#bytes, fileBytes })
-    const left = bytesLeft(statfsSync(this.#path))
-    if (left < needed) throw new NoRoom(noRoom(this.#path, left, needed))
   }
 
   readonly #change = (key: Uint8Array, record: Uint8Array | undefined): void => {
@@ -113,11 +106,6 @@ class IndexFile {
       this.#entries.putSync(key, record)
     }
   }
-}
-
-/** Found before LMDB was asked to write anything. */
-class NoRoom extends Error {
-  override readonly name = 'NoRoom'
 }
 
 const files = new Map<number, IndexFile>()

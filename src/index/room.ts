@@ -3,6 +3,8 @@
 // LMDB never writes over a page that is in use: a change of a value needs a new page for its leaf, and new ones for what
 // the leaf is reached by. Free pages of the file are used first; how many there are is not known here, so this is what a
 // commit needs without any.
+import { statSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** Of LMDB's pages, as it makes them. */
 const PAGE_BYTES = 4096
@@ -32,6 +34,21 @@ export function bytesLeft(of: {
   readonly blocks: number
 }): number {
   return of.blocks === 0 ? Infinity : of.bavail * of.bsize
+}
+
+/** What systems say of a disk that is full, before it is. */
+export class NoRoom extends Error {
+  override readonly name = 'NoRoom'
+  readonly code = 'ENOSPC'
+  readonly syscall = 'write'
+}
+
+/** Asks the disk on which the index in this folder is. @throws NoRoom */
+export function assertRoom(path: string, commit: Omit<Commit, 'fileBytes'>): void {
+  const fileBytes = statSync(join(path, 'data.mdb')).size
+  const needed = neededBytes({ ...commit, fileBytes })
+  const left = bytesLeft(statfsSync(path))
+  if (left < needed) throw new NoRoom(noRoom(path, left, needed))
 }
 
 export function noRoom(path: string, leftBytes: number, neededBytesOfCommit: number): string {

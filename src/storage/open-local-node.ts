@@ -80,9 +80,11 @@ async function openFolder(
     await folder.begin()
     for (let node = 0; node < folder.nodes; node++) {
       const path = folder.indexPath(node)
-      await upgradeIndex(path, {
-        onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
-      })
+      // It reads the file once more: not at every start.
+      if (folder.state !== 'whole')
+        await upgradeIndex(path, {
+          onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
+        })
       const index = lmdbIndex(path)
       indexes.push(index)
       claimIndex(folder, node, index)

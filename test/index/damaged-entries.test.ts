@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { open } from 'lmdb'
@@ -11,6 +11,7 @@ import type { OrderedIndex } from '../../src/index/ordered-index.js'
 import { keyEncoder, SealedEntries } from '../../src/index/sealed-entries.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
+import { needsSmallDisk, smallDisk } from '../suites/small-disk.js'
 
 const KEYS = 40
 const key = (n: number): KeyBytes => `key/${String(n).padStart(3, '0')}/x` as KeyBytes
@@ -163,6 +164,23 @@ test('index: an upgrade that ends at any commit is taken up by the next', async 
     checkUpgraded(index)
     await index.close()
   }
+})
+
+test('index: an upgrade on a full disk is refused before LMDB writes anything', needsSmallDisk, async () => {
+  using disk = smallDisk(16 * 1024 * 1024)
+  cpSync(await olderIndex(), disk.path, { recursive: true })
+  disk.fill()
+  await assert.rejects(upgradeIndex(disk.path), { code: 'ENOSPC' })
+  disk.free()
+  assert.equal(await upgradeIndex(disk.path), KEYS + 1)
+  disk.fill()
+  const index = lmdbIndex(disk.path)
+  checkUpgraded(index)
+  assert.throws(() => index.setMark('whose'), { code: 'ENOSPC' })
+  disk.free()
+  index.setMark('whose')
+  assert.equal(index.mark, 'whose')
+  await index.close()
 })
 
 test('index: where there is none, there is nothing to upgrade', async () => {
