@@ -64,9 +64,14 @@ async function kindOf(endpoint: ExtendedEndpoint): Promise<EndpointKind> {
 /** Said by proxies and load balancers whose server is away. */
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** DynamoDB's errors are JSON with a type, from which the SDK makes an error with a `$fault`. */
-const isInWireForm = (error: unknown): boolean =>
-  statusOf(error) === undefined || (error as { readonly $fault?: string }).$fault !== undefined
+/** What the SDK calls an error without a type, such as that of a gateway which has no route. */
+const UNTYPED: ReadonlySet<string> = new Set(['Unknown', 'UnknownError', 'Error'])
+
+/** DynamoDB's errors are JSON with a type, from which the SDK makes an error with a name and a `$fault`. */
+function isInWireForm(error: unknown): boolean {
+  const { name = '', $fault } = error as { readonly name?: string; readonly $fault?: string }
+  return statusOf(error) === undefined || ($fault !== undefined && !UNTYPED.has(name))
+}
 
 /** Whether it speaks DynamoDB's protocol at all: a refusal in its words is an answer, too. */
 async function answersPlainly(endpoint: Endpoint): Promise<boolean> {

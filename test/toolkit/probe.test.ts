@@ -53,6 +53,12 @@ const wire = (status: number, type: string): Scripted => ({
   status,
   body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'no' }),
 })
+/** As a gateway says that it has no route; not in DynamoDB's words. */
+const untyped = (status: number): Scripted => ({
+  status,
+  body: '{"message":"no route"}',
+  type: 'application/json',
+})
 const page = (status: number): Scripted => ({ status, body: '<!doctype html><h1>no</h1>', type: 'text/html' })
 
 const kindAt = async (url: string): Promise<string> => {
@@ -100,6 +106,7 @@ for (const [what, answer] of [
   ['ValidationException', wire(400, 'ValidationException')],
   ['a page with 500, while plain requests are answered', page(500)],
   ['a page with 404, while plain requests are answered', page(404)],
+  ['an error without a type, while plain requests are answered', untyped(404)],
   ['an empty success', { status: 200, body: '{}' }],
   ['a success with an Outcome that Seriatim does not have', { status: 200, body: '{"Outcome":"ok"}' }],
   ['a success that is no JSON', page(200)],
@@ -142,6 +149,7 @@ for (const [name, status] of [
 for (const [what, answer, plain] of [
   ['a page of a proxy whose server is away (503)', page(503), undefined],
   ['a page with 500 of something that answers nothing else, either', page(500), page(500)],
+  ['an error without a type, of something that answers nothing else, either', untyped(404), untyped(404)],
 ] as const)
   test(`probe: ${what} decides nothing`, async () => {
     await using peer = await scripted(() => answer, plain)
