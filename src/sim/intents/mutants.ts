@@ -60,7 +60,7 @@ export const INTENTS_MUTANTS: Readonly<Record<string, IntentsMutant>> = {
   },
   'lost-decision-taken-for-cancelled': {
     module: `${folder}/headers.js`,
-    find: 'const fate = await cancel(space, header, usage);\n        return',
+    find: 'const fate = await cancel(space, header, usage);\n            return',
     replace: "const fate = 'cancelled';\n        return",
     workload: 'lists',
     seed: 169,
