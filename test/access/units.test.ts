@@ -258,6 +258,17 @@ test('keys: an age does not grow for ever', () => {
   assert.equal(tickets.ageOf(anyone, 'u1', age), undefined)
 })
 
+test('keys: the age of one unit is no age of another, however the two are named', () => {
+  const runtime = testRuntime(1)
+  const tickets = new Tickets({ runtime, close: () => undefined })
+  const one: Principal = { ...anyone, id: 'ONE' }
+  const began = timestamp(runtime.clock.nowMicros())
+  const age = String(tickets.giveAge(one, 'x ONE y', began))
+  const [kind, text, code] = age.split('.')
+  assert.equal(tickets.ageOf(one, 'x ONE y', age), began)
+  assert.equal(tickets.ageOf(one, 'y', `${kind}.${text} ONE x.${code}`), undefined)
+})
+
 test('keys: the locks of one unit and of one key are bounded', () => {
   const clock = manualClock(0)
   const locks = new UnitLocks(clock, { locksOfUnitMax: 2, locksOfKeyMax: 3, lockMsMax: 1_000 })
