@@ -208,7 +208,8 @@ export class JournalLine implements Line {
   }
 
   async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
-    // Nothing writes to the space any more; what was written before must not come after.
+    // Nothing writes to the space any more; what was written before must not come after. A batch that has failed leaves
+    // behind what readers have seen of it: then the sweep fails, and is tried again.
     const { from, to } = boundsOf(space)
     if (!this.#sweeping.has(space) || this.#overlay.hasAny(from, to)) {
       await this.#settle()
@@ -230,7 +231,7 @@ export class JournalLine implements Line {
     this.#cancelTimer?.()
     // A writer that was let in just before may still be on its way.
     await new Promise<void>((resolve) => runtime.defer(resolve))
-    do await this.#settle()
+    do await this.#settle().catch(() => undefined)
     while (this.#flying !== undefined || this.#open.hurried)
     try {
       await this.#applier.drain()
@@ -379,11 +380,11 @@ export class JournalLine implements Line {
     this.#bytes += bytes
   }
 
-  /** Everything decided so far is durable, or has failed. What is decided meanwhile is not waited for. */
+  /** Everything decided so far is durable; rejects if it has failed. What is decided meanwhile is not waited for. */
   async #settle(): Promise<void> {
     const last = isEmpty(this.#open) ? this.#flying : this.#open
     if (last === this.#open) this.#hurry()
-    await last?.durable.catch(() => undefined)
+    await last?.durable
   }
 }
 

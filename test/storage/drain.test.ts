@@ -5,11 +5,13 @@ import { memoryIndex } from '../../src/index/memory-index.js'
 import type { OrderedIndex } from '../../src/index/ordered-index.js'
 import { openJournal } from '../../src/journal/journal.js'
 import { type KeyBytes, type Lsn, type Timestamp, spaceId } from '../../src/model/brand.js'
+import { OutOfSpace } from '../../src/runtime/files.js'
 import { Applier, type DurableBatch } from '../../src/storage/applier.js'
 import { HybridClock } from '../../src/storage/hybrid-clock.js'
 import { JournalLine } from '../../src/storage/journal-line.js'
 import { LocalNode } from '../../src/storage/local-node.js'
 import { FaultyDisk } from '../faults/faulty-files.js'
+import { inSpace } from '../../src/storage/spaces.js'
 import { page } from '../suites/storage-node.js'
 import { plain, plainItem, put } from '../suites/tables.js'
 import { testRuntime } from '../suites/test-runtime.js'
@@ -140,4 +142,28 @@ test('applying: a sweep ends although another batch is always being written', as
   assert.equal((await node.range(page(plain.space))).entries.length, 0)
   assert.equal((await node.range(page(other.space))).entries.length, batches)
   await node.close()
+})
+
+test('applying: a sweep waits for what readers have seen and the journal had no room for', async () => {
+  const runtime = testRuntime(1)
+  const files = new FaultyDisk()
+  const journal = await openJournal({ files, folder: 'j', runtime, reserveBytes: 0 }, [0], () =>
+    Promise.resolve(),
+  )
+  const index = memoryIndex()
+  const line = new JournalLine({ index, journal, writer: 0, runtime, clock: new HybridClock(runtime.clock) })
+  const space = spaceId(7)
+  const seen = inSpace(space, 'seen' as KeyBytes)
+  line.put(seen, Buffer.from('first'))
+  await line.settled()
+  files.fault = (step) => {
+    if (step === 'write') throw new OutOfSpace('ENOSPC')
+  }
+  // Visible at once: it stays when the batch is lost, and goes along with the next.
+  line.putVisible(seen, Buffer.from('second'))
+  await assert.rejects(line.sweep(space, 10), /no room/)
+  files.fault = () => undefined
+  assert.equal(await line.sweep(space, 10), true)
+  await line.close()
+  assert.equal(index.get(seen), undefined)
 })
