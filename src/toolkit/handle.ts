@@ -98,6 +98,7 @@ class Handle implements UnitHandle {
     const { running, detached } = this.#parts
     if (detached === undefined)
       throw new Error('This endpoint keeps no unfinished units of work: commit it here, or roll it back.')
+    running.unit.assertReadsDone()
     await detached.detach(running.start, await running.unit.work(), running.port).catch(rethrown)
     this.#end('it was detached; resume(id) goes on with it')
     return this.id

@@ -37,7 +37,7 @@ export class PendingReads {
     const { table, key } = first
     const place = key === undefined ? table : described({ table, key })
     throw new TypeError(
-      `A read of ${place} was still under way when the lambda returned, or when commit() was called: await it. Nothing was written.`,
+      `A read of ${place} was still under way when the lambda returned, or when commit() or detach() was called: await it. Nothing was written.`,
     )
   }
 }

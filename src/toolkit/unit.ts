@@ -180,7 +180,7 @@ export class Unit implements UnitOfWork {
     return this.#callbacks ?? NONE
   }
 
-  /** Before the commit: what it decided upon must have been read. Throws if a read has not been awaited. */
+  /** Before the commit, or before it is detached: what it decided upon must have been read. Throws if a read has not been awaited. */
   assertReadsDone(): void {
     this.#reads.assertDone()
   }

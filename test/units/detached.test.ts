@@ -55,6 +55,19 @@ for (const [where, nodes, over] of [
       await newTransactor().setup()
     })
 
+    test('a read that is still under way is not left out of what is validated later: detaching is refused', async () => {
+      await reset()
+      const handle = await newTransactor().begin()
+      const reading = handle.get('Accounts', { id: 'alice' })
+      handle.put('Accounts', { id: 'bob', balance: 1 })
+      await assert.rejects(handle.detach(), { name: 'TypeError', message: /alice.* was still under way/ })
+      await reading
+      const id = await handle.detach()
+      await newTransactor().transact((tx) => tx.put('Accounts', { id: 'alice', balance: 0 }))
+      await assert.rejects((await newTransactor().resume(id)).commit(), Conflict)
+      await (await newTransactor().resume(id)).rollback()
+    })
+
     test('somebody else adds to it and commits it, once, and its fate can be asked for', async () => {
       await reset()
       const handle = await newTransactor().begin()
