@@ -23,6 +23,8 @@ const PIECE_BYTES = 512 * 1024
 const SPARE_MAX = 2
 /** Nothing that the process makes lives longer than a piece. */
 const YOUNG_SPACE_MB = 1
+/** A process that answers nothing for so long (a destroyed heap may keep it from ending) is ended, and another one tries. */
+const ANSWER_MS_MAX = 120_000
 /** Of what it said last, if it ends unasked. */
 const SAID_CHARACTERS_MAX = 500
 
@@ -72,6 +74,7 @@ export class IndexWriter {
 interface Asker {
   readonly resolve: () => void
   readonly reject: (error: Error) => void
+  readonly watch: NodeJS.Timeout
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -188,8 +191,10 @@ class WriterProcess {
     // As long as an answer is waited for this process does not end.
     if (this.#askers.size === 0) this.#child.ref()
     const head = encodeHead({ kind, number, index, length: bytes.length, appliedUpTo, appliedBefore })
+    const watch = setTimeout(() => this.#endUnanswered(), ANSWER_MS_MAX)
+    watch.unref()
     return new Promise<void>((resolve, reject) => {
-      this.#askers.set(number, { resolve, reject })
+      this.#askers.set(number, { resolve, reject, watch })
       this.#requests.cork()
       this.#requests.write(head)
       if (bytes.length > 0) this.#requests.write(bytes)
@@ -208,8 +213,15 @@ class WriterProcess {
 
   #noLongerAsking(number: number): Asker | undefined {
     const asker = this.#askers.get(number)
+    clearTimeout(asker?.watch)
     if (this.#askers.delete(number) && this.#askers.size === 0) this.#child.unref()
     return asker
+  }
+
+  /** Whoever asks is told once it has ended: until then it may still write. */
+  #endUnanswered(): void {
+    this.#said = `it had not answered for ${ANSWER_MS_MAX / 1000} s`
+    this.#child.kill('SIGKILL')
   }
 
   #whyEnded(code: number | null, signal: NodeJS.Signals | null): Error {

@@ -351,3 +351,19 @@ await index.close()`
   assert.equal(status, 0, stderr)
   assert.equal(readFileSync(log, 'utf8'), 'started\n'.repeat(2), 'itself, and once to find that out')
 })
+
+test('index: a writing process that does not answer is ended, and another one writes', () => {
+  const script = `
+const index = lmdbIndex(process.argv[1])
+await index.apply([['a', Buffer.from('x')]], 1)
+children[0].kill('SIGSTOP')
+const { setTimeout } = globalThis
+let waitedMs
+globalThis.setTimeout = (callback, ms) => { waitedMs = ms; return setTimeout(callback, 0) }
+const refused = await index.apply([['a', Buffer.from('y')]], 2).catch((error) => error.message)
+globalThis.setTimeout = setTimeout
+await index.apply([['a', Buffer.from('y')]], 2)
+console.log(JSON.stringify([waitedMs, /had not answered for 120 s/.test(refused), children.length, index.appliedUpTo]))
+await index.close()`
+  assert.deepEqual(withProcesses('', script), [120_000, true, 2, 2])
+})
