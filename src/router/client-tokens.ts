@@ -11,6 +11,7 @@ import { knobs } from '../model/knobs.js'
 import { steadyMicros } from '../runtime/runtime.js'
 import type { Input, RequestScope, RouterContext } from './context.js'
 import type { Principal } from './router.js'
+import { Turns } from './turns.js'
 
 /** Longer than a token may be, so that no client without a key has the token of one. */
 const PREFIX = 'a client request token of the access key '
@@ -29,17 +30,72 @@ export function tokenOf(
   context: RouterContext,
   { principal }: RequestScope,
   input: Input,
-  payload: unknown,
-  textOf: (payload: unknown) => string = canonical,
+  payload: readonly unknown[],
+  textOf: (part: unknown) => string | undefined = canonical,
 ): ClientToken | undefined | Promise<ClientToken> {
   const token = input['ClientRequestToken']
   if (typeof token !== 'string') return undefined
-  const payloadHash = createHash('sha256').update(textOf(payload)).digest('base64url')
-  const bound = { text: boundTo(principal, token), payloadHash }
-  if (!mayBeUnbound(context, principal)) return bound
-  return context.coordinator
-    .outcome(token)
-    .then((outcome) => (isTaken(outcome) ? { text: token, payloadHash } : bound))
+  const hash = hashOf(context, piecesOf(payload, textOf, LEVELS))
+  if (typeof hash === 'string' && !mayBeUnbound(context, principal))
+    return { text: boundTo(principal, token), payloadHash: hash }
+  return boundLater(context, principal, token, hash)
+}
+
+async function boundLater(
+  context: RouterContext,
+  principal: Principal,
+  token: string,
+  hash: string | Promise<string>,
+): Promise<ClientToken> {
+  const payloadHash = await hash
+  const text = boundTo(principal, token)
+  if (!mayBeUnbound(context, principal)) return { text, payloadHash }
+  return { text: isTaken(await context.coordinator.outcome(token)) ? token : text, payloadHash }
+}
+
+/** Lists in the payload that are taken apart: what is in them is hashed one by one. */
+const LEVELS = 2
+const HASHED_CHARACTERS = 64 * 1024
+
+/** The pieces together are the text of the whole. */
+function* piecesOf(
+  list: readonly unknown[],
+  textOf: (part: unknown) => string | undefined,
+  levels: number,
+): Generator<string, void> {
+  let separator = '['
+  for (const part of list) {
+    yield separator
+    separator = ','
+    if (Array.isArray(part) && levels > 1) yield* piecesOf(part, textOf, levels - 1)
+    else yield textOf(part) ?? 'null'
+  }
+  yield list.length === 0 ? '[]' : ']'
+}
+
+/** In several turns if there is much of it. */
+function hashOf({ runtime }: RouterContext, pieces: Generator<string, void>): string | Promise<string> {
+  const hash = createHash('sha256')
+  const turns = new Turns(runtime)
+  /** Whether it is time for a turn; false at the end. */
+  const isDue = (): boolean => {
+    let text = ''
+    for (let piece = pieces.next(); piece.done !== true; piece = pieces.next()) {
+      text += piece.value
+      if (text.length < HASHED_CHARACTERS) continue
+      hash.update(text)
+      if (turns.isDue(text.length)) return true
+      text = ''
+    }
+    hash.update(text)
+    return false
+  }
+  if (!isDue()) return hash.digest('base64url')
+  return (async () => {
+    do await turns.next()
+    while (isDue())
+    return hash.digest('base64url')
+  })()
 }
 
 export async function tokenOutcome(
@@ -56,11 +112,16 @@ export async function tokenOutcome(
 const isTaken = (outcome: TokenOutcome): boolean => outcome === 'committed' || outcome === 'pending'
 
 /** The same text for the same request, in whatever order a client writes the members of an object. */
-function canonical(payload: unknown): string {
-  return JSON.stringify(payload, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-    return Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  })
+export function canonical(part: unknown): string {
+  if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? 'null'
+  if (Array.isArray(part)) return `[${part.map(canonical).join(',')}]`
+  const names = Object.keys(part)
+  if (names.length > 1) names.sort()
+  let text = ''
+  for (const name of names) {
+    const member = (part as Input)[name]
+    if (member === null) continue
+    text += `${text === '' ? '' : ','}[${JSON.stringify(name)},${canonical(member)}]`
+  }
+  return `[${text}]`
 }
