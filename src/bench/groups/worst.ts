@@ -52,8 +52,10 @@ export function worstGroup({ rounds, requests = WORST_REQUESTS }: WorstOptions):
 async function measureOne(target: Target, request: WorstRequest, round: number): Promise<UnitRecord> {
   const { profiler } = target
   if (profiler === undefined) throw new Error(`${target.title} cannot be asked for its time`)
-  const { name, waiting, kind: expected } = request
-  const body = request.body()
+  const { name, waiting, kind: expected, before = [] } = request
+  const answers: string[] = []
+  for (const [operation, made] of before) answers.push((await send(target, operation, made())).text)
+  const body = request.body(answers)
   const asked = new AbortController()
   if (waiting !== undefined) await hold(target, waiting, asked.signal)
   await delay(QUIET_MS)

@@ -1,5 +1,6 @@
 // The dearest requests that the limits let through, operation by operation, and the dearest to refuse. Each is what a
 // client might send to keep the server's only thread from others.
+import { randomUUID } from 'node:crypto'
 import { limits } from '../../model/limits.js'
 
 export interface WorstRequest {
@@ -9,7 +10,9 @@ export interface WorstRequest {
   readonly kind: 'valid' | 'refused'
   /** So many of them are sent at once before, and stay open. */
   readonly waiting?: { readonly count: number; readonly target: string; readonly body: string }
-  body(): string
+  /** Sent before it, one after the other; `body` gets the answers. */
+  readonly before?: readonly (readonly [target: string, body: () => string])[]
+  body(answers: readonly string[]): string
 }
 
 export const TABLE = 'Worst'
@@ -55,6 +58,7 @@ const VALUES = times(10, (at) => `":v${at}":{"N":"-${at + 1}"}`)
 /** The names of expressions, so that a table can show them. */
 const FILTERS: Readonly<Record<string, readonly [expression: string, values: string]>> = {
   'contains in texts': [anyOf(() => 'contains(a,:x)'), '":x":{"S":"xxxxxxxxxxxxxxxxy"}'],
+  'equal sets': [anyOf(() => 'a=:x'), `":x":{"SS":[${times(60_000, (at) => `"${100000 + 59_999 - at}"`)}]}`],
   'equal lists': [anyOf(() => 'a=:x'), `":x":{"L":[${times(20_000, () => '{"NULL":true}')}]}`],
   'size of everything': [anyOf(() => 'size(a)<:x', 100), '":x":{"N":"-1"}'],
   'deep paths': [anyOf((at) => `a[${at}].b.b.b.b=:x`, 100), '":x":{"N":"1"}'],
@@ -164,17 +168,40 @@ const batches = (
 
 const CONDITION = anyOf((at) => `attribute_not_exists(a${at})`, 120)
 
+function nullsBody(): string {
+  const list = `"a":{"L":[${times(20_000, () => '{"NULL":true}')}]}`
+  // 4 MB of items are 16 MB of text only where values are small: as many as fit.
+  const one = (at: number): string => `{"Put":{"TableName":"${TABLE}","Item":${item(`tx ${at}`, list)}}}`
+  return `{"TransactItems":[${times(Math.floor(BODY_BYTES / (one(99).length + 1)) - 1, one)}]}`
+}
+
+// A unit has a snapshot; an item of 400 KB changes; the unit commits with predicates that the change might matter to.
+const predicatesBefore: WorstRequest['before'] = [
+  [`${DYNAMO}PutItem`, () => put('predicates', nulls())],
+  [
+    `${OWN}UnitGetItems`,
+    () =>
+      `{"Unit":{"Id":"worst","Isolation":"serializable"},"Gets":[{"TableName":"${TABLE}","Key":{${key('absent')}}}]}`,
+  ],
+  [`${DYNAMO}PutItem`, () => put('predicates', nulls())],
+]
+
+function predicatesBody([, opened = '']: readonly string[], count: number): string {
+  const { ReadTimestamp } = JSON.parse(opened) as { readonly ReadTimestamp: unknown }
+  const predicate = `{"TableName":"${TABLE}","FilterExpression":"absent=:x","ExpressionAttributeValues":{":x":{"N":"1"}}}`
+  return (
+    `{"Unit":{"Id":"worst","Isolation":"serializable","ReadTimestamp":${JSON.stringify(ReadTimestamp)}},` +
+    `"Predicates":[${times(count, () => predicate)}],` +
+    `"TransactItems":[{"Put":{"TableName":"${TABLE}","Item":${item('predicated', '"b":{"S":"b"}')}}}]}`
+  )
+}
+
 const others: readonly WorstRequest[] = [
   {
     name: 'TransactWriteItems: 100 of 40 KB, lists of nulls',
     target: `${DYNAMO}TransactWriteItems`,
     kind: 'valid',
-    body: () => {
-      const list = `"a":{"L":[${times(20_000, () => '{"NULL":true}')}]}`
-      // 4 MB of items are 16 MB of text only where values are small: as many as fit.
-      const one = (at: number): string => `{"Put":{"TableName":"${TABLE}","Item":${item(`tx ${at}`, list)}}}`
-      return `{"TransactItems":[${times(Math.floor(BODY_BYTES / (one(99).length + 1)), one)}]}`
-    },
+    body: nullsBody,
   },
   {
     name: 'TransactWriteItems: 100 conditions of 4 KB',
@@ -237,6 +264,40 @@ const others: readonly WorstRequest[] = [
     kind: 'valid',
     body: () =>
       `{"Unit":{"Id":"worst","Isolation":"serializable"},"TransactItems":[${times(3_500, (at) => `{"Put":{"TableName":"${TABLE}","Item":${item('cond', '"b":{"S":"b"}', at)},"ConditionExpression":"${CONDITION}"}}`)}]}`,
+  },
+  {
+    name: 'UnitCommit: 100 predicates, and an item of 400 KB that has changed',
+    target: `${OWN}UnitCommit`,
+    kind: 'valid',
+    before: predicatesBefore,
+    body: (answers) => predicatesBody(answers, 100),
+  },
+  {
+    name: 'UnitCommit: 1,000 predicates, and an item of 400 KB that has changed',
+    target: `${OWN}UnitCommit`,
+    kind: 'refused',
+    before: predicatesBefore,
+    body: (answers) => predicatesBody(answers, 1_000),
+  },
+  {
+    name: 'TransactWriteItems: lists of nulls, with a token',
+    target: `${DYNAMO}TransactWriteItems`,
+    kind: 'valid',
+    body: () => `{"ClientRequestToken":"${randomUUID()}",${nullsBody().slice(1)}`,
+  },
+  {
+    name: 'TransactWriteItems: conditions on 10 items of 400 KB of nulls',
+    target: `${DYNAMO}TransactWriteItems`,
+    kind: 'valid',
+    body: () =>
+      `{"TransactItems":[${times(LARGE_NULLS, (at) => `{"ConditionCheck":{"TableName":"${TABLE}","Key":{${key('large', at)}},"ConditionExpression":"attribute_exists(a)"}}`)}]}`,
+  },
+  {
+    name: 'DeleteItem: 149 long texts sought in 400 KB',
+    target: `${DYNAMO}DeleteItem`,
+    kind: 'refused',
+    body: () =>
+      `{"TableName":"${TABLE}","Key":{${key('watched')}},"ConditionExpression":"${anyOf(() => 'contains(a,:x)')}","ExpressionAttributeValues":{":x":{"S":"xy${'x'.repeat(20_000)}"}}}`,
   },
   {
     name: 'UpdateItem of 390 KB with 500 waiting for it',
@@ -399,9 +460,9 @@ export function* worstTables(): Generator<readonly [operation: string, body: str
     ['half', () => `"a":{"L":[${times(90_000, () => '{"NULL":true}')}]}`],
   ] as const)
     yield ['PutItem', put(id, made())]
-  for (let n = 0; n < 3; n++)
+  for (let n = 0; n < LARGE_NULLS; n++)
     yield ['PutItem', `{"TableName":"${TABLE}","Item":${item('large', nulls(), n)}}`]
-  for (let n = 3; n < 100; n++)
+  for (let n = LARGE_NULLS; n < 100; n++)
     yield ['PutItem', `{"TableName":"${TABLE}","Item":${item('large', longText(), n)}}`]
   for (let n = 0; n < SMALL_ITEMS; n += 25)
     yield [
@@ -410,5 +471,6 @@ export function* worstTables(): Generator<readonly [operation: string, body: str
     ]
 }
 
+const LARGE_NULLS = 10
 /** Of which a page holds as many as there are, if they are small enough. */
 const SMALL_ITEMS = 40_000
