@@ -1,8 +1,8 @@
-// Changes as bytes, on their way to the thread that writes the index.
+// Changes as bytes, on their way to the process that writes the index.
 //
 //   key length (u32) | value length (u32; all ones: a removal) | key | value | room      one after another
 //
-// The room is for the checksum, which the thread works out.
+// The room is for the checksum, which that process works out.
 import { CHECKSUM_BYTES } from './checksum.js'
 import type { IndexChange } from './ordered-index.js'
 
