@@ -22,6 +22,8 @@ export interface PredicateOutcome {
 const WORK_MAX = 4_000_000
 /** To look at one changed item with one predicate. */
 const LOOK_WORK = 40
+/** To pass over one that has not changed since, and is kept for an older snapshot. */
+const PASS_WORK = 4
 const PARSED_BYTES = 4
 /** A comparison counts once more for so many bytes of the item, as for the pages of a query. */
 const COMPARED_BYTES = 32
@@ -60,6 +62,12 @@ class Looks {
     this.#work += bytesOf(item) / PARSED_BYTES
     this.#items.set(address, item)
     return item
+  }
+
+  /** Whether there is too much work in passing over so many. */
+  isTooManyPassed(): boolean {
+    this.#work += PASS_WORK
+    return this.#work > this.#workMax
   }
 
   /** Whether there is too much work in it to look at this item as well. */
@@ -115,14 +123,14 @@ function decideCheck(
   return worst
 }
 
-/** Items that have changed since, or on which something is pending; each once. */
+/** Items that have changed since, or on which something is pending; each once. Beyond the work, one that it ends at. */
 function* candidates(looks: Looks, check: PredicateCheck): Iterable<Look> {
   const { table, index, range, since } = check
   const { snapshots, pendings } = looks.state
   const { from, to } =
     index === undefined ? boundsOf(table.space, range.from, range.to) : boundsOf(table.space)
   for (const [address, past] of snapshots.history.range(from, to, { reverse: false })) {
-    if (past.some((each) => each.until > since)) yield looks.at(address)
+    if (looks.isTooManyPassed() || past.some((each) => each.until > since)) yield looks.at(address)
   }
   if (pendings.size === 0) return
   for (const address of pendings.items()) {

@@ -64,3 +64,28 @@ test('units: predicates with more work than a commit may have count as changed',
   await commitAfterChange(store, 1, filter)
   await assert.rejects(commitAfterChange(store, 50, filter), { name: 'UnitConflictException' })
 })
+
+test('units: items that are passed over for every predicate are work, too', async () => {
+  await using store = await openTable()
+  const items = Array.from({ length: 1_100 }, (_, at): Item => ({ id: { S: String(at) } }))
+  const begin = async (Id: string): Promise<object> => {
+    const unit = { Id, Isolation: 'serializable' }
+    const { ReadTimestamp } = (await store.call('UnitScan', {
+      Unit: unit,
+      TableName: TABLE,
+      Limit: 1,
+    })) as unknown as { readonly ReadTimestamp: unknown }
+    return { ...unit, ReadTimestamp }
+  }
+  await store.putAll(TABLE, items)
+  // As long as it is open, what it has seen is kept.
+  await begin('old')
+  await store.putAll(TABLE, items)
+  const commit = async (predicates: number): Promise<unknown> =>
+    store.call('UnitCommit', {
+      Unit: await begin(`with ${predicates}`),
+      Predicates: Array.from({ length: predicates }, () => ({ TableName: TABLE })),
+    })
+  await commit(500)
+  await assert.rejects(commit(1_000), { name: 'UnitConflictException' })
+})
