@@ -47,7 +47,7 @@ for (const mutant of ['late-enqueue', 'suspicion-survives-a-heartbeat', 'waiters
     assert.equal(found.status, 1, found.stderr)
     assert.match(
       found.stderr,
-      /the run of seed \d+ \(\d+ contenders\) is wrong:\n {2}(two-inside|granted-went-back|overtaken): /,
+      /the run of seed \d+ \(\d+ contenders\) is wrong:\n {2}(two-inside|too-many-inside|granted-went-back|overtaken): /,
     )
   })
 }

@@ -71,8 +71,8 @@ export const LOCK_MUTANTS: Readonly<Record<string, readonly Edit[]>> = {
   'shared-entry-unseen': [
     {
       module: rows,
-      find: 'expiresAt = :expiresAt ADD entries :one`',
-      replace: 'expiresAt = :expiresAt, one = :one`',
+      find: "'granted = :ticket, ' : ''}expiresAt = :expiresAt ADD entries :one`",
+      replace: "'granted = :ticket, ' : ''}expiresAt = :expiresAt, one = :one`",
     },
   ],
   'beat-goes-back': [
