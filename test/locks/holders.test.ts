@@ -153,10 +153,11 @@ test('locks, attributes: locks live in a table that is there already, with its o
       { AttributeName: 'SK', KeyType: 'RANGE' },
     ],
   })
-  await world.store.call('PutItem', {
-    TableName: 'App',
-    Item: { PK: { S: 'a' }, SK: { S: 'order#1' }, owner: { S: 'alice' } },
-  })
+  for (const SK of ['order#1', '50%/lock'])
+    await world.store.call('PutItem', {
+      TableName: 'App',
+      Item: { PK: { S: 'a' }, SK: { S: SK }, owner: { S: 'alice' } },
+    })
   const options = { table: 'App', attributes }
   const one = world.clients.client(world.endpoint, options).locks
   const other = world.clients.client(world.endpoint, options).locks
@@ -187,7 +188,7 @@ test('locks, attributes: locks live in a table that is there already, with its o
   const { Items } = await world.store.call('Scan', { TableName: 'App' })
   assert.deepEqual(
     Items?.filter(({ PK }) => PK?.S === 'a').map(({ SK }) => SK?.S),
-    ['/lock', 'order#1'],
+    ['/lock', '50%/lock', 'order#1'],
   )
   for (const item of Items ?? [])
     for (const usual of Object.keys(attributes).filter((name) => name !== 'owner'))

@@ -336,11 +336,21 @@ const PLACE = /^([^/]*)\/(?:lock|queue\/(\d{38}))$/
 export function placeOf(item: Item): Place | undefined {
   const match = PLACE.exec(item['sk']?.S ?? '')
   const name = item['pk']?.S
-  if (match === null || name === undefined) return undefined
-  const of: LockName = { name, namespace: decodeURIComponent(match[1]!) }
+  const namespace = match === null ? undefined : decoded(match[1]!)
+  if (match === null || namespace === undefined || name === undefined) return undefined
+  const of: LockName = { name, namespace }
   return match[2] === undefined
     ? { kind: 'lock', name: of }
     : { kind: 'queue', name: of, ticket: BigInt(match[2]) }
+}
+
+/** Undefined if it was never encoded: others may keep what they like in the same table. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 const bigintOf = (value: AttributeValue | undefined): bigint => BigInt(value?.N ?? 0)
