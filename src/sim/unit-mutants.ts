@@ -40,8 +40,8 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'predicate-ignores-pending': {
     module: 'storage/predicates.js',
-    find: 'for (const item of pendingIn(state, table.space)) {',
-    replace: 'for (const item of []) {',
+    find: 'for (const address of pendings.items()) {',
+    replace: 'for (const address of []) {',
     ...units,
   },
   'predicate-leaves-no-floor': {
