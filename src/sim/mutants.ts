@@ -254,7 +254,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     find: 'if (next === undefined)\n            return undefined;',
     replace: 'if (next === undefined)\n            return frames;',
     ...mixed,
-    options: ['--journal', 'shared', '--seed', '4006', ...PLAIN],
+    options: ['--journal', 'shared', '--seed', '9027', ...PLAIN],
   },
   'failure-not-spread': {
     module: 'journal/journal.js',
