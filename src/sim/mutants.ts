@@ -299,13 +299,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'const settled = this.#areSettled(addresses);',
     ...shared,
   },
-  'failed-step-forgotten': {
-    module: 'storage/unsettled.js',
-    find: "const seen = put === 'putVisible' || last?.seen === true;",
-    replace: "const seen = put === 'putVisible';",
-    ...append,
-    options: ['--seed', '3021022', ...PLAIN],
-  },
+  // What was seen of a failed step and is forgotten is met too seldom: test/storage/unsettled.test.ts fails with it.
   'commit-not-hurried': {
     module: finishing,
     find: 'const durable = settled ? line.settling() : line.settled();',
