@@ -10,6 +10,11 @@ export async function holderByPid(file: string): Promise<number | undefined> {
   return Number.isInteger(pid) && isAlive(pid) && (await identityOf(pid)) === holder ? pid : undefined
 }
 
+/** Gone, or killed and only not waited for by its parent. */
+export async function hasEnded(pid: number): Promise<boolean> {
+  return !isAlive(pid) || (await identityOf(pid)) === 'gone'
+}
+
 /** A process id alone comes back after a restart of the machine or the container; with its start time it does not. */
 async function identityOf(pid: number): Promise<string> {
   const stat = await readIfThere(`/proc/${pid}/stat`)
@@ -17,7 +22,7 @@ async function identityOf(pid: number): Promise<string> {
   // The name of the program, in brackets, may hold blanks; its state is the first field behind it, the start time the 20th.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   // Killed, and only not waited for by its parent.
-  if (fields?.[0] === 'Z') return 'gone'
+  if (fields?.[0] === 'Z' || fields?.[0] === 'X') return 'gone'
   return `${pid} ${boot?.trim() ?? ''} ${fields?.[19] ?? ''}`.trim()
 }
 

@@ -12,6 +12,7 @@ import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { answerOf, type TryLock } from './kernel-lock.js'
+import { hasEnded } from './pid-lock.js'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)
@@ -35,12 +36,29 @@ export type LockResult = { readonly release: () => Promise<void> } | { readonly 
 const ATTEMPTS_MAX = 10
 const HOLDER_BYTES_MAX = 1024
 
+/**
+ * Takes the lock, or tells who has it. A killed process has its files until its last thread has ended, a moment after it is
+ * seen as ended: that is waited for.
+ */
 export async function takeLock(file: string, tryLock: TryLock): Promise<LockResult> {
+  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
+    const result = await takeNamedLock(file, tryLock)
+    if (!('heldBy' in result) || waitedMs >= ENDING_MS_MAX || !(await isEnding(result.heldBy))) return result
+    await setTimeout(LOOK_AGAIN_MS)
+  }
+}
+
+async function takeNamedLock(file: string, tryLock: TryLock): Promise<LockResult> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const result = await attemptLock(file, tryLock)
     if (result !== undefined) return result
   }
   return { heldBy: {} }
+}
+
+/** Whether the process that holds the lock has been killed, as far as it can be seen from here. */
+async function isEnding({ pid, host, isElsewhere }: Holder): Promise<boolean> {
+  return pid !== undefined && host === undefined && isElsewhere !== true && (await hasEnded(pid))
 }
 
 /** Undefined: the name has become that of another file. */
@@ -62,6 +80,8 @@ async function attemptLock(file: string, tryLock: TryLock): Promise<LockResult |
   }
 }
 
+/** How long the threads of a killed process may take to end. */
+const ENDING_MS_MAX = 5_000
 /** How long a process that its killed owner has left behind may take to finish its commit and end. */
 const LEFT_BEHIND_MS_MAX = 10_000
 const LOOK_AGAIN_MS = 20
