@@ -15,6 +15,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   },
   { path: 'index/lmdb-index.ts', reason: 'LMDB opens its own files' },
   { path: 'index/sealed-entries.ts', reason: 'reads them' },
+  { path: 'index/room.ts', reason: 'asks how much room the disk has' },
   { path: 'index/lmdb-upgrade.ts', reason: 'brings those of earlier versions up to date' },
   { path: 'index/lmdb-rebuild.ts', reason: 'makes a damaged one anew' },
   { path: 'index/lmdb-writer.ts', reason: 'starts the process that writes them' },
