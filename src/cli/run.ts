@@ -17,7 +17,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'transactions',
     {
-      summary: 'list transactions in flight, stalled and done of late',
+      summary: 'list transactions in flight, stalled, and recently completed',
       load: () => import('./transactions.js'),
     },
   ],

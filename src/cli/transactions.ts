@@ -1,4 +1,4 @@
-// seriatim transactions: what is in flight, what has stalled, what was done of late and why it was cancelled.
+// seriatim transactions: transactions in flight, stalled, and recently completed, with the reasons of cancelled ones.
 import type {
   InFlightTransaction,
   ListedItem,
