@@ -8,7 +8,7 @@
 // Deadlines are looked at by `sweep`, against a clock that stands still between two sweeps: a request costs no timer.
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
-import { SMALL_ANSWER_BYTES } from './answer-room.js'
+import { SMALL_ANSWER_BYTES, UnsentBytes } from './answer-room.js'
 import { BodyCollector } from './body.js'
 import { INCOMPLETE, OTHER_FORM, type PlainRequestReader } from './plain-request.js'
 import type { RequestHead } from './request-head.js'
@@ -65,8 +65,7 @@ export class DirectConnection implements ServedConnection {
   #halfClosed = false
   /** The client has not yet taken what was written. */
   #congested = false
-  /** Of answers that are made, and not yet taken. */
-  #unsentBytes = 0
+  readonly #unsent: UnsentBytes
   #unsentSinceMs = 0
   /** For how long the socket may stand still with them, if it was told. */
   #standstillMs = 0
@@ -79,6 +78,7 @@ export class DirectConnection implements ServedConnection {
     this.#direct = direct
     this.#server = direct.server
     this.#socket = socket
+    this.#unsent = new UnsentBytes(direct.server.room)
     this.#arrivingSinceMs = direct.sweptAtMs
     this.#movedAtMs = direct.sweptAtMs
     socket.on('data', this.#onData)
@@ -98,7 +98,7 @@ export class DirectConnection implements ServedConnection {
     this.#releaseCollected()
     for (const { body } of this.#waiting) this.#server.bodyBytesInFlight -= body.length
     this.#waiting.length = 0
-    this.#releaseUnsent()
+    this.#unsent.taken()
   }
 
   /** Looks at the deadlines. A moment may lie as far back as the sweep before it, so that much is added. */
@@ -123,11 +123,11 @@ export class DirectConnection implements ServedConnection {
   /** The socket itself knows whether the client takes anything at all. */
   #watchUnsent(nowMs: number): void {
     const { room } = this.#server
-    if (room.isOverdue(nowMs - this.#unsentSinceMs)) {
+    if (room.isOverdue(this.#unsent, nowMs - this.#unsentSinceMs)) {
       this.#socket.destroy()
       return
     }
-    const standstillMs = room.standstillMs(this.#unsentBytes)
+    const standstillMs = room.standstillMs(this.#unsent)
     if (standstillMs === this.#standstillMs) return
     if (this.#standstillMs === 0) this.#socket.on('timeout', this.#onStandstill)
     this.#standstillMs = standstillMs
@@ -141,7 +141,7 @@ export class DirectConnection implements ServedConnection {
     this.#server.bodyBytesInFlight -= this.#bodyBytes
     this.#busy = false
     if (this.#closed) {
-      this.#releaseUnsent()
+      this.#unsent.taken()
       return
     }
     if (answer.lost === true) {
@@ -153,7 +153,7 @@ export class DirectConnection implements ServedConnection {
     const last = this.#isLast()
     const taken = writeAnswer(this.#socket, answer, last ? connectionHeaders.close : connectionHeaders.keep)
     if (taken) {
-      this.#releaseUnsent()
+      this.#unsent.taken()
     } else {
       this.#congested = true
       this.#unsentSinceMs = this.#direct.sweptAtMs
@@ -259,7 +259,7 @@ export class DirectConnection implements ServedConnection {
     this.#busy = true
     this.#bodyBytes = body.length
     this.#server.metrics.requestBodyBytesTotal += body.length
-    const outcome = this.#server.dispatcher.dispatch(head, body)
+    const outcome = this.#server.dispatcher.dispatch(head, body, this.#unsent)
     if (outcome instanceof Promise) void outcome.then(this.#answered)
     else this.#answered(outcome)
   }
@@ -267,16 +267,10 @@ export class DirectConnection implements ServedConnection {
   readonly #answered = (answer: Answer): void => {
     this.#answer = answer
     const { length } = answer.body
-    this.#unsentBytes += length
-    this.#server.room.bytes += length
+    this.#unsent.made(length)
     // The large ones of a turn would come to much: they leave at once.
     if (length > SMALL_ANSWER_BYTES) this.send()
     else this.#server.outbox.add(this)
-  }
-
-  #releaseUnsent(): void {
-    this.#server.room.bytes -= this.#unsentBytes
-    this.#unsentBytes = 0
   }
 
   /** All before it is answered, and the client takes what it gets. */
@@ -342,7 +336,7 @@ export class DirectConnection implements ServedConnection {
   readonly #onDrain = (): void => {
     if (!this.#congested) return
     this.#congested = false
-    this.#releaseUnsent()
+    this.#unsent.taken()
     this.#movedAtMs = this.#direct.sweptAtMs
     if (this.#standstillMs > 0) {
       this.#standstillMs = 0

@@ -26,7 +26,7 @@ import {
   textAnswer,
   type Answer,
 } from './answer.js'
-import { noRoom, type AnswerRoom } from './answer-room.js'
+import { noRoom, type AnswerRoom, type UnsentBytes } from './answer-room.js'
 import type { Auth } from './auth.js'
 import type { FaultPlan } from './fault-plan.js'
 import {
@@ -118,24 +118,25 @@ export class Dispatcher {
 
   /**
    * Answers a complete request: at once where the router is not asked, otherwise later. Never throws or rejects. No
-   * async function on the way: each would cost this path another promise and its turns.
+   * async function on the way: each would cost this path another promise and its turns. `unsent` is what the connection
+   * holds of the room: it learns here which key it is for.
    */
-  dispatch(head: RequestHead, body: Buffer): Answer | Promise<Answer> {
+  dispatch(head: RequestHead, body: Buffer, unsent?: UnsentBytes): Answer | Promise<Answer> {
     const start = performance.now()
     let operation = this.#other
     this.#metrics.inFlight++
     try {
       const route = this.#route(head)
-      if (!(route instanceof OperationMetrics)) return this.#finish(head, operation, start, route)
+      if (!(route instanceof OperationMetrics)) return this.#finish(head, operation, start, unsent, route)
       operation = route
-      const outcome = this.#operate(route.operation, head, body)
-      if (!(outcome instanceof Promise)) return this.#finish(head, route, start, outcome)
+      const outcome = this.#operate(route.operation, head, body, unsent)
+      if (!(outcome instanceof Promise)) return this.#finish(head, route, start, unsent, outcome)
       return outcome.then(
-        (result) => this.#finish(head, route, start, this.#answerOf(head, result)),
-        (error: unknown) => this.#finish(head, route, start, this.#broken(error)),
+        (result) => this.#finish(head, route, start, unsent, this.#answerOf(head, result)),
+        (error: unknown) => this.#finish(head, route, start, unsent, this.#broken(error)),
       )
     } catch (error) {
-      return this.#finish(head, operation, start, this.#broken(error))
+      return this.#finish(head, operation, start, unsent, this.#broken(error))
     }
   }
 
@@ -157,11 +158,19 @@ export class Dispatcher {
     this.#record(this.#other, answer, 0)
   }
 
-  #finish(head: RequestHead, operation: OperationMetrics, start: number, answer: Answer): Answer {
+  #finish(
+    head: RequestHead,
+    operation: OperationMetrics,
+    start: number,
+    unsent: UnsentBytes | undefined,
+    answer: Answer,
+  ): Answer {
     this.#metrics.inFlight--
     const { room } = this.#options
     const sent =
-      room === undefined || room.holds(operation.operation, answer.body.length)
+      room === undefined ||
+      unsent === undefined ||
+      room.holds(operation.operation, answer.body.length, unsent.share)
         ? answer
         : this.#error(noRoom(), AMZ_JSON)
     this.#record(operation, sent, performance.now() - start)
@@ -204,7 +213,12 @@ export class Dispatcher {
     return route ?? this.#error(unknownTarget(target), contentTypeOf(headers)!)
   }
 
-  #operate(operation: string, head: RequestHead, body: Buffer): Answer | Promise<Answer | RouterReply> {
+  #operate(
+    operation: string,
+    head: RequestHead,
+    body: Buffer,
+    unsent: UnsentBytes | undefined,
+  ): Answer | Promise<Answer | RouterReply> {
     const { headers } = head
     const { auth, limits, room } = this.#options
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
@@ -213,9 +227,11 @@ export class Dispatcher {
       const claimed = auth.authenticate('POST', headers, body, Date.now())
       if (claimed instanceof DynamoError) return this.#error(claimed, contentType)
       principal = claimed
+      if (room !== undefined) unsent?.billTo(room.shareOf(principal.id))
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
-    if (room?.admits(operation) === false) return this.#error(noRoom(), contentType)
+    if (unsent !== undefined && room?.admits(operation, unsent.share) === false)
+      return this.#error(noRoom(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     const router = this.#router
     const parsed = parseBody(body, limits.jsonDepthMax, router.readLarge === undefined ? 'parse' : 'leave')

@@ -8,7 +8,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.js'
-import { SMALL_ANSWER_BYTES } from './answer-room.js'
+import { SMALL_ANSWER_BYTES, UnsentBytes } from './answer-room.js'
 import { BodyCollector, EMPTY_BODY } from './body.js'
 import {
   endWith,
@@ -39,8 +39,7 @@ export class GeneralConnection implements ServedConnection {
   readonly #line: Exchange[] = []
   /** An answer that node:http has not yet written. */
   #response: ServerResponse | undefined
-  /** Of answers that are made, and not yet taken. */
-  #unsentBytes = 0
+  readonly #unsent: UnsentBytes
   #unsentSinceMs = 0
   #standstillMs = 0
   /** It is the last one, because the client wanted it so. */
@@ -54,6 +53,7 @@ export class GeneralConnection implements ServedConnection {
   constructor(server: ServerState, socket: Socket) {
     this.#server = server
     this.#socket = socket
+    this.#unsent = new UnsentBytes(server.room)
   }
 
   /** The headers of a request have arrived, and may be enough to refuse it. */
@@ -109,21 +109,21 @@ export class GeneralConnection implements ServedConnection {
     this.#ending = true
     for (const exchange of this.#line) this.#release(exchange)
     this.#line.length = 0
-    this.#taken(this.#unsentBytes)
+    this.#unsent.taken()
   }
 
   /** node:http looks at the other deadlines. */
   sweep(nowMs: number): void {
-    if (this.#unsentBytes === 0) {
+    if (this.#unsent.bytes === 0) {
       this.#unsentSinceMs = nowMs
       return
     }
     const { room, limits } = this.#server
-    if (room.isOverdue(nowMs - this.#unsentSinceMs)) {
+    if (room.isOverdue(this.#unsent, nowMs - this.#unsentSinceMs)) {
       this.#socket.destroy()
       return
     }
-    const standstillMs = room.standstillMs(this.#unsentBytes)
+    const standstillMs = room.standstillMs(this.#unsent)
     if (standstillMs === (this.#standstillMs || limits.socketIdleMs)) return
     this.#standstillMs = standstillMs
     // node:http closes a connection of which its socket says that it stands still.
@@ -132,14 +132,7 @@ export class GeneralConnection implements ServedConnection {
 
   /** Counts an answer that the client has yet to take. */
   #made({ body }: Answer): void {
-    if (this.#closed) return
-    this.#unsentBytes += body.length
-    this.#server.room.bytes += body.length
-  }
-
-  #taken(bytes: number): void {
-    this.#unsentBytes -= bytes
-    this.#server.room.bytes -= bytes
+    if (!this.#closed) this.#unsent.made(body.length)
   }
 
   stop(): void {
@@ -199,7 +192,7 @@ export class GeneralConnection implements ServedConnection {
   #advance(): void {
     if (this.#current !== undefined || this.#closed) return
     // A client gets no more answers than it takes.
-    if (this.#unsentBytes > SMALL_ANSWER_BYTES) return
+    if (this.#unsent.bytes > SMALL_ANSWER_BYTES) return
     const next = this.#line[0]
     if (next === undefined) {
       if (this.#failure !== undefined) this.#endWith(this.#failure)
@@ -236,7 +229,7 @@ export class GeneralConnection implements ServedConnection {
       return
     }
     this.#server.metrics.requestBodyBytesTotal += body.length
-    const outcome = this.#server.dispatcher.dispatch(request, body)
+    const outcome = this.#server.dispatcher.dispatch(request, body, this.#unsent)
     if (outcome instanceof Promise) {
       void outcome.then((answer) => {
         this.#made(answer)
@@ -266,7 +259,7 @@ export class GeneralConnection implements ServedConnection {
     response.once('finish', () => {
       if (this.#response === response) this.#response = undefined
       if (this.#closed) return
-      this.#taken(answer.body.length)
+      this.#unsent.taken(answer.body.length)
       this.#advance()
     })
     writeResponse(response, answer, last ? 'close' : 'keep')

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import type { Router } from '../../src/router/router.js'
-import { AnswerRoom } from '../../src/server/answer-room.js'
+import { anyone, type Router } from '../../src/router/router.js'
+import { AnswerRoom, UnsentBytes } from '../../src/server/answer-room.js'
+import type { Auth } from '../../src/server/auth.js'
 import { serverLimits } from '../../src/server/limits.js'
 import type { RunningServer } from '../../src/server/http-server.js'
 import { ask, requestOf, serve } from './support.js'
@@ -11,10 +12,19 @@ import { ask, requestOf, serve } from './support.js'
 const MB = 1024 * 1024
 const limits = { ...serverLimits, answerBytesUnsentMax: 100 * MB, answerBytesMax: 16 * MB }
 
-function roomWith(bytes: number): AnswerRoom {
-  const room = new AnswerRoom(limits)
-  room.bytes = bytes
-  return room
+/** A room, and a connection of a key (or of none) that holds so much of it. */
+function roomWith(bytes: number, keyId = '', room = new AnswerRoom(limits)) {
+  const unsent = new UnsentBytes(room)
+  unsent.billTo(room.shareOf(keyId))
+  unsent.made(bytes)
+  return {
+    room,
+    unsent,
+    admits: (operation: string) => room.admits(operation, unsent.share),
+    holds: (operation: string, answerBytes: number) => room.holds(operation, answerBytes, unsent.share),
+    standstillMs: () => room.standstillMs(unsent),
+    isOverdue: (unsentForMs: number) => room.isOverdue(unsent, unsentForMs),
+  }
 }
 
 test('answer room: many items are read only while there is room for the largest answer', () => {
@@ -35,11 +45,54 @@ test('answer room: a large answer is dropped if it does not fit, unless somethin
 })
 
 test('answer room: who takes nothing is closed soon when half of it is taken, late otherwise', () => {
-  assert.equal(roomWith(50 * MB).standstillMs(MB), limits.socketIdleMs)
-  assert.equal(roomWith(50 * MB + 1).standstillMs(MB), limits.crowdedIdleMs)
+  assert.equal(roomWith(50 * MB).standstillMs(), limits.socketIdleMs)
+  assert.equal(roomWith(50 * MB + 1).standstillMs(), limits.crowdedIdleMs)
   assert.ok(!roomWith(50 * MB).isOverdue(10 * limits.crowdedAnswerMs))
   assert.ok(!roomWith(51 * MB).isOverdue(limits.crowdedAnswerMs))
   assert.ok(roomWith(51 * MB).isOverdue(limits.crowdedAnswerMs + 1))
+})
+
+test('answer room: one access key has at most half of it', () => {
+  assert.ok(roomWith(34 * MB, 'greedy').admits('Query'))
+  const greedy = roomWith(34 * MB + 1, 'greedy')
+  assert.ok(!greedy.admits('Query'))
+  assert.ok(greedy.admits('PutItem'))
+  assert.ok(greedy.holds('GetItem', 16 * MB - 1))
+  assert.ok(!greedy.holds('GetItem', 16 * MB))
+  assert.ok(greedy.holds('UpdateItem', 50 * MB), 'the client must learn that it was done')
+})
+
+test('answer room: what one access key holds is not held against another', () => {
+  const greedy = roomWith(50 * MB, 'greedy')
+  const other = roomWith(MB, 'other', greedy.room)
+  assert.ok(other.admits('Scan'))
+  assert.ok(other.holds('GetItem', 16 * MB))
+  assert.equal(greedy.standstillMs(), limits.crowdedIdleMs)
+  assert.equal(other.standstillMs(), limits.socketIdleMs, 'its slow clients have their time')
+  assert.ok(!other.isOverdue(10 * limits.crowdedAnswerMs))
+  greedy.unsent.taken()
+  assert.ok(greedy.admits('Scan'))
+  assert.equal(greedy.room.bytes, MB)
+})
+
+test('answer room: all keys together have no more than the whole', () => {
+  const { room } = roomWith(45 * MB, 'one')
+  assert.ok(!roomWith(39 * MB, 'two', room).admits('Query'), 'more than its half, with the answer')
+  const third = roomWith(0, 'three', room)
+  assert.ok(third.admits('Query'))
+  third.unsent.made(1)
+  assert.ok(!third.admits('Query'))
+  assert.equal(third.standstillMs(), limits.crowdedIdleMs)
+})
+
+test('answer room: a connection on which another key asks holds its bytes on the share of that key', () => {
+  const { room, unsent } = roomWith(MB, 'one')
+  unsent.billTo(room.shareOf('two'))
+  assert.equal(room.shareOf('one').bytes, 0)
+  assert.equal(room.shareOf('two').bytes, MB)
+  unsent.taken()
+  assert.equal(room.shareOf('two').bytes, 0)
+  assert.equal(room.bytes, 0)
 })
 
 const SMALL = Buffer.from('{}')
@@ -63,6 +116,12 @@ function largeRouter(bytes = 20 * MB) {
 
 const asking = (operation: string, headers: Readonly<Record<string, string>> = {}): Buffer =>
   requestOf({ headers: { 'x-amz-target': `DynamoDB_20120810.${operation}`, ...headers } })
+
+/** Takes the name of a key for its signature. */
+const byName: Auth = {
+  refusesUnread: () => undefined,
+  authenticate: (_method, headers) => ({ ...anyone, id: String(headers['authorization']) }),
+}
 
 const OTHER_FORM = { 'x-empty': '' }
 
@@ -125,6 +184,23 @@ for (const [form, headers] of [
       assert.equal((await ask(t, server, asking('ListTables', headers))).status, 200)
     }
     while ((await unsent(server)) > 0);
+  })
+
+  test(`answer room, ${form}: clients of one access key that never read do not throttle another key`, async (t) => {
+    const { router } = largeRouter()
+    const tight = { answerBytesUnsentMax: 42 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 600_000 }
+    const server = await serve(t, { limits: tight, auth: byName }, router)
+    const client = await sleeper(t, server)
+    client.socket.write(asking('GetItem', { ...headers, authorization: 'greedy' }))
+    while ((await unsent(server)) === 0);
+    const greedy = await ask(t, server, asking('Query', { ...headers, authorization: 'greedy' }))
+    assert.equal(greedy.json['__type'], 'com.amazon.coral.service#ThrottlingException')
+    const other = await ask(t, server, asking('Query', { ...headers, authorization: 'other' }))
+    assert.equal(other.status, 200)
+    await client.until(20 * MB)
+    while ((await unsent(server)) > 0);
+    const served = await ask(t, server, asking('Query', { ...headers, authorization: 'greedy' }))
+    assert.equal(served.status, 200)
   })
 
   test(`answer room, ${form}: a client that has sent its last request and reads nothing gives its room back when closed`, async (t) => {
