@@ -4,6 +4,7 @@
 import { base64Bytes } from '../model/binary.js'
 import { compareValues } from '../model/compare.js'
 import { limits } from '../model/limits.js'
+import { NATIVE_SEARCH_LENGTH_MAX } from '../model/search.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../model/value.js'
 import { expressionError, tooManyOperators } from './lexer.js'
 import type { Path } from './paths.js'
@@ -16,7 +17,9 @@ export function bindCondition(
   placeholders: Placeholders,
   kind: ExpressionKind,
 ): BoundCondition {
-  bindNode(parsed.tree, { placeholders, kind })
+  const binding: Binding = { placeholders, kind, longSearches: 0 }
+  bindNode(parsed.tree, binding)
+  if (binding.longSearches > limits.longSearchesMax) throw tooManyLongSearches(binding)
   if (parsed.operators > limits.expressionOperatorsMax) throw tooManyOperators(kind)
   return { tree: parsed.tree, bindings: placeholders.bindings }
 }
@@ -24,6 +27,8 @@ export function bindCondition(
 interface Binding {
   readonly placeholders: Placeholders
   readonly kind: ExpressionKind
+  /** Uses of `contains` whose part is longer than the native search takes, or may be. */
+  longSearches: number
 }
 
 /** What is known of an operand before there is an item. */
@@ -117,13 +122,28 @@ function bindFunction(node: FunctionNode, binding: Binding): void {
   } else if (name === 'size') {
     if (first!.type !== undefined && SIZELESS.includes(first!.type))
       throw wrongType(name, first!.type, binding)
-  } else if (name !== 'contains' && first!.path === undefined) {
+  } else if (name === 'contains') {
+    if (isLong(second!)) binding.longSearches += 1
+  } else if (first!.path === undefined) {
     throw expressionError(
       binding.kind,
       `Operator or function requires a document path; operator or function: ${name}`,
     )
   }
 }
+
+/** An attribute of the item may be. */
+function isLong({ path, value }: Operand): boolean {
+  if (value === undefined) return path !== undefined
+  const text = 'S' in value ? value.S : 'B' in value ? value.B : ''
+  return text.length > NATIVE_SEARCH_LENGTH_MAX
+}
+
+const tooManyLongSearches = ({ kind, longSearches }: Binding): Error =>
+  expressionError(
+    kind,
+    `The expression searches for too many long texts; uses of contains with a document path or more than ${NATIVE_SEARCH_LENGTH_MAX} characters as its second operand: ${longSearches}, limit: ${limits.longSearchesMax}`,
+  )
 
 function bindTypeName({ value, type }: Operand, binding: Binding): void {
   if (value === undefined || !('S' in value)) throw wrongType('attribute_type', type ?? ANY_TYPE, binding)

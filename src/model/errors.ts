@@ -39,16 +39,34 @@ export type DynamoErrorName = keyof typeof PREFIX_BY_NAME
 /** Messages repeat what a client has sent, as DynamoDB's do; of megabytes the beginning will do. */
 const MESSAGE_LENGTH_MAX = 64 * 1024
 
+/** An item inside of an error as the JSON text it is stored as, which is sent as it stands. */
+export class ItemText {
+  readonly #json: Uint8Array
+
+  constructor(json: Uint8Array) {
+    this.#json = json
+  }
+
+  toString(): string {
+    const { buffer, byteOffset, byteLength } = this.#json
+    return Buffer.from(buffer, byteOffset, byteLength).toString()
+  }
+}
+
 /** An answer other than success, with DynamoDB's name, message and HTTP status. */
 export class DynamoError extends Error {
   override readonly name: DynamoErrorName
-  /** Further members of the JSON body, such as `Item` or `CancellationReasons`. */
-  readonly members: Readonly<Record<string, unknown>>
+  readonly #members: Readonly<Record<string, unknown>>
 
   constructor(name: DynamoErrorName, message: string, members: Readonly<Record<string, unknown>> = {}) {
     super(message.length <= MESSAGE_LENGTH_MAX ? message : `${message.slice(0, MESSAGE_LENGTH_MAX)}...`)
     this.name = name
-    this.members = members
+    this.#members = members
+  }
+
+  /** Further members of the JSON body, such as `Item` or `CancellationReasons`. */
+  get members(): Readonly<Record<string, unknown>> {
+    return parsed(this.#members) as Readonly<Record<string, unknown>>
   }
 
   get status(): number {
@@ -60,8 +78,24 @@ export class DynamoError extends Error {
     const prefix = PREFIX_BY_NAME[this.name]
     const messageMember =
       prefix === CORAL_SERVICE && this.name !== 'SerializationException' ? 'Message' : 'message'
-    return JSON.stringify({ __type: prefix + this.name, [messageMember]: this.message, ...this.members })
+    return textOf({ __type: prefix + this.name, [messageMember]: this.message, ...this.#members })
   }
+}
+
+/** As JSON.stringify writes it, with the texts of items as they are. */
+function textOf(value: unknown): string {
+  if (value instanceof ItemText) return value.toString()
+  if (Array.isArray(value)) return `[${value.map((each) => textOf(each)).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${textOf(member)}`).join(',')}}`
+}
+
+function parsed(value: unknown): unknown {
+  if (value instanceof ItemText) return JSON.parse(value.toString())
+  if (Array.isArray(value)) return value.map((each) => parsed(each))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, parsed(member)]))
 }
 
 export const validationError = (message: string): DynamoError =>

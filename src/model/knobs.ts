@@ -35,6 +35,8 @@ export interface Knobs {
   /** Batches in which nobody has opened a snapshot, after which no more cuts are made. */
   readonly idleCutsMax: number
   readonly unitLocksMax: number
+  /** Bytes of items, as DynamoDB counts them, that one step parses; of more it parses them ahead, in turns. */
+  readonly stepBytesMax: number
   /** Requests that wait for a pending transaction. */
   readonly waitersMax: number
   /** Texts of ranges stand in slabs of this size. */
@@ -68,6 +70,7 @@ export const knobs: Knobs = {
   snapshotsMax: 100_000,
   idleCutsMax: 8,
   unitLocksMax: 100_000,
+  stepBytesMax: 512 * 1024,
   waitersMax: 10_000,
   textSlabBytes: 64 * 1024,
   textSlabBytesMin: 12 * 1024,

@@ -11,12 +11,16 @@ export const limits = {
   expressionBytesMax: 4096,
   expressionOperatorsMax: 300,
   inOperandsMax: 100,
+  /** Parts that `contains` seeks in one expression and that are longer than 250 characters, or may be. Not DynamoDB's. */
+  longSearchesMax: 10,
   pageBytesMax: 1024 * 1024,
   batchGetKeysMax: 100,
   batchGetBytesMax: 16 * 1024 * 1024,
   batchWriteItemsMax: 25,
   transactionActionsMax: 100,
   transactionBytesMax: 4 * 1024 * 1024,
+  /** Of stored items that the conditions and updates of one transaction look at, at one node. Not DynamoDB's. */
+  lookedAtBytesMax: 16 * 1024 * 1024,
   requestBytesMax: 16 * 1024 * 1024,
   globalIndexesMax: 20,
   localIndexesMax: 5,

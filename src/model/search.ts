@@ -9,10 +9,11 @@ export interface Counted {
   looks: number
 }
 
-const NATIVE_LENGTH_MAX = 250
+/** Longer parts cost several nanoseconds for each character of the text: an expression may seek few of them. */
+export const NATIVE_SEARCH_LENGTH_MAX = 250
 
 export function includesText(text: string, part: string, counted?: Counted): boolean {
-  if (part.length <= NATIVE_LENGTH_MAX) return text.includes(part)
+  if (part.length <= NATIVE_SEARCH_LENGTH_MAX) return text.includes(part)
   return part.length <= text.length && searchLinear(text, part, counted)
 }
 

@@ -9,7 +9,7 @@
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
 import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './expectation.js'
-import { observes, pendingAbove, writes, type Action, type ContendedItem } from './pending.js'
+import { looksAtImage, observes, pendingAbove, writes, type Action, type ContendedItem } from './pending.js'
 import { transactions } from './prepare.js'
 import type { NextImage } from './single-write.js'
 import type { TransactionRules } from './switches.js'
@@ -96,12 +96,15 @@ function keptOut(
   return blocked(steps, rules, holders)
 }
 
-/** A blind write is the same on every image, and its old one need not be parsed. */
+/** The item is parsed only if the action looks at it, or something pending does behind a check, which leaves it as it is. */
 const resultOfStep = (
   { item, action }: StepAction,
   unit: string | undefined,
 ): ActionResult | ChangedVerdict =>
-  changedAlready(item, action, unit) ?? resultOf(action, observes(action) ? item.item() : undefined)
+  changedAlready(item, action, unit) ?? resultOf(action, isParsed(item, action) ? item.item() : undefined)
+
+const isParsed = (item: ContendedItem, action: Action): boolean =>
+  looksAtImage(action) || (action.mutation.kind === 'check' && isContended(item))
 
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
 

@@ -82,6 +82,10 @@ export const writes = (action: Action): boolean => action.mutation.kind !== 'che
 export const observes = ({ mutation, condition, expected }: Action): boolean =>
   condition !== undefined || expected !== undefined || mutation.kind === 'check' || mutation.kind === 'update'
 
+/** What becomes of it depends on the attributes that it meets: those have to be parsed. An expectation is about versions. */
+export const looksAtImage = ({ mutation, condition }: Action): boolean =>
+  condition !== undefined || mutation.kind === 'update'
+
 /** Below the last write there is nothing left to do: it has overwritten that. */
 export const pendingAbove = ({ pending }: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
   pending.length === 0 ? pending : pending.filter((each) => each.timestamp > timestamp)

@@ -15,7 +15,15 @@ import {
   lockedOut,
   type ChangedVerdict,
 } from './expectation.js'
-import { observes, pendingAbove, writes, type Action, type ContendedItem, type Pending } from './pending.js'
+import {
+  looksAtImage,
+  observes,
+  pendingAbove,
+  writes,
+  type Action,
+  type ContendedItem,
+  type Pending,
+} from './pending.js'
 import type { TransactionRules } from './switches.js'
 import { imagesBefore, resultOf, resultOfAll } from './worlds.js'
 
@@ -89,8 +97,8 @@ function refusedBelow(
 const highest = (item: ContendedItem): Timestamp => (item.pending.at(-1) as Pending).timestamp
 
 function outcomeOf(item: ContendedItem, action: Action, timestamp: Timestamp) {
-  // A blind write is the same on every image; only its own size and keys matter.
-  if (!observes(action)) return resultOf(action, undefined)
+  // The same on every image: only the size and the keys of what it writes matter.
+  if (!looksAtImage(action)) return resultOf(action, undefined)
   const images = imagesBefore(item, timestamp)
   return images === undefined ? ({ verdict: 'unsure' } as const) : resultOfAll(action, images)
 }

@@ -39,6 +39,7 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   epochMicros: [300 * 1_000_000, 600 * 1_000_000],
   recentSlotDigits: [1, 5],
   completionsMax: [1, 20],
+  stepBytesMax: [1, 4 * 1024],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

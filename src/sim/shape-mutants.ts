@@ -38,6 +38,14 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
     options: ['--seed', '5'],
   },
+  // Work done ahead of a large step.
+  'work-of-another-version': {
+    module: 'storage/work-ahead.js',
+    find: 'worked !== undefined && worked.lsn === state.record?.lsn',
+    replace: 'worked !== undefined && state.record !== undefined',
+    ...mixed,
+    options: ['--seed', '38'],
+  },
   // Ranges over overlay and index.
   'merge-loses-last-keys': {
     module: 'storage/view.js',

@@ -2,7 +2,8 @@
 // for a bounded time, and tells recovery of it if it is old (§3.5). What was pending when the node was opened is in doubt
 // (doubts.ts), and nobody reads it before it is decided.
 //
-//   step --answer, settled-----------> answered once that is durable
+//   step --after---------------------> the step again, once that is done (work-ahead.ts)
+//        --answer, settled-----------> answered once that is durable
 //        --answer, waitFor--> a change of one of these items --> the step again
 //                         \-> none for that long            --> the answer of the last try
 import type { KeyBytes, TxId } from '../model/brand.js'
@@ -32,6 +33,11 @@ export interface PatienceOptions {
 export type Step<Answer> =
   | { readonly answer: Answer; readonly settled: Promise<void> | undefined; readonly waitFor?: undefined }
   | { readonly answer: Answer; readonly waitFor: readonly KeyBytes[] }
+
+/** A step that is taken anew once something is done that it need not do itself; a bounded number of times. */
+export interface StepLater {
+  readonly after: Promise<void>
+}
 
 const WAIT_MS = 50
 /** A committed update waits this long for what is pending before it; recovery decides that much sooner. */
@@ -71,38 +77,51 @@ export class Patience {
   }
 
   /** Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. */
-  patiently<Answer, Reply>(take: () => Step<Answer>, replyOf: (answer: Answer) => Reply): Promise<Reply> {
+  patiently<Answer, Reply>(
+    take: () => Step<Answer> | StepLater,
+    replyOf: (answer: Answer) => Reply,
+    onEnd?: () => void,
+  ): Promise<Reply> {
     const admission = this.#options.line.admission()
-    if (admission !== undefined) return admission.then(() => this.#until(take(), take, replyOf))
+    if (admission !== undefined) return admission.then(() => this.#until(take(), take, replyOf, onEnd))
     try {
       const step = take()
       // There is nothing to wait for, as a rule.
-      if (step.waitFor === undefined && step.settled === undefined)
+      if (!('after' in step) && step.waitFor === undefined && step.settled === undefined)
         return Promise.resolve(replyOf(step.answer))
-      return this.#until(step, take, replyOf)
+      return this.#until(step, take, replyOf, onEnd)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
   async #until<Answer, Reply>(
-    first: Step<Answer>,
-    take: () => Step<Answer>,
+    first: Step<Answer> | StepLater,
+    take: () => Step<Answer> | StepLater,
     replyOf: (answer: Answer) => Reply,
+    onEnd: (() => void) | undefined,
   ): Promise<Reply> {
-    const { line, runtime, waitMs = WAIT_MS } = this.#options
-    const start = steadyMicros(runtime.clock)
-    let step = first
-    while (step.waitFor !== undefined) {
-      this.#tellOf(step.waitFor)
-      const leftMs = waitMs - (steadyMicros(runtime.clock) - start) / 1000
-      if (!(await this.#waits.until(step.waitFor, leftMs))) return replyOf(step.answer)
-      const admission = line.admission()
-      if (admission !== undefined) await admission
-      step = take()
+    try {
+      const { line, runtime, waitMs = WAIT_MS } = this.#options
+      const start = steadyMicros(runtime.clock)
+      let step = first
+      while ('after' in step || step.waitFor !== undefined) {
+        if ('after' in step) {
+          await step.after
+        } else {
+          this.#tellOf(step.waitFor)
+          const leftMs = waitMs - (steadyMicros(runtime.clock) - start) / 1000
+          if (!(await this.#waits.until(step.waitFor, leftMs))) return replyOf(step.answer)
+        }
+        const admission = line.admission()
+        if (admission !== undefined) await admission
+        step = take()
+      }
+      if (step.settled !== undefined) await step.settled
+      return replyOf(step.answer)
+    } finally {
+      onEnd?.()
     }
-    if (step.settled !== undefined) await step.settled
-    return replyOf(step.answer)
   }
 
   /** True after a change of one of these items, which have to be decided; false if there was none for very long. */

@@ -21,7 +21,7 @@ import { loadItem, settledAt, type LoadedItem, type TransactionState } from './c
 import { EndedTransactions } from './ended.js'
 import type { ItemSteps } from './item-steps.js'
 import { both, settledAll } from './line.js'
-import { Patience, type PatienceOptions, type Step, asItIs } from './patience.js'
+import { Patience, type PatienceOptions, type Step, type StepLater, asItIs } from './patience.js'
 import { decidePredicates, isFinal, raiseFloors } from './predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
 import { decodeRecord } from './record.js'
@@ -46,11 +46,13 @@ import type {
   TransactRequest,
   TransactionNode,
 } from './transactions.js'
+import { AheadPlace, WorkAhead, type WorkAheadParts } from './work-ahead.js'
 import {
   ACCEPTED,
   GONE,
   RESTAMPED,
   TOKEN_OUTCOMES,
+  TOO_MUCH,
   actionVerdict,
   conflictVerdict,
   stepVerdict,
@@ -75,6 +77,7 @@ export class TransactionPart implements TransactionNode {
   readonly #options: TransactionPartOptions
   readonly #functions: RuleFunctions
   readonly #patience: Patience
+  readonly #ahead: WorkAheadParts
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
   readonly #finish: TransactionFinish
@@ -86,6 +89,7 @@ export class TransactionPart implements TransactionNode {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
     this.#patience = new Patience(options)
+    this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace() }
     this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
     this.#ceiling = new Ceiling(options.line)
     const shared = { ...options, functions: this.#functions, patience: this.#patience }
@@ -111,20 +115,29 @@ export class TransactionPart implements TransactionNode {
   }
 
   prepare(request: PrepareRequest): Promise<PrepareReply> {
-    const take = (): Step<PrepareAnswer> =>
+    const ahead = new WorkAhead(this.#ahead)
+    const take = (): Step<PrepareAnswer> | StepLater =>
       request.predicates === undefined
-        ? this.#prepare(request)
-        : this.#prepareUnit(request, request.predicates)
-    return this.#patience.patiently(take, ({ verdicts, predicateVerdicts, run }) => ({
-      clock: this.#options.clock.timestamp,
-      verdicts,
-      predicateVerdicts,
-      run,
-    }))
+        ? this.#prepare(request, ahead)
+        : this.#prepareUnit(request, request.predicates, ahead)
+    return this.#patience.patiently(
+      take,
+      ({ verdicts, predicateVerdicts, run }) => ({
+        clock: this.#options.clock.timestamp,
+        verdicts,
+        predicateVerdicts,
+        run,
+      }),
+      () => ahead.end(),
+    )
   }
 
   /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
-  #prepareUnit(request: PrepareRequest, checks: readonly PredicateCheck[]): Step<PrepareAnswer> {
+  #prepareUnit(
+    request: PrepareRequest,
+    checks: readonly PredicateCheck[],
+    ahead: WorkAhead,
+  ): Step<PrepareAnswer> | StepLater {
     const { clock, line } = this.#options
     const { tx, timestamp, actions } = request
     clock.witness(timestamp)
@@ -135,7 +148,8 @@ export class TransactionPart implements TransactionNode {
       const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
       return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
     }
-    const step = this.#prepare(request)
+    const step = this.#prepare(request, ahead)
+    if ('after' in step) return step
     const answer = { ...step.answer, predicateVerdicts }
     if (step.waitFor !== undefined) return { answer, waitFor: step.waitFor }
     if (answer.verdicts.every(({ verdict }) => verdict === 'accepted'))
@@ -146,7 +160,8 @@ export class TransactionPart implements TransactionNode {
     }
   }
 
-  #prepare({ tx, timestamp, actions, imagesWanted, unit, ahead }: PrepareRequest): Step<PrepareAnswer> {
+  #prepare(request: PrepareRequest, ahead: WorkAhead): Step<PrepareAnswer> | StepLater {
+    const { tx, timestamp, actions, imagesWanted, unit } = request
     const { clock, line, pendings, rules } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
@@ -154,7 +169,10 @@ export class TransactionPart implements TransactionNode {
       return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
     const gone = this.#goneTables(actions)
     if (gone !== undefined) return { answer: { verdicts: gone }, settled: undefined }
-    const loaded = actions.map((action) => this.#loadAction(action))
+    const loaded = actions.map((action) => this.#loadAction(action, ahead))
+    const after = ahead.due(loaded)
+    if (after === 'too-much') return { answer: { verdicts: tooMuch(actions) }, settled: undefined }
+    if (after !== undefined) return { after }
     const items = itemsOf(loaded)
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
     const verdicts = loaded.map(({ item, action }) => this.#functions.decidePrepare(item, action, at, rules))
@@ -184,7 +202,7 @@ export class TransactionPart implements TransactionNode {
     }
     const accepted = imagesWanted ? items.map(withImage) : answer
     const settled = line.settled() ?? settledAt(line, items)
-    return ahead === true && settled !== undefined
+    return request.ahead === true && settled !== undefined
       ? { answer: { verdicts: accepted, run: line.run }, settled: undefined }
       : { answer: { verdicts: accepted }, settled }
   }
@@ -218,13 +236,15 @@ export class TransactionPart implements TransactionNode {
   }
 
   transact(request: TransactRequest): Promise<TransactReply> {
+    const ahead = new WorkAhead(this.#ahead)
     return this.#patience.patiently(
-      () => this.#transact(request),
+      () => this.#transact(request, ahead),
       (answer) => ({ clock: this.#options.clock.timestamp, ...answer }),
+      () => ahead.end(),
     )
   }
 
-  #transact(request: TransactRequest): Step<TransactAnswer> {
+  #transact(request: TransactRequest, ahead: WorkAhead): Step<TransactAnswer> | StepLater {
     const { tx, actions, token, imagesWanted, unit, predicates = [] } = request
     const payloadHash = token?.payloadHash ?? ''
     const { tokens, line } = this.#options
@@ -232,7 +252,11 @@ export class TransactionPart implements TransactionNode {
     if (known !== undefined) return known
     const gone = this.#goneTables(actions)
     if (gone !== undefined) return { answer: { outcome: 'refused', verdicts: gone }, settled: undefined }
-    const steps = actions.map((action) => this.#loadAction(action))
+    const steps = actions.map((action) => this.#loadAction(action, ahead))
+    const after = ahead.due(steps)
+    if (after === 'too-much')
+      return { answer: { outcome: 'refused', verdicts: tooMuch(actions) }, settled: undefined }
+    if (after !== undefined) return { after }
     const verdict = this.#decideStep(steps, { unit, last: predicates.length > 0 })
     switch (verdict.verdict) {
       case 'refused': {
@@ -251,7 +275,11 @@ export class TransactionPart implements TransactionNode {
         const refused = this.#unitRefusal(request, verdict.timestamp)
         if (refused !== undefined) return refused
         const done = { timestamp: verdict.timestamp, by: tx }
-        for (let at = 0; at < steps.length; at++) this.#applyStep(steps[at] as Loaded, verdict.next[at], done)
+        for (let at = 0; at < steps.length; at++) {
+          const step = steps[at] as Loaded
+          const json = ahead.jsonOf(step.item)
+          this.#applyStep(step, verdict.next[at], { ...done, json })
+        }
         raiseFloors(this.#options, predicates, verdict.timestamp)
         if (unit !== undefined) this.#unlock(itemsOf(steps), unit)
         if (isRemembered(request)) tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
@@ -377,7 +405,11 @@ export class TransactionPart implements TransactionNode {
   #applyStep(
     { item, action, answersImage }: Loaded,
     next: NextImage | undefined,
-    { timestamp, by }: { readonly timestamp: Timestamp; readonly by?: TxId },
+    {
+      timestamp,
+      by,
+      json,
+    }: { readonly timestamp: Timestamp; readonly by?: TxId; readonly json?: Uint8Array | undefined },
   ): Uint8Array | undefined {
     const { steps, pendings, marks } = this.#options
     const blind = !observes(action) && !answersImage
@@ -386,7 +418,7 @@ export class TransactionPart implements TransactionNode {
     const { state, key } = item
     const { table } = action
     const writer = by !== undefined && { by }
-    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', ...writer })
+    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', json, ...writer })
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
@@ -401,11 +433,11 @@ export class TransactionPart implements TransactionNode {
     return this.#options.pendings.stalled(olderThan, entriesMax, after)
   }
 
-  #loadAction(given: Action): Loaded {
+  #loadAction(given: Action, ahead?: WorkAhead): Loaded {
     const table = this.#options.steps.shapeOf(given.table)
     const action = table === given.table ? given : { ...given, table }
     const item = loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key)
-    return { item, action, answersImage: false }
+    return { item: ahead?.isEmpty === false ? ahead.load(item) : item, action, answersImage: false }
   }
 }
 
@@ -422,6 +454,9 @@ const isRemembered = ({ token, once }: TransactRequest): boolean => token !== un
 /** Something of it is written, behind everything that it saw. */
 const leavesTrace = ({ item, action }: Loaded, next: NextImage | undefined): boolean =>
   writes(action) && (item.state.record !== undefined || next !== undefined)
+
+const tooMuch = (actions: readonly Action[]): readonly ActionVerdict[] =>
+  actions.map((_, at) => (at === 0 ? TOO_MUCH : ACCEPTED))
 
 const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
 

@@ -1,5 +1,6 @@
 // What the rules say, as a node tells it to coordinators.
 import type { TxId } from '../model/brand.js'
+import { limits } from '../model/limits.js'
 import type { StepVerdict } from '../rules/beside.js'
 import type { ChangedVerdict } from '../rules/expectation.js'
 import type { PrepareVerdict } from '../rules/prepare.js'
@@ -59,6 +60,10 @@ export const TOKEN_OUTCOMES = {
 
 /** Its table is no more: nothing may become pending in a space that is being emptied. */
 export const GONE: ActionVerdict = { verdict: 'invalid', message: 'Requested resource not found' }
+export const TOO_MUCH: ActionVerdict = {
+  verdict: 'invalid',
+  message: `The items that the conditions and updates of the transaction look at exceed ${limits.lookedAtBytesMax} bytes`,
+}
 export const ACCEPTED = { verdict: 'accepted' } as const
 /** Verdicts that another timestamp would change, or that go with one that it would. */
 export const RESTAMPED: ReadonlySet<PrepareVerdict['verdict']> = new Set(['accepted', 'wait', 'too-old'])

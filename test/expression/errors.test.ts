@@ -31,8 +31,15 @@ const deep = (levels: number): string => Array.from({ length: levels }, () => 'a
 const either = (condition: string, times: number): string =>
   Array.from({ length: times }, () => condition).join(' OR ')
 
+const longSearches = (count: number): string =>
+  `The expression searches for too many long texts; uses of contains with a document path or more than 250 characters as its second operand: ${count}, limit: 10`
+
 const conditions: Table = [
   ['', 'The expression can not be empty;'],
+  [either('contains(a, b)', 10), undefined],
+  [either('contains(a, b)', 11), longSearches(11)],
+  [either('contains(a, :long)', 11), longSearches(11)],
+  [either('contains(a, :hel)', 50), undefined],
   [' ', syntax('<EOF>', ' ')],
   ['a = =', syntax('=', '= =')],
   ['a =', syntax('<EOF>', '=')],

@@ -7,6 +7,7 @@ const VALUES: Readonly<Record<string, AttributeValue>> = {
   ':a': { S: 'a' },
   ':b': { S: 'b' },
   ':hel': { S: 'hel' },
+  ':long': { S: 'x'.repeat(251) },
   ':empty': { S: '' },
   ':zero': { N: '0' },
   ':one': { N: '1' },

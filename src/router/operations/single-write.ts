@@ -1,5 +1,5 @@
 // What PutItem, UpdateItem and DeleteItem share: the parameters around the write, and the answer.
-import { DynamoError, validationError } from '../../model/errors.js'
+import { DynamoError, ItemText, validationError } from '../../model/errors.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/storage-node.js'
 import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../capacity.js'
@@ -105,7 +105,7 @@ function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoE
   return new DynamoError(
     'ConditionalCheckFailedException',
     'The conditional request failed',
-    wanted ? { Item: parseRecord(current) } : {},
+    wanted ? { Item: new ItemText(current.json) } : {},
   )
 }
 

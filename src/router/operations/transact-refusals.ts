@@ -1,13 +1,11 @@
 // Why a transaction is not done, as DynamoDB tells it: a reason for each action, in the order of the request.
 import { CONFLICT, NO_REASON, reasonsOf } from '../../coordinator/reasons.js'
 import type { CancellationReason, ItemRef } from '../../ledger/ledger.js'
-import { DynamoError, transactionCancelled, validationError } from '../../model/errors.js'
-import type { Item } from '../../model/value.js'
+import { DynamoError, ItemText, transactionCancelled, validationError } from '../../model/errors.js'
 import type { ActionVerdict } from '../../storage/transactions.js'
-import { parseRecord } from '../reply.js'
 
 interface ShownReason extends CancellationReason {
-  readonly Item?: Item
+  readonly Item?: ItemText
 }
 
 /** The items that conditions failed on are shown where they were asked for. */
@@ -20,7 +18,7 @@ export function cancelledBy(
     reasons.map((reason, position): ShownReason => {
       const verdict = verdicts[position]
       if (verdict?.verdict !== 'condition-failed' || verdict.current === undefined) return reason
-      return showsItem(position) ? { ...reason, Item: parseRecord(verdict.current) } : reason
+      return showsItem(position) ? { ...reason, Item: new ItemText(verdict.current.json) } : reason
     }),
   )
 }
