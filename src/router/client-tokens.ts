@@ -11,6 +11,7 @@ import { knobs } from '../model/knobs.js'
 import { steadyMicros } from '../runtime/runtime.js'
 import type { Input, RequestScope, RouterContext } from './context.js'
 import type { Principal } from './router.js'
+import { tableNameOf } from './table-name.js'
 import { Turns } from './turns.js'
 
 /** Longer than a token may be, so that no client without a key has the token of one. */
@@ -25,16 +26,33 @@ const boundTo = ({ id }: Principal, token: string): string => (id === '' ? token
 const mayBeUnbound = ({ runtime, startedMicros }: RouterContext, { id }: Principal): boolean =>
   id !== '' && steadyMicros(runtime.clock) - startedMicros < UNBOUND_MICROS
 
+/** What a request names: tables, and what is to be done to their items. */
+interface Named {
+  readonly actions: readonly { readonly tableName: string; readonly mutation: { readonly kind: string } }[]
+  /** Elements with a table that are only read. */
+  readonly reads?: readonly Input[]
+}
+
+/**
+ * A token takes a place in the ledger for minutes. So a request that writes nothing has its token remembered only for a key
+ * that could write there anyway: checks and reads can be sent again without one.
+ */
+const isRemembered = (scope: RequestScope, { actions, reads = [] }: Named): boolean =>
+  actions.some(({ tableName, mutation }) => mutation.kind !== 'check' || scope.allows(tableName, 'Put')) ||
+  reads.some((read) => scope.allows(tableNameOf(read['TableName']), 'Put'))
+
 /** `payload`: all of the request that makes it the same request. */
 export function tokenOf(
   context: RouterContext,
-  { principal }: RequestScope,
+  scope: RequestScope,
   input: Input,
+  named: Named,
   payload: readonly unknown[],
   textOf: (part: unknown) => string | undefined = canonical,
 ): ClientToken | undefined | Promise<ClientToken> {
   const token = input['ClientRequestToken']
-  if (typeof token !== 'string') return undefined
+  if (typeof token !== 'string' || !isRemembered(scope, named)) return undefined
+  const { principal } = scope
   const hash = hashOf(context, piecesOf(payload, textOf, LEVELS))
   if (typeof hash === 'string' && !mayBeUnbound(context, principal))
     return { text: boundTo(principal, token), payloadHash: hash }

@@ -172,6 +172,31 @@ test('keys: the token of another key is not known, and does not collide', async 
   assert.equal(await outcomeFor(reader), 'UNKNOWN')
 })
 
+test('keys: a key with read access leaves no client token in the ledger, and one with write access does', async (t) => {
+  const { bob, reader } = await openAccounts(t)
+  const check = { ConditionCheck: at('a', { ConditionExpression: 'attribute_exists(id)' }) }
+  const given = { Id: 'u', Isolation: 'serializable' }
+  const seen = await begin(reader, 'u')
+  const { ReadTimestamp } = seen
+  const [{ Version }] = seen['Responses'] as [{ Version: number }]
+  const requests = [
+    ['TransactWriteItems', { TransactItems: [check] }],
+    ['UnitCommit', { Unit: given, TransactItems: [check] }],
+    ['UnitCommit', { Unit: given, Reads: [at('a', { Version })] }],
+    ['UnitCommit', { Unit: { ...given, ReadTimestamp }, Predicates: [{ TableName: TABLE }] }],
+  ] as const
+  const outcomeOf = async (holder: KeyHolder, ClientRequestToken: string) =>
+    (await holder.call('UnitOutcome', { ClientRequestToken }))['Outcome']
+  for (const [index, [operation, input]] of requests.entries()) {
+    const ClientRequestToken = `token ${index}`
+    assert.equal(await reader.outcome(operation, { ...input, ClientRequestToken }), 'answered')
+    assert.equal(await outcomeOf(reader, ClientRequestToken), 'UNKNOWN', JSON.stringify(input))
+    if ('Predicates' in input) continue
+    assert.equal(await bob.outcome(operation, { ...input, ClientRequestToken }), 'answered')
+    assert.equal(await outcomeOf(bob, ClientRequestToken), 'COMMITTED', JSON.stringify(input))
+  }
+})
+
 test('keys: a token of before tokens were bound to keys is still recognised after the start', async (t) => {
   const path = testFolder()
   const request = {

@@ -17,9 +17,10 @@ const context = {
   },
 } as unknown as RouterContext
 const scope = { principal: anyone } as unknown as RequestScope
+const named = { actions: [{ tableName: 'Things', mutation: { kind: 'put' } }] }
 
 const hashed = async (payload: readonly unknown[], textOf?: (part: unknown) => string): Promise<string> =>
-  ((await tokenOf(context, scope, { ClientRequestToken: 'token' }, payload, textOf)) as ClientToken)
+  ((await tokenOf(context, scope, { ClientRequestToken: 'token' }, named, payload, textOf)) as ClientToken)
     .payloadHash
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')

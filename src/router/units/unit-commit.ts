@@ -61,7 +61,11 @@ export const unitCommit: Operation = {
       unit.isolation,
       unit.ticket,
     ]
-    const claim = tokenOf(context, scope, input, payload, JSON.stringify)
+    const named = {
+      actions: parsed,
+      reads: [...listOf(input, 'Locks'), ...listOf(input, 'Reads'), ...listOf(input, 'Predicates')],
+    }
+    const claim = tokenOf(context, scope, input, named, payload, JSON.stringify)
     const token = claim instanceof Promise ? await claim : claim
     releaseOf(context, scope, input)
     const validates = unit.isolation === 'serializable'
