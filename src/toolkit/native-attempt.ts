@@ -165,8 +165,13 @@ export class NativeAttempt implements Attempt {
       actions: [...actions, ...this.#shared.plans.ending(plan)],
       locks: [...this.#keptLocks, ...locks],
     }
+    const input: Wire = { ...this.#commitInput(work), ClientRequestToken: this.#unit.id }
+    if (this.#unit.isolation === 'snapshot') {
+      const seen = this.#shared.plans.loaded(plan).map(readInput)
+      input['Reads'] = [...((input['Reads'] as readonly Wire[] | undefined) ?? []), ...seen]
+    }
     try {
-      await this.#send({ ...this.#commitInput(work), ClientRequestToken: this.#unit.id }, work)
+      await this.#send(input, work)
     } catch (error) {
       throw error instanceof EarlierCommitted ? goneOn(plan.id, error) : error
     }
@@ -191,6 +196,8 @@ export class NativeAttempt implements Attempt {
   async rolledBack(): Promise<void> {
     if (this.#plan === undefined) return
     const work = { reads: [], ranges: [], locks: [], actions: this.#shared.plans.ending(this.#plan) }
+    // Its rows were written behind the snapshot, and nothing that was read there matters any more.
+    this.#unit.readTimestamp = undefined
     await this.#send({ ...this.#commitInput(work), ClientRequestToken: this.#unit.id }, work)
   }
 

@@ -4,13 +4,14 @@
 //   detach --> a row `plan` with its turn, and the text in rows of that turn, in one transaction
 //   resume --> the rows, and the server's clock, from which the time of the resumed unit is counted
 //   commit --> with the unit's own actions, the rows are deleted, if the turn is still the same: one of several who go on
-//              commits, and the others conflict
+//              commits, and the others conflict. They were written behind the snapshot that the unit reads at, so the commit
+//              names their versions: at isolation `snapshot` what is written must be as it was there, or as it is named
 import { parseItem } from '../model/parse-value.js'
 import type { AttributeValue, Item } from '../model/value.js'
 import type { Ticket } from './direct.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Conflict, UnitNotFound } from './errors.js'
-import type { Action, ItemAddress, UnitWork } from './protocol.js'
+import type { Action, ItemAddress, ReadItem, UnitWork } from './protocol.js'
 import type { IsolationLevel } from './transactor.js'
 
 export const UNITS_TABLE = 'seriatim-units'
@@ -24,6 +25,8 @@ export interface Plan {
   readonly id: string
   readonly turn: number
   readonly rows: number
+  /** Of its rows, as they were loaded: of the first, and of those with the text. */
+  readonly versions?: readonly ReadItem['version'][]
 }
 
 export interface Kept {
@@ -105,16 +108,18 @@ export class DetachedPlans {
   }
 
   async load(id: string): Promise<ResumedPlan> {
-    const [[header], clock] = await this.#get(id, ['plan']).catch((error: unknown) => {
-      throw this.#explained(error, id)
-    })
+    const [[{ item: header, version } = {}], clock] = await this.#get(id, ['plan']).catch(
+      (error: unknown) => {
+        throw this.#explained(error, id)
+      },
+    )
     const [turn, rows] = [numberIn(header, 'turn'), numberIn(header, 'rows')]
     if (turn === undefined || rows === undefined)
       throw new UnitNotFound(`There is no detached unit of work ${id}: it was ended, or never detached.`, id)
-    const plan = { id, turn, rows }
-    const [items] = await this.#get(id, rowsOf(plan))
+    const [parts] = await this.#get(id, rowsOf({ id, turn, rows }))
+    const plan = { id, turn, rows, versions: [version, ...parts.map((part) => part.version)] }
     let text = ''
-    for (const item of items) {
+    for (const { item } of parts) {
       const piece = item?.['text']
       if (piece === undefined || !('S' in piece)) throw goneOn(id)
       text += piece.S
@@ -127,7 +132,7 @@ export class DetachedPlans {
   async has(id: string): Promise<boolean> {
     try {
       const [[header]] = await this.#get(id, ['plan'])
-      return header !== undefined
+      return header?.item !== undefined
     } catch (error) {
       // Nobody has set it up, so nothing was ever detached.
       if ((error as Error).name === 'ResourceNotFoundException') return false
@@ -145,15 +150,25 @@ export class DetachedPlans {
     ]
   }
 
-  async #get(
-    id: string,
-    parts: readonly string[],
-  ): Promise<readonly [readonly (Item | undefined)[], number]> {
+  /** The rows of the plan as they were loaded. */
+  loaded(plan: Plan): UnitWork['reads'] {
+    return ['plan', ...rowsOf(plan)].map((part, at) => {
+      const version = plan.versions?.[at]
+      return { table: this.#table, key: keyOf(plan.id, part), ...(version !== undefined && { version }) }
+    })
+  }
+
+  async #get(id: string, parts: readonly string[]): Promise<readonly [readonly ReadItem[], number]> {
     const { Responses, Clock } = (await this.#endpoint.extension('UnitGetItems', {
       Unit: { Id: id, Isolation: 'read-committed' },
       Gets: parts.map((part) => ({ TableName: this.#table, Key: keyOf(id, part) })),
-    })) as { Responses: readonly { readonly Item?: Item }[]; Clock: number }
-    const items = Responses.map((each) => each.Item)
+    })) as {
+      Responses: readonly { readonly Item?: Item; readonly Version?: number }[]
+      Clock: number
+    }
+    const items = Responses.map(({ Item, Version }): ReadItem =>
+      Item === undefined || Version === undefined ? {} : { item: Item, version: Version },
+    )
     if (items.length === 0 || items.length === parts.length) return [items, Clock]
     const [others] = await this.#get(id, parts.slice(items.length))
     return [[...items, ...others], Clock]

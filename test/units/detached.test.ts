@@ -111,6 +111,47 @@ for (const [where, nodes, over] of [
       assert.deepEqual(await balances(), [5100, 100])
     })
 
+    test('at isolation snapshot it has read something, and is committed or rolled back by somebody else', async () => {
+      await reset()
+      const begin = async (balance: number) => {
+        const handle = await newTransactor().begin({ isolation: 'snapshot' })
+        await handle.get('Accounts', { id: 'alice' })
+        handle.put('Accounts', { id: 'bob', balance })
+        return handle.detach()
+      }
+      const again = await (await newTransactor().resume(await begin(1))).detach()
+      await (await newTransactor().resume(again)).commit()
+      assert.deepEqual(await balances(), [100, 1])
+      const given = await begin(2)
+      await (await newTransactor().resume(given)).rollback()
+      await assert.rejects(newTransactor().resume(given), UnitNotFound)
+      assert.deepEqual(await balances(), [100, 1])
+    })
+
+    test('at isolation snapshot the first committer wins: what it writes was written meanwhile', async () => {
+      await reset()
+      const handle = await newTransactor().begin({ isolation: 'snapshot' })
+      await handle.get('Accounts', { id: 'alice' })
+      handle.put('Accounts', { id: 'bob', balance: 1 })
+      const id = await handle.detach()
+      await newTransactor().transact((tx) => tx.put('Accounts', { id: 'bob', balance: 7 }))
+      await assert.rejects((await newTransactor().resume(id)).commit(), Conflict)
+      assert.deepEqual(await balances(), [100, 7])
+    })
+
+    test('at isolation snapshot, too, one of two who go on with it commits', async () => {
+      await reset()
+      const handle = await newTransactor().begin({ isolation: 'snapshot' })
+      await handle.get('Accounts', { id: 'alice' })
+      handle.update('Accounts', { id: 'bob' }, { add: { balance: 5 } })
+      const id = await handle.detach()
+      const both = await Promise.all([newTransactor().resume(id), newTransactor().resume(id)])
+      both[1].update('Accounts', { id: 'alice' }, { add: { balance: 5 } })
+      const ends = await Promise.allSettled(both.map((each) => each.commit()))
+      assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
+      assert.equal((await balances())[1], 105)
+    })
+
     test('of two who go on with it one commits, and the other conflicts', async () => {
       await reset()
       const handle = await newTransactor().begin()

@@ -2,7 +2,8 @@
 //
 //   TransactItems ----------------------------> actions
 //   Reads (serializable) ---------------------> expectation of the action on that item, or a check of its own
-//   ReadTimestamp (snapshot) -----------------> expectation: nobody has written since what this unit writes
+//   ReadTimestamp (snapshot) -----------------> expectation: nobody has written since what this unit writes; since its
+//                                               version, if Reads has one
 //   Predicates (serializable) ----------------> ranges that every node concerned looks at once more
 import { limits } from '../../model/limits.js'
 import type { Action } from '../../storage/transactions.js'
@@ -100,8 +101,11 @@ export function combine(
 ): readonly Action[] {
   const locked = new Set(locks.map(itemName))
   const readsByItem = new Map<string, Action>()
+  /** Of items that are written at snapshot: one that was read behind the snapshot has been written since. */
+  const versions = new Map<string, Action['expected']>()
   for (const read of reads) {
     const name = itemName(read)
+    if (isolation === 'snapshot' && hasVersion(read)) versions.set(name, read.expected)
     // A lock that was lost may have been taken again by a copy of its request, behind a write that the unit has not seen.
     if (isolation === 'serializable' || locked.has(name)) readsByItem.set(name, read)
   }
@@ -110,7 +114,8 @@ export function combine(
     const name = itemName(action)
     const read = readsByItem.get(name)
     readsByItem.delete(name)
-    const expected = read?.expected ?? firstCommitterWins(action, since)
+    const first = read?.expected ?? firstCommitterWins(action, since)
+    const expected = first?.kind === 'unwritten-since' ? (versions.get(name) ?? first) : first
     const required = expected === undefined ? action : { ...action, expected }
     return locked.delete(name) ? { ...required, locked: true } : required
   })
@@ -124,5 +129,9 @@ export function combine(
   }
   return actions
 }
+
+/** Without one, the item was absent, and may have come and gone since. */
+const hasVersion = ({ expected }: Action): boolean =>
+  expected?.kind === 'version' && expected.written !== undefined
 
 const itemName = ({ table, key }: Action): string => `${table.space} ${key.bytes}`
