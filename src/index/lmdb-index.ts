@@ -8,7 +8,7 @@ import { checksumOfKey, sealed, unsealed } from './checksum.js'
 import { applyInOneBatch } from './lmdb-batch.js'
 import { checkIndexFile, damagedFile } from './lmdb-file.js'
 import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './lmdb-options.js'
-import { IndexWriter, NoProcess } from './lmdb-writer.js'
+import { IndexWriter, NoProcess, tellOfNoProcess } from './lmdb-writer.js'
 import type { IndexChange, KeyRange, Look, OrderedIndex } from './ordered-index.js'
 import { assertRoom } from './room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
@@ -132,6 +132,7 @@ class LmdbIndex implements MarkedIndex {
       } catch (error) {
         if (!(error instanceof NoProcess)) throw error
         this.#writer = undefined
+        tellOfNoProcess(error)
       }
     }
     const parts = { root: this.#root, entries: this.#entries.entries, state: this.#state }

@@ -38,6 +38,19 @@ export class NoProcess extends Error {
   override readonly name = 'NoProcess'
 }
 
+let isToldOfNoProcess = false
+
+/** Says once that this process writes its indexes itself, for as long as it runs. */
+export function tellOfNoProcess({ message }: NoProcess): void {
+  if (isToldOfNoProcess) return
+  isToldOfNoProcess = true
+  process.emitWarning(
+    `The process that writes the index cannot be started (${message}): until it is restarted, the server writes the index ` +
+      'itself. Requests may wait for that, and a failed write of the index may end it; nothing that was acknowledged is lost.',
+    'SeriatimWarning',
+  )
+}
+
 export interface Positions {
   /** Up to where the journal is in the index once the changes are. */
   readonly appliedUpTo: number

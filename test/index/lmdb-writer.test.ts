@@ -200,6 +200,27 @@ await index.close()`
   assert.deepEqual(withProcesses(noCommand, script), [1, 1, 2])
 })
 
+test('index: where no process can be started, that is said in one sentence, once for all indexes', () => {
+  const script = `
+const said = []
+process.on('warning', ({ name, message }) => said.push(name + ': ' + message))
+const { mkdirSync } = await import('node:fs')
+for (const name of ['one', 'two']) {
+  mkdirSync(process.argv[1] + '/' + name)
+  const index = lmdbIndex(process.argv[1] + '/' + name)
+  await index.apply([['a', Buffer.from('x')]], 1)
+  await index.apply([['b', Buffer.from('y')]], 2)
+  await index.close()
+}
+setImmediate(() => console.log(JSON.stringify(said)))`
+  const said = withProcesses(`processes.spawn = () => { throw new Error('forbidden') }`, script) as string[]
+  assert.equal(said.length, 1)
+  assert.match(
+    said[0]!,
+    /^SeriatimWarning: The process that writes the index cannot be started \(forbidden\): until it is restarted, the server writes the index itself/,
+  )
+})
+
 test('index: a writer that its owner has left behind does not write over what the next owner has written', async () => {
   const folder = testFolder()
   const [left, next] = [lmdbIndex(folder), lmdbIndex(folder)]
