@@ -97,6 +97,8 @@ export async function run(args: readonly string[], world: World): Promise<number
 
   const signals = countSignals(world)
   const reloads = files && new Reloads(files, world)
+  // Without a certificate there is nothing to read again. Said to nobody: stderr may have gone with the terminal.
+  const endHangups = files === undefined ? world.onHangup(() => undefined) : undefined
   try {
     const where: OpenOptions = inMemory ? { memory: true } : { path: values.path ?? './data' }
     const store = await world.openStore({
@@ -119,6 +121,7 @@ export async function run(args: readonly string[], world: World): Promise<number
     return 0
   } finally {
     reloads?.end()
+    endHangups?.()
     signals.end()
   }
 }

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
 import { open } from '../../src/store.js'
 import { testFolder } from '../suites/folder.js'
+import { spawnServer } from '../suites/spawned-server.js'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
@@ -35,6 +36,15 @@ test('cli: the process answers after its one line, ends by itself with 0 at a si
     assert.deepEqual(await once(child, 'exit'), [0, null])
   }
   assert.deepEqual(await once(childOf('verify'), 'exit'), [0, null])
+})
+
+test('cli: a SIGHUP does not end a server without a certificate', async () => {
+  const server = await spawnServer()
+  for (let count = 0; count < 3; count++) {
+    process.kill(server.pid, 'SIGHUP')
+    assert.equal((await fetch(`${server.url}/health`)).status, 200)
+  }
+  assert.equal(await server.stop(), 0)
 })
 
 test('cli: a damaged catalogue is named by verify, and start refuses it with a sentence', async () => {
