@@ -70,6 +70,7 @@ export async function repairIndex(path: string, options: RepairOptions): Promise
       throw new Error(
         `${missing} records of the index in ${path} cannot be found; nothing was changed. With --drop-damaged the index is made anew without them`,
       )
+    if (missing !== 0) repair.done.push(countedWrongly(path, survey.entries, read))
     repair.finish()
     const kept = await rebuild.finish(survey.appliedUpTo ?? options.journalStart, survey.mark ?? options.mark)
     return {
@@ -81,6 +82,11 @@ export async function repairIndex(path: string, options: RepairOptions): Promise
     throw error
   }
 }
+
+const countedWrongly = (path: string, counted: number, found: number): string =>
+  `The index in ${path} says that it has ${counted} records, and ${found} were found: ${
+    found < counted ? 'the others are left out' : 'it was counted wrongly, or old ones were found again'
+  }.`
 
 /** What the first look finds. */
 interface Survey {

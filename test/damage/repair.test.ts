@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { ENTRIES } from '../../src/index/lmdb-options.js'
 import { tableOf, decodeRecord } from '../../src/router/table-record.js'
 import { repairIndex } from '../../src/storage/repair.js'
 import { open } from '../../src/store.js'
@@ -72,6 +73,33 @@ test('damage: an item that its checksum does not mend is restored from the journ
   assert.ok(existsSync(join(path, 'node-0', 'index', 'data.mdb.damaged')))
   const store = await open({ path })
   assert.equal((await store.call('GetItem', getItem)).Item?.['text']?.S, 'text of a')
+  assert.equal((await store.call('Scan', { TableName: 'Things', IndexName: 'ByKind' })).Count, 2)
+  await store.close()
+})
+
+test('damage: --repair tells of an index that has more records than it says', async () => {
+  const path = await twoItems()
+  const file = join(path, 'node-0', 'index', 'data.mdb')
+  const bytes = readFileSync(file)
+  const counts = new Set<number>()
+  // Behind its name, which ends in a zero, stands what LMDB knows of a tree: with the number of its entries at byte 32.
+  for (let at = bytes.indexOf(ENTRIES); at >= 0; at = bytes.indexOf(ENTRIES, at + 1)) {
+    const counted = at + ENTRIES.length + 1 + 32
+    const count = Number(bytes.readBigUInt64LE(counted))
+    if (count === 0 || count > 100) continue
+    counts.add(count)
+    bytes.writeBigUInt64LE(BigInt(count - 1), counted)
+  }
+  writeFileSync(file, bytes)
+  const { problems, repaired = [] } = await verifyDataFolder(path, { repair: true })
+  assert.deepEqual(problems, [])
+  const told = /says that it has (\d+) records, and (\d+) were found: it was counted wrongly/.exec(
+    repaired.join(),
+  )
+  assert.ok(told !== null, repaired.join())
+  assert.equal(Number(told[1]), Number(told[2]) - 1)
+  assert.ok(counts.has(Number(told[2])))
+  const store = await open({ path })
   assert.equal((await store.call('Scan', { TableName: 'Things', IndexName: 'ByKind' })).Count, 2)
   await store.close()
 })
