@@ -64,6 +64,8 @@ const DEPTH_MAX = 32
 const PROGRESS_PAGES = 25_000
 /** The meta pages. */
 const FIRST_PAGE = 2
+/** Behind two for leaves there is one for the branch pages of each depth. */
+const FIRST_BRANCH_BUFFER = 2
 
 const UNUSED = 0
 const IN_USE = 1
@@ -80,6 +82,12 @@ interface Counted {
   entries: number
 }
 
+/** The nodes of branch pages between whose keys those of a page are. */
+interface Bounds {
+  readonly from: Node | undefined
+  readonly to: Node | undefined
+}
+
 interface WalkedTree {
   readonly name: string
   readonly counted: Counted
@@ -88,7 +96,9 @@ interface WalkedTree {
   readonly record: (node: Node, data: Buffer) => void
   /** A page of it could not be read: what is counted is not all. */
   isWhole: boolean
-  lastKey: Buffer | undefined
+  last: Node | undefined
+  /** In which of the first two buffers the next leaf is read: `last` is in the other. */
+  leafBuffer: 0 | 1
 }
 
 class Checker {
@@ -97,6 +107,9 @@ class Checker {
   readonly #check: FileCheck
   /** What each page is known to be. */
   readonly #pages: Uint8Array
+  /** Pages are read into the same ones again and again. */
+  readonly #buffers: Buffer[] = []
+  readonly #scratch: Uint16Array
   #looked = 0
   #isWhole = true
 
@@ -105,6 +118,7 @@ class Checker {
     this.#trees = trees
     this.#check = check
     this.#pages = new Uint8Array(Math.max(file.pages, trees.lastPage + 1))
+    this.#scratch = new Uint16Array(file.pageBytes)
   }
 
   run(): void {
@@ -136,7 +150,16 @@ class Checker {
     if (tree.flags !== flags) this.#found(`the tree ${name} has unknown flags`)
     const counted = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 }
     const readsLeaves = name !== ENTRIES || this.#check.upTo === 'leaves'
-    const walked: WalkedTree = { name, counted, tree, readsLeaves, record, isWhole: true, lastKey: undefined }
+    const walked: WalkedTree = {
+      name,
+      counted,
+      tree,
+      readsLeaves,
+      record,
+      isWhole: true,
+      last: undefined,
+      leafBuffer: 0,
+    }
     if (tree.root !== undefined) this.#page(walked, tree.root, 1, { from: undefined, to: undefined })
     if (!walked.isWhole) return
     if (
@@ -147,67 +170,69 @@ class Checker {
       this.#found(`the tree ${name} has not as many pages or entries as it says`)
   }
 
-  #page(walked: WalkedTree, page: number, depth: number, keys: KeyBounds): void {
+  #page(walked: WalkedTree, page: number, depth: number, bounds: Bounds): void {
     const taken = this.#take(page, IN_USE)
-    if (taken !== undefined) return this.#damaged(walked, page, taken, keys)
+    if (taken !== undefined) return this.#damaged(walked, page, taken, bounds)
     const { tree, counted } = walked
     if (depth === tree.depth && !walked.readsLeaves) {
       counted.leafPages++
       return
     }
-    const bytes = this.#file.read(page)
+    const bytes = this.#read(page, depth === tree.depth ? walked.leafBuffer : FIRST_BRANCH_BUFFER + depth)
     const kind = bytes.readUInt16LE(18)
     const header = headerProblem(bytes, page, this.#trees.transaction)
     const isOfKind = kind === (depth === tree.depth ? LEAF : BRANCH)
     if (header !== undefined || !isOfKind || depth > Math.min(tree.depth, DEPTH_MAX)) {
-      this.#damaged(walked, page, header ?? 'it is not of its kind', keys)
+      this.#damaged(walked, page, header ?? 'it is not of its kind', bounds)
       if (kind === BRANCH && depth < tree.depth) return
       return this.#salvage(walked, bytes)
     }
     const nodes = nodesOf(bytes)
-    const problem = nodesProblem(bytes, nodes)
-    if (problem !== undefined) this.#damaged(walked, page, problem, keys)
+    const problem = nodesProblem(bytes, nodes, this.#scratch)
+    if (problem !== undefined) this.#damaged(walked, page, problem, bounds)
     if (isBranch(bytes)) {
       counted.branchPages++
-      this.#branch(walked, page, nodes, depth, keys)
+      this.#branch(walked, page, nodes, depth, bounds)
     } else {
       counted.leafPages++
-      if (problem === undefined) this.#leaf(walked, page, bytes, nodes, keys)
+      if (problem === undefined) this.#leaf(walked, page, bytes, nodes, bounds)
       else this.#salvage(walked, bytes)
     }
   }
 
-  #branch(walked: WalkedTree, page: number, nodes: readonly Node[], depth: number, keys: KeyBounds): void {
-    if (nodes.length === 0) this.#damaged(walked, page, 'it has no children', keys)
-    let from = keys.from
+  #read(page: number, buffer: number): Buffer {
+    const into = (this.#buffers[buffer] ??= Buffer.allocUnsafe(this.#file.pageBytes))
+    return this.#file.read(page, 1, into)
+  }
+
+  #branch(walked: WalkedTree, page: number, nodes: readonly Node[], depth: number, bounds: Bounds): void {
+    if (nodes.length === 0) this.#damaged(walked, page, 'it has no children', bounds)
+    let from = bounds.from
     let ordered = true
     for (let at = 0; at < nodes.length; at++) {
-      const to = nodes[at + 1]?.key ?? keys.to
-      if (isAfter(from, to, walked)) ordered = false
+      const to = nodes[at + 1] ?? bounds.to
+      if (areSwapped(walked, from, to)) ordered = false
       this.#page(walked, (nodes[at] as Node).child, depth + 1, { from, to })
       from = to
     }
-    if (!ordered) this.#damaged(walked, page, 'its keys are not in order', keys)
+    if (!ordered) this.#damaged(walked, page, 'its keys are not in order', bounds)
   }
 
-  #leaf(walked: WalkedTree, page: number, bytes: Buffer, nodes: readonly Node[], keys: KeyBounds): void {
-    if (nodes.length === 0) this.#damaged(walked, page, 'it has no entries', keys)
-    let inOrder = true
+  #leaf(walked: WalkedTree, page: number, bytes: Buffer, nodes: readonly Node[], bounds: Bounds): void {
+    const [first] = nodes
+    if (first === undefined) return this.#damaged(walked, page, 'it has no entries', bounds)
+    let inOrder = bounds.from === undefined || compareKeys(walked, first, bounds.from) >= 0
     for (const node of nodes) {
-      const { key } = node
-      if (
-        (walked.lastKey !== undefined && compareKeys(walked, walked.lastKey, key) >= 0) ||
-        (keys.from !== undefined && compareKeys(walked, key, keys.from) < 0) ||
-        (keys.to !== undefined && compareKeys(walked, key, keys.to) >= 0)
-      )
-        inOrder = false
-      walked.lastKey = key
-      this.#node(walked, bytes, node, keys)
+      if (areSwapped(walked, walked.last, node)) inOrder = false
+      walked.last = node
+      this.#node(walked, bytes, node, bounds)
     }
-    if (!inOrder) this.#damaged(walked, page, 'its keys are not in order', keys)
+    walked.leafBuffer = walked.leafBuffer === 0 ? 1 : 0
+    if (areSwapped(walked, walked.last, bounds.to)) inOrder = false
+    if (!inOrder) this.#damaged(walked, page, 'its keys are not in order', bounds)
   }
 
-  #node(walked: WalkedTree, bytes: Buffer, node: Node, keys: KeyBounds): void {
+  #node(walked: WalkedTree, bytes: Buffer, node: Node, bounds: Bounds): void {
     const { counted } = walked
     counted.entries++
     if (walked.name === 'of names') {
@@ -216,7 +241,7 @@ class Checker {
     }
     const data = dataOf(this.#file, node)
     if ('problem' in data) {
-      this.#entryDamaged(walked, node, data.problem, keys)
+      this.#entryDamaged(walked, node, data.problem, bounds)
       this.#salvageNode(walked, bytes, node.at, new Set())
       return
     }
@@ -224,7 +249,7 @@ class Checker {
     for (let n = 0; n < data.pages; n++) {
       const taken = this.#take((data.first ?? 0) + n, IN_USE)
       if (taken !== undefined) {
-        this.#entryDamaged(walked, node, `a page of it: ${taken}`, keys)
+        this.#entryDamaged(walked, node, `a page of it: ${taken}`, bounds)
         break
       }
     }
@@ -259,15 +284,15 @@ class Checker {
     return 0
   }
 
-  #damaged(walked: WalkedTree, page: number, problem: string, keys: KeyBounds): void {
+  #damaged(walked: WalkedTree, page: number, problem: string, bounds: Bounds): void {
     walked.isWhole = false
-    this.#found(`page ${page} is damaged: ${problem}`, walked.name === ENTRIES ? keys : undefined)
+    this.#found(`page ${page} is damaged: ${problem}`, walked.name === ENTRIES ? keysOf(bounds) : undefined)
   }
 
-  #entryDamaged(walked: WalkedTree, { key }: Node, problem: string, keys: KeyBounds): void {
+  #entryDamaged(walked: WalkedTree, node: Node, problem: string, bounds: Bounds): void {
     walked.isWhole = false
-    const isOne = walked.name === ENTRIES
-    this.#found(`an entry is damaged: ${problem}`, isOne ? { from: key, to: keys.to } : undefined)
+    const keys = walked.name === ENTRIES ? keysOf({ from: node, to: bounds.to }) : undefined
+    this.#found(`an entry is damaged: ${problem}`, keys)
   }
 
   /** Each page has one use. */
@@ -322,7 +347,8 @@ class Checker {
       readsLeaves: true,
       record: (node, data) => record(node.key, data, transaction),
       isWhole: false,
-      lastKey: undefined,
+      last: undefined,
+      leafBuffer: 0,
     }
     let transaction = 0
     const pagesEnd = Math.min(this.#file.pages, this.#trees.lastPage + 1)
@@ -336,12 +362,19 @@ class Checker {
   }
 }
 
-const isAfter = (from: Buffer | undefined, to: Buffer | undefined, walked: WalkedTree): boolean =>
-  from !== undefined && to !== undefined && compareKeys(walked, from, to) >= 0
+/** Copies: the pages that they are in are overwritten. */
+const keysOf = ({ from, to }: Bounds): KeyBounds => ({
+  from: from && Buffer.from(from.key),
+  to: to && Buffer.from(to.key),
+})
+
+/** Whether these two, of which the first should be the lower one, are not in order. */
+const areSwapped = (walked: WalkedTree, lower: Node | undefined, higher: Node | undefined): boolean =>
+  lower !== undefined && higher !== undefined && compareKeys(walked, lower, higher) >= 0
 
 /** The keys of free pages are numbers. */
-function compareKeys({ tree }: WalkedTree, a: Buffer, b: Buffer): number {
-  if (tree.flags !== FREE_FLAGS) return Buffer.compare(a, b)
-  if (a.length !== 8 || b.length !== 8) return 0
-  return Number(a.readBigUInt64LE(0) - b.readBigUInt64LE(0))
+function compareKeys({ tree }: WalkedTree, a: Node, b: Node): number {
+  if (tree.flags !== FREE_FLAGS) return a.compare(b)
+  if (a.key.length !== 8 || b.key.length !== 8) return 0
+  return Number(a.key.readBigUInt64LE(0) - b.key.readBigUInt64LE(0))
 }

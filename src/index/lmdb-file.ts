@@ -100,11 +100,8 @@ function openedFile(
   const apart = Math.abs(second.trees.transaction - first.trees.transaction)
   if (apart > 1 || (apart === 1 && trees.transaction % 2 !== (isSecond ? 1 : 0)))
     return 'the numbers of its last two transactions do not belong together'
-  const read = (page: number, pages = 1): Buffer => {
-    const bytes = Buffer.alloc(pages * pageBytes)
-    readSync(file, bytes, 0, bytes.length, page * pageBytes)
-    return bytes
-  }
+  const read = (page: number, pages = 1, into: Buffer = Buffer.allocUnsafe(pages * pageBytes)): Buffer =>
+    into.fill(0, readSync(file, into, 0, into.length, page * pageBytes))
   return { paged: { read, pageBytes, pages: Math.floor(size / pageBytes) }, trees }
 }
 

@@ -21,8 +21,8 @@ const TREE = 0x02
 const NO_ROOT = 0xffff_ffff_ffff_ffffn
 
 export interface PagedFile {
-  /** The bytes from that page on, its own or as many pages; shorter where the file ends. */
-  readonly read: (page: number, pages?: number) => Buffer
+  /** The bytes from that page on, its own or as many pages; zeros where the file ends. `into`: a buffer of that length. */
+  readonly read: (page: number, pages?: number, into?: Buffer) => Buffer
   readonly pageBytes: number
   /** Whole pages that the file has. */
   readonly pages: number
@@ -39,16 +39,57 @@ export interface Tree {
   readonly root: number | undefined
 }
 
-export interface Node {
+/** A node in its page. Files have millions: nothing is made of its parts before it is asked for. */
+export class Node {
   readonly at: number
   readonly bytes: number
-  readonly key: Buffer
-  readonly flags: number
+  readonly #page: Buffer
+  readonly #keyEnd: number
+  readonly #dataEnd: number
+
+  constructor(page: Buffer, at: number, keyEnd: number, dataEnd: number) {
+    this.at = at
+    this.bytes = paddedBytes(dataEnd - at)
+    this.#page = page
+    this.#keyEnd = keyEnd
+    this.#dataEnd = dataEnd
+  }
+
+  get key(): Buffer {
+    return this.#page.subarray(this.at + NODE_HEADER_BYTES, this.#keyEnd)
+  }
+
+  get flags(): number {
+    return this.#page.readUInt16LE(this.at + 4)
+  }
+
   /** Of a branch page. */
-  readonly child: number
+  get child(): number {
+    return this.#page.readUIntLE(this.at, 6)
+  }
+
   /** Of a leaf page: the data, or where it is. */
-  readonly data: Buffer
-  readonly dataBytes: number
+  get data(): Buffer {
+    return this.#page.subarray(this.#keyEnd, this.#dataEnd)
+  }
+
+  get dataBytes(): number {
+    return this.#page.readUInt32LE(this.at)
+  }
+
+  /** The order of the keys, as bytes. */
+  compare(other: Node): number {
+    const start = this.at + NODE_HEADER_BYTES
+    const otherStart = other.at + NODE_HEADER_BYTES
+    const length = this.#keyEnd - start
+    const otherLength = other.#keyEnd - otherStart
+    const both = Math.min(length, otherLength)
+    for (let n = 0; n < both; n++) {
+      const difference = this.#page[start + n]! - other.#page[otherStart + n]!
+      if (difference !== 0) return difference
+    }
+    return length - otherLength
+  }
 }
 
 export function treeOf(bytes: Buffer): Tree {
@@ -113,14 +154,23 @@ export function nodeStarts(bytes: Buffer): {
   return { pointed, others }
 }
 
-/** What is wrong with the nodes: they must fill their part of the page, one right behind another. */
-export function nodesProblem(bytes: Buffer, nodes: readonly Node[]): string | undefined {
+/**
+ * What is wrong with the nodes: they must fill their part of the page, one right behind another. `scratch` is as long as the
+ * page.
+ */
+export function nodesProblem(
+  bytes: Buffer,
+  nodes: readonly Node[],
+  scratch: Uint16Array,
+): string | undefined {
   if (nodes.length !== bytes.readUInt16LE(20) / 2) return 'a node of it is out of bounds'
-  let at = PAGE_HEADER_BYTES + bytes.readUInt16LE(22)
-  for (const node of nodes.toSorted((a, b) => a.at - b.at)) {
-    if (node.at !== at) return 'its nodes do not stand one behind another'
-    at += node.bytes
-  }
+  // By where they begin: how many bytes each has.
+  const bytesFrom = scratch.fill(0)
+  for (const node of nodes) bytesFrom[node.at] = node.bytes
+  let at = nodesStart(bytes)
+  let count = 0
+  for (; bytesFrom[at]; count++) at += bytesFrom[at]!
+  if (count !== nodes.length) return 'its nodes do not stand one behind another'
   return at === bytes.length ? undefined : 'its nodes do not fill it'
 }
 
@@ -162,16 +212,11 @@ function nodeAt(bytes: Buffer, at: number): Node | undefined {
   const dataBytes = bytes.readUInt32LE(at)
   const dataEnd = keyEnd + (branch ? 0 : (flags & ON_OVERFLOW_PAGES) === 0 ? dataBytes : OVERFLOW_BYTES)
   if (dataEnd > bytes.length) return undefined
-  return {
-    at,
-    bytes: dataEnd - at + ((dataEnd - at) % 2),
-    key: bytes.subarray(at + NODE_HEADER_BYTES, keyEnd),
-    flags,
-    child: bytes.readUIntLE(at, 6),
-    data: bytes.subarray(keyEnd, dataEnd),
-    dataBytes,
-  }
+  return new Node(bytes, at, keyEnd, dataEnd)
 }
+
+/** Nodes begin at even places. */
+const paddedBytes = (bytes: number): number => bytes + (bytes % 2)
 
 /** The tree whose root a node of the main tree names, if it does. */
 export const namedTree = ({ flags, data }: Node): Tree | undefined =>

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { IndexDamaged } from '../../src/index/lmdb-file.js'
+import { IndexDamaged, inspectIndexFile } from '../../src/index/lmdb-file.js'
 import { lmdbIndex } from '../../src/index/lmdb-index.js'
+import { ENTRIES } from '../../src/index/lmdb-options.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
 
@@ -79,4 +80,44 @@ test('index: a file that ends within a value of several pages, or before one of 
     assert.throws(() => lmdbIndex(path), IndexDamaged)
     writeFileSync(file, whole)
   }
+})
+
+test('index: of one damaged leaf page no other is suspected, and its keys are told as they are', async () => {
+  const path = await filledIndex()
+  const file = join(path, 'data.mdb')
+  const sound = readFileSync(file)
+  const look = (): { found: [string, Buffer | undefined, Buffer | undefined][]; shown: string[] } => {
+    const found: [string, Buffer | undefined, Buffer | undefined][] = []
+    const shown: string[] = []
+    inspectIndexFile(path, {
+      found: (problem, keys) => found.push([problem, keys?.from, keys?.to]),
+      record: (tree, key) => {
+        if (tree === ENTRIES) shown.push(key.toString('latin1'))
+      },
+    })
+    return { found, shown }
+  }
+  const all = look().shown
+  assert.equal(all.length, 500)
+  let pages = 0
+  for (let at = 2 * 4096; at < sound.length; at += 4096) {
+    const firstNode = at + 24 + sound.readUInt16LE(at + 24)
+    const key = sound.toString('latin1', firstNode + 8, firstNode + 8 + sound.readUInt16LE(firstNode + 6))
+    // A leaf of the entries, whose first pointer then leads elsewhere.
+    if (sound.readUInt16LE(at + 18) !== 2 || !key.startsWith('key')) continue
+    const bytes = Buffer.from(sound)
+    bytes[at + 24]! ^= 4
+    writeFileSync(file, bytes)
+    const { found, shown } = look()
+    assert.equal(found.length, 1, found.join('; '))
+    const [problem, from, to] = found[0]!
+    assert.match(problem, new RegExp(`^page ${at / 4096} is damaged`))
+    const isOutside = (each: string): boolean =>
+      (from !== undefined && each < from.toString('latin1')) ||
+      (to !== undefined && each >= to.toString('latin1'))
+    assert.deepEqual(shown, all.filter(isOutside))
+    assert.ok(!isOutside(key))
+    pages++
+  }
+  assert.ok(pages > 100)
 })
