@@ -197,6 +197,30 @@ export function testTransactor(
       assert.equal(await account('aborted'), undefined)
     })
 
+    test('point 18: a lambda that fails because it has read two moments is tried again, and its error does not surface', async () => {
+      await t.transact((tx) => ['skew-a', 'skew-b'].forEach((id) => tx.put(ACCOUNTS, { id, n: 100 })))
+      const move = (): Promise<unknown> =>
+        t.transact((tx) => {
+          tx.update(ACCOUNTS, { id: 'skew-a' }, { add: { n: -50 } })
+          tx.update(ACCOUNTS, { id: 'skew-b' }, { add: { n: 50 } })
+        })
+      for (const fail of [
+        () => assert.fail('money was made'),
+        (tx: UnitOfWork) => tx.abort('money was made'),
+      ]) {
+        let moved = false
+        const sum = await t.transact(async (tx) => {
+          const first = await tx.get(ACCOUNTS, { id: 'skew-a' })
+          if (!moved) await move()
+          moved = true
+          const second = await tx.get(ACCOUNTS, { id: 'skew-b' })
+          const total = Number(first?.['n']) + Number(second?.['n'])
+          return total === 200 ? total : fail(tx)
+        })
+        assert.equal(sum, 200)
+      }
+    })
+
     test('reads see the own writes of the unit: items, queries in order with a limit, scans', async () => {
       await t.transact((tx) => {
         for (const number of [1, 3, 5]) tx.put(ORDERS, { customer: 'own', number, status: 'old' })
