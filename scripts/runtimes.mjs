@@ -3,7 +3,7 @@
 //   node scripts/runtimes.mjs [node20] [node22] [node24] [deno] [bun]     all of them unless some are named
 //
 // The package is packed and installed as a user would, in a temporary folder; so are the runtimes, which npm packages ship.
-// Ends with 1 if a runtime that is supported (Node) fails. docs/testing.md says what the others can do.
+// Ends with 1 if a runtime that is supported (Node) fails. docs/how-to/write-tests.md says what the others can do.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -26,7 +26,7 @@ export interface Endpoint {
     options?: CallOptions,
   ): Promise<EndpointOutput<Name>>
   /**
-   * An operation of Seriatim's own (docs/wire.md), in the JSON of the wire: binaries are base64 here. What an endpoint
+   * An operation of Seriatim's own (docs/reference/wire.md), in the JSON of the wire: binaries are base64 here. What an endpoint
    * answers that is not Seriatim differs from one to the next (probe.ts); it may also not have this.
    */
   extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>

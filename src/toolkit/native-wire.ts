@@ -1,4 +1,4 @@
-// What a unit has done, in the members of Seriatim's own operations (docs/wire.md).
+// What a unit has done, in the members of Seriatim's own operations (docs/reference/wire.md).
 import type { Action, ItemAddress, RangeEntry, RangeRequest, UnitWork } from './protocol.js'
 
 export type Wire = Record<string, unknown>

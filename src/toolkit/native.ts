@@ -1,4 +1,4 @@
-// Units of work on Seriatim: reads at one snapshot, and a commit in one request (docs/wire.md, "Units of work").
+// Units of work on Seriatim: reads at one snapshot, and a commit in one request (docs/reference/wire.md, "Units of work").
 //
 //   get -----> UnitGetItems            the first answer of an attempt carries its snapshot's timestamp,
 //   page ----> UnitQuery, UnitScan     which all later requests repeat

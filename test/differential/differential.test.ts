@@ -44,8 +44,8 @@ for (const [one, other] of [
   })
 }
 
-test('docs/known-differences.md lists the known differences, in their order and words', () => {
-  const page = readFileSync(new URL('../../../docs/known-differences.md', import.meta.url), 'utf8')
+test('docs/reference/known-differences.md lists the known differences, in their order and words', () => {
+  const page = readFileSync(new URL('../../../docs/reference/known-differences.md', import.meta.url), 'utf8')
   const sections = page
     .split('\n## ')
     .slice(1)

@@ -1,6 +1,6 @@
 // Where DynamoDB Local is not the service, or where a difference means nothing. Everything else is a finding.
 //
-// docs/known-differences.md lists the same; a test compares the two.
+// docs/reference/known-differences.md lists the same; a test compares the two.
 import { isDeepStrictEqual } from 'node:util'
 import { plainNumbers, plainNumbersInText } from './numbers.js'
 import type { Outcome } from './outcome.js'
@@ -14,7 +14,7 @@ export interface Difference {
 }
 
 export interface KnownDifference {
-  /** The heading in docs/known-differences.md. */
+  /** The heading in docs/reference/known-differences.md. */
   readonly title: string
   readonly reason: string
   matches(difference: Difference): boolean

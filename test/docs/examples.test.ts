@@ -32,9 +32,10 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 const pages = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => `docs/${path.replaceAll('\\', '/')}`)
+    .toSorted(),
 ]
 
 for (const page of pages) {

@@ -6,9 +6,12 @@ import { help } from '../../src/cli/start.js'
 import { parseAuthFile } from '../../src/server/auth.js'
 import { Metrics } from '../../src/server/metrics.js'
 
-const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/server.md'), 'utf8')
+const page = readFileSync(
+  join(resolve(import.meta.dirname, '../../..'), 'docs/how-to/run-the-server.md'),
+  'utf8',
+)
 
-test('docs/server.md: every option and every metric is there', () => {
+test('docs/how-to/run-the-server.md: every option and every metric is there', () => {
   const options = [...help.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, option]) => option as string)
   assert.ok(options.length > 5)
   for (const option of options) assert.ok(page.includes(`| \`${option}`), option)
@@ -17,7 +20,7 @@ test('docs/server.md: every option and every metric is there', () => {
   for (const name of metrics) assert.ok(page.includes(`\`${name}`), name)
 })
 
-test('docs/server.md: the file of keys is one', () => {
+test('docs/how-to/run-the-server.md: the file of keys is one', () => {
   const [, json = ''] = /```json\n([^]*?)\n```/.exec(page) ?? []
   assert.deepEqual(
     parseAuthFile(json, 'keys.json').map(({ access }) => access),

@@ -27,15 +27,15 @@ test('the tests of examples/node-test pass, their files in parallel', async () =
   assert.match(stdout, /^# fail 0$/m)
 })
 
-test('docs/testing.md shows the examples as they are', () => {
-  const page = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')
+test('docs/how-to/write-tests.md shows the examples as they are', () => {
+  const page = readFileSync(join(ROOT, 'docs/how-to/write-tests.md'), 'utf8')
   const blocks = [...page.matchAll(/^```[jt]s\n\/\/ (examples\/\S+)\n([\s\S]*?)^```$/gm)]
   assert.ok(blocks.length >= 4)
   for (const [, path, shown] of blocks) {
     const source = readFileSync(join(ROOT, path!), 'utf8')
     assert.ok(
       withoutIndent(source).includes(withoutIndent(shown!)),
-      `${path} no longer holds what docs/testing.md shows`,
+      `${path} no longer holds what docs/how-to/write-tests.md shows`,
     )
   }
 })

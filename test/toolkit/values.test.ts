@@ -118,7 +118,7 @@ test('values: every plain item comes back as it was, through the SDK form, too, 
 })
 
 // What @aws-sdk/util-dynamodb documents of marshall() and unmarshall() without options. It is no dependency, so its part
-// of each comparison is written down; docs/units.md has the table of differences.
+// of each comparison is written down; docs/reference/units.md has the table of differences.
 const SAME_AS_THEIRS: readonly (readonly [what: string, plain: unknown, theirs: object])[] = [
   ['an empty string stays one', '', { S: '' }],
   ['an empty binary stays one', new Uint8Array(0), { B: new Uint8Array(0) }],

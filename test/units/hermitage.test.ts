@@ -1,4 +1,4 @@
-// What each isolation level prevents, by Hermitage's schedules, on one node and on four. The table in docs/isolation.md is
+// What each isolation level prevents, by Hermitage's schedules, on one node and on four. The table in docs/explanation/isolation.md is
 // what this test has found; `UPDATE_DOCS=1` writes it anew.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -60,8 +60,8 @@ for (const nodes of NODES) {
   })
 }
 
-test('docs/isolation.md has the table that was found', () => {
-  const page = fileURLToPath(new URL('../../../docs/isolation.md', import.meta.url))
+test('docs/explanation/isolation.md has the table that was found', () => {
+  const page = fileURLToPath(new URL('../../../docs/explanation/isolation.md', import.meta.url))
   const text = readFileSync(page, 'utf8')
   const [, begin = '', , end = ''] = /(<!-- found -->\n)([\s\S]*?)(<!-- \/found -->)/.exec(text) ?? []
   assert.ok(begin !== '' && end !== '', 'the marks of the table are missing')

@@ -1,4 +1,4 @@
-// Units of work of a caller in this process: the same operations as on the wire (docs/wire.md), without the wire. What
+// Units of work of a caller in this process: the same operations as on the wire (docs/reference/wire.md), without the wire. What
 // the toolkit hands over is taken as it is, so nothing is put into JSON and nothing is looked up twice:
 //
 //   getItems --> where each item is (`place`), which comes back with the commit

@@ -1,4 +1,4 @@
-// The member `Unit` of the requests of units of work, and where such a request reads. See docs/wire.md.
+// The member `Unit` of the requests of units of work, and where such a request reads. See docs/reference/wire.md.
 //
 //   client: reads, buffered writes --UnitGetItems, UnitQuery, UnitScan--> router --> coordinator.snapshots --> nodes
 //                                  --UnitCommit-------------------------> router --> coordinator.write ------> nodes

@@ -21,7 +21,7 @@ export interface WaitingOptions {
   readonly wakesMax: number
 }
 
-/** What the wire allows (docs/wire.md), and what proxies between usually bear. */
+/** What the wire allows (docs/reference/wire.md), and what proxies between usually bear. */
 const WAKE_TIMEOUT_MS_MAX = 20_000
 
 export class Waiting {
