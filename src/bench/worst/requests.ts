@@ -6,7 +6,7 @@ import { limits } from '../../model/limits.js'
 export interface WorstRequest {
   readonly name: string
   readonly target: string
-  /** What is expected of it; a valid one is answered with 200. */
+  /** What is expected of it; a valid one is answered with 200, or loses a conflict. */
   readonly kind: 'valid' | 'refused'
   /** So many of them are sent at once before, and stay open. */
   readonly waiting?: { readonly count: number; readonly target: string; readonly body: string }
@@ -291,6 +291,13 @@ const others: readonly WorstRequest[] = [
     kind: 'valid',
     body: () =>
       `{"TransactItems":[${times(LARGE_NULLS, (at) => `{"ConditionCheck":{"TableName":"${TABLE}","Key":{${key('large', at)}},"ConditionExpression":"attribute_exists(a)"}}`)}]}`,
+  },
+  {
+    name: 'TransactWriteItems: updates of 10 items of 400 KB of nulls',
+    target: `${DYNAMO}TransactWriteItems`,
+    kind: 'valid',
+    body: () =>
+      `{"TransactItems":[${times(LARGE_NULLS, (at) => `{"Update":{"TableName":"${TABLE}","Key":{${key('large', at)}},"UpdateExpression":"ADD c :x","ExpressionAttributeValues":{":x":{"N":"1"}}}}`)}]}`,
   },
   {
     name: 'DeleteItem: 10 long texts sought in 400 KB',

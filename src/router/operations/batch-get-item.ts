@@ -11,6 +11,7 @@ import { parseKey } from '../keys.js'
 import { openProjection, type RequestedProjection } from '../read-expressions.js'
 import { furtherMembers, joinReply, parseRecord } from '../reply.js'
 import type { Reply } from '../router.js'
+import { Turns } from '../turns.js'
 import { batchTableName } from './batch-names.js'
 
 export const batchGetItem: Operation = {
@@ -60,7 +61,7 @@ export const batchGetItem: Operation = {
       return { name, table, gets, keys, projection }
     })
     const records = await Promise.all(batches.map((batch) => getAll(context, batch)))
-    return answer(input, batches, records)
+    return answer(context, input, batches, records)
   },
 }
 
@@ -114,11 +115,13 @@ const getAll = (
  * Items in the order of their keys, until they come to 16 MB together, as items or as text; the rest is left to another
  * request.
  */
-function answer(
+async function answer(
+  { runtime }: RouterContext,
   input: Input,
   batches: readonly Batch[],
   records: readonly (readonly (ItemRecord | undefined)[])[],
-): Reply {
+): Promise<Reply> {
+  const turns = new Turns(runtime)
   const pieces: ItemJson[] = ['{"Responses":{']
   const unprocessed: [string, object][] = []
   const capacity: object[] = []
@@ -142,6 +145,7 @@ function answer(
       if (record === undefined) continue
       pieces.push(separator, jsonOf(record, batch.projection))
       separator = ','
+      if (batch.projection !== undefined && turns.isDue(length)) await turns.next()
     }
     pieces.push(separator === ',' ? ']' : `${separator}]`)
     if (left.length > 0) unprocessed.push([batch.name, { ...batch.gets, Keys: left }])

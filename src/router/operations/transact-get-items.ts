@@ -12,6 +12,7 @@ import { furtherMembers, joinReply, parseRecord } from '../reply.js'
 import type { Reply } from '../router.js'
 import { tableNameShape } from '../shape.js'
 import { tableNameOf } from '../table-name.js'
+import { Turns } from '../turns.js'
 import { capacityWanted, consumedByReads } from './transact-capacity.js'
 import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
 
@@ -54,13 +55,13 @@ export const transactGetItems: Operation = {
       const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key)
       // Who writes next because of it writes above it.
       if (record !== undefined) context.coordinator.witness(record.timestamp)
-      return answer(input, gets, [record])
+      return replyOf(context, input, gets, [record])
     }
     const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
     refuseRepeatedItems(items)
     const outcome = await context.coordinator.read({ items })
     if (outcome.outcome === 'conflict') throw conflicted(outcome.conflicts.map((tx) => tx !== undefined))
-    return answer(input, gets, outcome.records)
+    return replyOf(context, input, gets, outcome.records)
   },
 }
 
@@ -88,13 +89,47 @@ function bindGets(
   })
 }
 
+function replyOf(
+  context: RouterContext,
+  input: Input,
+  gets: readonly BoundGet[],
+  records: readonly (ItemRecord | undefined)[],
+): Reply | Promise<Reply> {
+  refuseTooLarge(records)
+  if (gets.every(({ projection }) => projection === undefined)) return answer(input, gets, records)
+  return projectedTexts(context, gets, records).then((texts) => answer(input, gets, records, texts))
+}
+
+function refuseTooLarge(records: readonly (ItemRecord | undefined)[]): void {
+  let bytes = 0
+  for (const record of records) bytes += record?.itemBytes ?? 0
+  if (bytes > limits.transactionBytesMax)
+    throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+}
+
+/** What is answered of each item that is projected; the others are answered as they are stored. */
+async function projectedTexts(
+  { runtime }: RouterContext,
+  gets: readonly BoundGet[],
+  records: readonly (ItemRecord | undefined)[],
+): Promise<readonly (string | undefined)[]> {
+  const turns = new Turns(runtime)
+  const texts: (string | undefined)[] = []
+  for (const [at, { projection }] of gets.entries()) {
+    const record = projection && records[at]
+    texts.push(record && JSON.stringify(projection.project(parseRecord(record))))
+    if (record !== undefined && turns.isDue(record.json.length)) await turns.next()
+  }
+  return texts
+}
+
 /** One element for each get, in order; an item that is not there leaves an empty one. */
 function answer(
   input: Input,
   gets: readonly BoundGet[],
   records: readonly (ItemRecord | undefined)[],
+  texts?: readonly (string | undefined)[],
 ): Reply {
-  let bytes = 0
   const pieces: (string | Uint8Array)[] = []
   // Text that is still to be written before the next item.
   let text = '{"Responses":['
@@ -105,13 +140,8 @@ function answer(
       text += '{}'
       continue
     }
-    bytes += record.itemBytes
-    const { projection } = gets[at] as BoundGet
-    pieces.push(`${text}{"Item":`, projection === undefined ? record.json : projected(record, projection))
+    pieces.push(`${text}{"Item":`, texts?.[at] ?? record.json)
     text = '}'
-  }
-  if (bytes > limits.transactionBytesMax) {
-    throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
   }
   const capacity = capacityWanted(input)
     ? consumedByReads(
@@ -123,6 +153,3 @@ function answer(
   pieces.push(`${text}]${further}}`)
   return joinReply(pieces)
 }
-
-const projected = (record: ItemRecord, projection: RequestedProjection): string =>
-  JSON.stringify(projection.project(parseRecord(record)))
