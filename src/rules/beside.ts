@@ -1,10 +1,14 @@
-// One step of writes outside the two phases, on items that may have transactions pending: a single write, or all the
-// writes of a transaction whose items are on one node (§4).
+// One step of writes outside the two phases, on items that may have transactions pending: a single write (§4 rules 2 and
+// 3), or all the writes of a transaction whose items are on one node (§4 rule 7).
 //
 //   nothing pending:   after everything so far; what is pending below the last write was overwritten by it, and is nothing
-//   before:            ahead of all pending transactions, if they would all be accepted on the result too
-//   behind, at once:   later than all pending transactions, if nothing of what it does depends on them (blind)
-//   behind, queued:    once they are decided
+//   before:            ahead of all pending transactions, if they would all be accepted on the result too (§4 rule 2)
+//   behind, at once:   later than all pending transactions, if nothing of what it does depends on them: blind (§4 rule 3)
+//   behind, queued:    once they are decided (§4 rule 3)
+//
+// The paper lets a write go before unless it violates a checked condition. An update, a size or an index key of what is
+// pending may be violated as well, and the timestamp between may be taken or read (point 11). It lets a put or delete without
+// precondition go behind at once; one whose caller is told the old image has observed (point 10).
 //
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
@@ -50,9 +54,10 @@ export interface StepPlace {
   readonly last?: boolean
 }
 
-/** Timestamps left free below the first pending one for others that may want to go before it too. */
+/** Timestamps left free below the first pending one for others that may want to go before it too (§4 rule 2). */
 const SPARE_MICROS = 64
 
+/** §4 rules 2, 3 and 7. */
 export function decideStep(
   steps: readonly StepAction[],
   now: Timestamp,
@@ -108,13 +113,13 @@ const isParsed = (item: ContendedItem, action: Action): boolean =>
 
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
 
-/** Someone pending expects the item as it is, and would find it written. */
+/** Someone pending expects the item as it is, and would find it written (units of work; not in the paper). */
 const isExpected = (item: ContendedItem): boolean =>
   pendingAbove(item, item.written).some(({ action }) => action.expected !== undefined)
 
 /**
- * Nothing of it depends on what is pending: it may be stamped later than all of that, and done now. Not where the images
- * between would show to snapshots.
+ * Nothing of it depends on what is pending: it may be stamped later than all of that, and done now (§4 rule 3, point 10).
+ * Not where the images between would show to snapshots.
  */
 function isFree({ item, action, answersImage }: StepAction): boolean {
   const mayOvertake = item.ordered !== true
@@ -144,11 +149,11 @@ function highestOf(steps: readonly StepAction[], now: Timestamp): Timestamp {
   return highest as Timestamp
 }
 
-/** The lowest timestamp that this action may have on what is committed. */
+/** The lowest timestamp that this action may have on what is committed: above the write and the read timestamp (§4 rule 6). */
 const lowestOf = (item: ContendedItem, action: Action): number =>
   1 + Math.max(item.written, writes(action) ? item.read : 0, expectedAbove(action))
 
-/** A free timestamp below everything pending on these items and above what is committed. */
+/** A free timestamp below everything pending on these items and above what is committed (§4 rule 2, point 11). */
 function timestampBefore(steps: readonly StepAction[], notBelow: number): Timestamp | undefined {
   let lowest = notBelow
   let first = Infinity

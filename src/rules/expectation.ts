@@ -1,4 +1,6 @@
-// What a unit of work requires of an item that it read or writes (docs/adr/0011-units-of-work.md), and explicit locks.
+// What a unit of work requires of an item that it read or writes (docs/adr/0011-units-of-work.md), and explicit locks. Not in
+// the paper, whose transactions carry preconditions only (§2.3) and take no locks (§1). An expectation is an observation: it
+// leaves a read mark as a condition does (point 8). Locks: point 17.
 //
 //   version V:          the committed image is the one that was read, written at V, or there still is none
 //   unwritten-since T:  nobody has committed a write above T: first committer wins

@@ -1,12 +1,13 @@
-// Committing and cancelling on one item (§3.3, Listing 4, and §4).
+// Committing and cancelling on one item (§3.3, Listing 4, and §4 rules 4 and 5).
 //
-//   commit, put or delete:  done at once; a write below the last one has no effect
+//   commit, put or delete:  done at once; a write below the last one has no effect (§4 rules 3 and 4)
 //                           (with snapshots open it waits as an update does: the image between the two would show)
-//   commit, update:         waits until every write pending before it is finished, then is done on what they left
-//   commit, check:          leaves its timestamp as a read mark
+//   commit, update:         waits until every write pending before it is finished, then is done on what they left (§4 rule 5)
+//   commit, check:          leaves its timestamp as a read mark; the write timestamp, which §3.3 raises here, stays (point 8)
 //   cancel:                 vanishes, and may let updates behind it go
 //
-// Finishing what is not pending changes nothing: it was finished before, by this coordinator or another.
+// Finishing what is not pending changes nothing: it was finished before, by this coordinator or another (§3.5). Listing 4
+// answers COMMIT_FAILED for that; here it is no failure, since the ledger has the decision.
 import type { Timestamp, TxId } from '../model/brand.js'
 import { observes, writes, type Action, type ContendedItem, type Image, type Pending } from './pending.js'
 import type { NextImage } from './single-write.js'
@@ -32,6 +33,7 @@ export type FinishVerdict =
       readonly read: Timestamp
     }
 
+/** `processCommit` and `processCancel` of Listing 4. */
 export function decideFinish(item: ContendedItem, tx: TxId, decision: 'commit' | 'cancel'): FinishVerdict {
   const mine = item.pending.find((pending) => pending.tx === tx)
   if (mine === undefined) return { verdict: 'unknown' }
@@ -73,7 +75,7 @@ class Progress {
     if (writes(pending.action) && pending.timestamp > this.#written) this.#write(pending)
   }
 
-  /** Decided updates whose predecessors are finished. */
+  /** Decided updates whose predecessors are finished (§4 rule 5). */
   drain(): void {
     for (;;) {
       const ready = this.pending.find((each) => each.decided && !this.#mustWait(each))
@@ -96,7 +98,7 @@ class Progress {
   }
 
   #write({ tx, timestamp, action }: Pending): void {
-    // Only an update looks at what is there.
+    // Only an update looks at what is there. A redo cannot fail: all that it depends on was checked at prepare (point 6).
     const result = redo(action, action.mutation.kind === 'update' ? this.#image() : undefined)
     if (result.verdict !== 'fine')
       throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)

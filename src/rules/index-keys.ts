@@ -1,5 +1,6 @@
 // Whether an item may stand in the indexes of its table: DynamoDB refuses an item whose index key attributes are there
-// but are not usable as keys. An item that lacks one is simply not in that index.
+// but are not usable as keys. An item that lacks one is simply not in that index. One of §3.3's system restrictions: checked
+// at prepare, on every image that an update may meet (point 6).
 import { base64Bytes } from '../model/binary.js'
 import { limits } from '../model/limits.js'
 import type { IndexShape, KeyAttribute, TableShape } from '../model/table.js'

@@ -1,12 +1,16 @@
 // The state of one item, and a write to it, as the rules see them.
 //
+// README.md in this folder is the place to begin: where each paragraph of the paper lives, where its section 4 is unsafe as
+// written, and a worked example. `§3.3` is a section of the paper, `§4 rule 5` one of the seven rules of section 4 in its
+// order (switches.ts), `point 8` one of docs/design.md.
+//
 // May import: model, expression. Rules are pure: they read no clock and change nothing.
 import type { BoundCondition, BoundUpdate } from '../expression/types.js'
 import type { Lsn, Timestamp } from '../model/brand.js'
 import type { ItemKey, TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
 
-/** How an item was last written. Only blind writes may be ordered freely among each other (§4). */
+/** How an item was last written. Only blind writes may be ordered freely among each other (§4 rule 4, point 8). */
 export interface LastWrite {
   readonly kind: 'put' | 'update'
   /** It observed nothing of what was there before. */
@@ -15,8 +19,9 @@ export interface LastWrite {
 
 /** One item as stored: its bytes are the wire form, ready for the socket. */
 export interface ItemRecord {
-  /** When it was last written, in the serial order (§3.2). */
+  /** When it was last written, in the serial order (§3.2). Every write sets it, single or of a transaction (§3.3). */
   readonly timestamp: Timestamp
+  /** By which the second phase of a read transaction knows that nothing has changed (§3.4). */
   readonly lsn: Lsn
   readonly lastWrite: LastWrite
   /** Size as DynamoDB counts it, for capacity and page limits. */
@@ -38,7 +43,7 @@ export type Mutation =
   | { readonly kind: 'update'; readonly update: BoundUpdate }
   | { readonly kind: 'delete' }
 
-/** One single-item write. */
+/** One single-item write (§2.2). */
 export interface WriteRequest {
   readonly table: TableShape
   readonly key: ItemKey
@@ -46,6 +51,6 @@ export interface WriteRequest {
   readonly keyAttributes: Item
   readonly mutation: Mutation
   readonly condition?: BoundCondition
-  /** The caller is told an image of the item, so that even a put or delete without condition has observed it. */
+  /** The caller is told an image of the item, so that even a put or delete without condition has observed it (point 10). */
   readonly answersImage?: boolean
 }

@@ -12,7 +12,7 @@ import type { ItemKey, TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
 import type { Mutation } from './item.js'
 
-/** What a transaction intends for one item. */
+/** What a transaction intends for one item: what the prepare message carries (§3.3). */
 export interface Action {
   readonly table: TableShape
   readonly key: ItemKey
@@ -25,7 +25,10 @@ export interface Action {
   readonly locked?: true
 }
 
-/** What a unit of work requires of an item beside the condition of an action; expectation.ts says when it is met. */
+/**
+ * What a unit of work requires of an item beside the condition of an action; expectation.ts says when it is met. Not in the
+ * paper.
+ */
 export type Expectation =
   /** It is as it was read: last written then, or absent. */
   | { readonly kind: 'version'; readonly written: Timestamp | undefined }
@@ -38,12 +41,12 @@ export interface Change {
   readonly by?: TxId
 }
 
-/** An accepted action of a transaction that has not been finished here. */
+/** An accepted action of a transaction that has not been finished here: the metadata that §3.3 attaches to the item. */
 export interface Pending {
   readonly tx: TxId
   readonly timestamp: Timestamp
   readonly action: Action
-  /** Committed, but it waits for the writes before it (§4: updates in timestamp order). */
+  /** Committed, but it waits for the writes before it (§4 rule 5: updates in timestamp order). */
   readonly decided: boolean
   /** The unit of work that this is the commit of. */
   readonly unit?: string
@@ -56,19 +59,22 @@ export interface ContendedItem {
   /** The committed image, parsed on the first call. */
   item(): Image
   /**
-   * When it was last written. For an absent item: when it was deleted, as its own tombstone or else the partition's
-   * max-delete timestamp says.
+   * When it was last written. For an absent item: when it was deleted, as its own tombstone (while something is pending on
+   * it, point 9) or else the partition's max delete timestamp says (§3.3).
    */
   readonly written: Timestamp
-  /** The last write was a put or delete that observed nothing; false where only the partition remembers. */
+  /** The last write was a put or delete that observed nothing (§4 rule 4); false where only the partition remembers. */
   readonly writtenBlindly: boolean
-  /** The highest timestamp at which it was observed. */
+  /** The highest timestamp at which it was observed: a read timestamp as of §4 rule 6, left by every observer (point 8). */
   readonly read: Timestamp
-  /** In timestamp order. */
+  /** In timestamp order; with §3 alone at most one, with §4 rule 5 any number. */
   readonly pending: readonly Pending[]
   /** When the committed image was written; undefined if there is no item. */
   readonly version: Timestamp | undefined
-  /** Snapshots are open, to which every image shows that it ever had: writes are done in timestamp order only. */
+  /**
+   * Snapshots are open, to which every image shows that it ever had: writes are done in timestamp order only. Not in the
+   * paper, whose store has one version of an item (§1).
+   */
   readonly ordered?: true
   /** What is remembered of changes after that timestamp; `unknown` if nobody remembers so far back. */
   changedSince?(timestamp: Timestamp): Change | 'unchanged' | 'unknown'
@@ -78,7 +84,7 @@ export interface ContendedItem {
 
 export const writes = (action: Action): boolean => action.mutation.kind !== 'check'
 
-/** Whether what becomes of the action depends on what it meets. */
+/** Whether what becomes of the action depends on what it meets: then it leaves a read mark, and is not blind (point 8). */
 export const observes = ({ mutation, condition, expected }: Action): boolean =>
   condition !== undefined || expected !== undefined || mutation.kind === 'check' || mutation.kind === 'update'
 
@@ -86,6 +92,6 @@ export const observes = ({ mutation, condition, expected }: Action): boolean =>
 export const looksAtImage = ({ mutation, condition }: Action): boolean =>
   condition !== undefined || mutation.kind === 'update'
 
-/** Below the last write there is nothing left to do: it has overwritten that. */
+/** Below the last write there is nothing left to do: it has overwritten that (§4 rules 3 and 4). */
 export const pendingAbove = ({ pending }: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
   pending.length === 0 ? pending : pending.filter((each) => each.timestamp > timestamp)

@@ -1,12 +1,14 @@
-// Whether a storage node accepts an action of a transaction (§3.3, Listing 3, and §4).
+// Whether a storage node accepts an action of a transaction (§3.3, Listing 3, and §4 rules 4 and 5).
 //
 // An action at timestamp T is accepted if it can take its place in the serial order for good:
-//   - it was not observed above T, and (unless both are blind) not written above T
-//   - nobody pending above T has observed the item without it
-//   - what it observes itself is the same whatever becomes of the transactions pending below T
+//   - the item was not observed above T (§4 rule 6), and (unless both are blind, §4 rule 4) not written above T (§3.3)
+//   - nobody pending above T has observed the item without it (§4 rule 5; the paper leaves this out: point 8)
+//   - what it observes itself is the same whatever becomes of the transactions pending below T (likewise: point 11)
+//   - its conditions hold and what it leaves may be stored (§3.3: preconditions and system restrictions; point 6)
 //
 // Departures from Listing 3: preparing the same transaction once more succeeds, because two coordinators may be
-// finishing it (§3.5); and a timestamp that cannot be used is told apart from a conflict, so that it can be renewed.
+// finishing it (§3.5, point 1); and a timestamp that cannot be used is told apart from a conflict, so that it can be renewed
+// (point 7).
 import type { Timestamp, TxId } from '../model/brand.js'
 import {
   changedAlready,
@@ -39,6 +41,7 @@ export type PrepareVerdict =
   | { readonly verdict: 'wait'; readonly others: readonly TxId[]; readonly holder?: string }
   | ChangedVerdict
 
+/** `processPrepare` of Listing 3. */
 export function decidePrepare(
   item: ContendedItem,
   action: Action,
@@ -68,7 +71,7 @@ export function decidePrepare(
   return { verdict: 'accepted', pending }
 }
 
-/** The timestamp that stands against this one, if one does. */
+/** The timestamp that stands against this one, if one does (§3.3's third criterion, as §4 relaxes it; point 8). */
 function refusedBelow(
   item: ContendedItem,
   action: Action,
@@ -78,15 +81,17 @@ function refusedBelow(
   if (writes(action) && timestamp <= item.read) return item.read
   if (timestamp <= expectedAbove(action)) return expectedAbove(action)
   if (timestamp <= item.written) {
-    // Two blind writes may come in either order: the lower one has no effect (§4).
+    // Two blind writes may come in either order: the lower one has no effect (§4 rule 4). The paper asks only that the later
+    // one is no modify; a put that has observed is as much in the way.
     const obsolete =
       rules.oldTimestamps && item.writtenBlindly && !observes(action) && timestamp !== item.written
-    // A snapshot would see the image between the two.
+    // A snapshot would see the image between the two (not in the paper).
     if (!obsolete || item.ordered === true) return item.written
   }
   for (const pending of item.pending) {
     if (pending.timestamp === timestamp) return pending.timestamp
-    // Someone above has looked at the item without this write. Behind a blind write it would not have seen it anyway.
+    // Someone above has looked at the item without this write (point 8). Behind a blind write it would not have seen it
+    // anyway.
     const hidden = timestamp < item.written && pending.timestamp > item.written
     if (pending.timestamp > timestamp && writes(action) && observes(pending.action) && !hidden)
       return highest(item)
@@ -96,6 +101,7 @@ function refusedBelow(
 
 const highest = (item: ContendedItem): Timestamp => (item.pending.at(-1) as Pending).timestamp
 
+/** On every image that it may meet, since what is pending before it may be committed or cancelled (§4 rule 5, point 11). */
 function outcomeOf(item: ContendedItem, action: Action, timestamp: Timestamp) {
   // The same on every image: only the size and the keys of what it writes matter.
   if (!looksAtImage(action)) return resultOf(action, undefined)

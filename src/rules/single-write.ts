@@ -1,4 +1,6 @@
-// A write to one item outside a transaction: what becomes of it.
+// A write to one item on the image that it meets (§2.2): what becomes of it. Actions of transactions are evaluated by the same
+// function, on each image that they may meet (worlds.ts), so that size limits and index keys, §3.3's system restrictions, are
+// the same for all, and are checked before a decision (point 6).
 //
 //   state of the item, request --decideWrite--> done, with the next image
 //                                               condition-failed
@@ -74,7 +76,7 @@ function image(
   return { verdict: 'done', next: { item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
 }
 
-/** Who expects something of the image has seen it, as who is shown it has. */
+/** Who expects something of the image has seen it, as who is shown it has (points 8 and 10). */
 function lastWriteOf({ mutation, condition, expected, answersImage }: DecidedRequest): LastWrite {
   const observes = condition !== undefined || expected !== undefined || answersImage === true
   return {

@@ -1,20 +1,36 @@
 // Section 4 of the paper, rule by rule: each can be left out, so that a test, a benchmark or a simulation can compare the
-// store with and without it. Every combination is serializable; the rules only spare refusals and rounds.
+// store with and without it. Every combination is serializable; the rules only spare refusals and rounds. The numbers are the
+// order in which the paper prints them, and what comments cite; README.md says where they are unsafe as printed.
 
 export interface TransactionRules {
-  /** A plain read is answered at once from what is committed, whatever is prepared on the item. */
+  /**
+   * §4 rule 1, "Reads to individual items can always be performed": a plain read is answered at once from what is committed,
+   * whatever is prepared on the item.
+   */
   readonly readsPassPrepared: boolean
-  /** A single write may go before a prepared transaction whose condition and update still hold afterwards. */
+  /**
+   * §4 rule 2, "Writes to individual items can be performed immediately and serialized before": a single write may go before a
+   * prepared transaction whose condition and update still hold afterwards.
+   */
   readonly writesBeforePrepared: boolean
-  /** A single write may go behind a prepared transaction: a blind one is stamped later, others queue for a while. */
+  /**
+   * §4 rule 3, "... or delayed and serialized after": a single write may go behind a prepared transaction: a blind one is
+   * stamped later, others queue for a while.
+   */
   readonly writesBehindPrepared: boolean
-  /** A blind put or delete with a timestamp below the last write is accepted, and has no effect if it is still below. */
+  /**
+   * §4 rule 4, "Write transactions can be accepted even with an old timestamp": a blind put or delete with a timestamp below the
+   * last write, if that was blind too, is accepted, and has no effect if it is still below.
+   */
   readonly oldTimestamps: boolean
-  /** An item may have several prepared transactions at once. */
+  /** §4 rule 5, "Multiple transactions that write the same item may be prepared at the same time". */
   readonly severalPrepared: boolean
-  /** Read transactions in one round, at a timestamp. */
+  /** §4 rule 6, "Read transactions can be executed in a single round": at a timestamp. */
   readonly oneRoundReads: boolean
-  /** Write transactions whose items all live on one node in one round, without prepare. */
+  /**
+   * §4 rule 7, "Transactions that write multiple items in a single partition can be executed in a single round": those whose
+   * items all live on one node, without prepare.
+   */
   readonly oneRoundWrites: boolean
 }
 

@@ -1,4 +1,5 @@
-// What a reader at a timestamp sees of one item (docs/adr/0011-units-of-work.md).
+// What a reader at a timestamp sees of one item: snapshots and predicates of units of work (docs/adr/0011-units-of-work.md).
+// Not in the paper, whose store keeps one version of an item (§1) and whose transactions read no ranges. Points 15 and 16.
 //
 //   past:  [V0 ...... W1) [V1 ...... W2)    current: [V2 ......
 //             \-- an image, or none, from the write that left it until the one that overwrote it

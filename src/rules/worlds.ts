@@ -1,5 +1,8 @@
 // What an item may look like at a place in the serial order, while transactions before that place are undecided: one
 // image if they commit, another if they cancel. An action is decided at once if all images agree on it.
+//
+// §4 rule 5 lets several transactions be prepared on one item and says nothing of conditions behind an undecided write; this is
+// our answer to that (point 11, docs/adr/0005-transactions.md).
 import { evaluateCondition } from '../expression/expression.js'
 import type { Timestamp } from '../model/brand.js'
 import type { Mutation } from './item.js'
@@ -76,7 +79,10 @@ export function resultOfAll(
   return rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }
 }
 
-/** Whether all that is pending would still be accepted if the item had this image now. */
+/**
+ * Whether all that is pending would still be accepted if the item had this image now: what §4 rule 2 asks of conditions, asked
+ * of updates, sizes and index keys as well (point 11).
+ */
 export function pendingHolds(item: ContendedItem, image: Image): boolean {
   let images: readonly Image[] = [image]
   for (const pending of item.pending) {
