@@ -31,8 +31,13 @@ export interface PatienceOptions {
 
 /** What a step answers, and when: once `settled`, or after another try when one of `waitFor` has changed. */
 export type Step<Answer> =
-  | { readonly answer: Answer; readonly settled: Promise<void> | undefined; readonly waitFor?: undefined }
-  | { readonly answer: Answer; readonly waitFor: readonly KeyBytes[] }
+  | {
+      readonly answer: Answer
+      readonly settled: Promise<void> | undefined
+      readonly waitFor?: undefined
+      readonly after?: undefined
+    }
+  | { readonly answer: Answer; readonly waitFor: readonly KeyBytes[]; readonly after?: undefined }
 
 /** A step that is taken anew once something is done that it need not do itself; a bounded number of times. */
 export interface StepLater {
@@ -87,7 +92,7 @@ export class Patience {
     try {
       const step = take()
       // There is nothing to wait for, as a rule.
-      if (!('after' in step) && step.waitFor === undefined && step.settled === undefined)
+      if (step.after === undefined && step.waitFor === undefined && step.settled === undefined)
         return Promise.resolve(replyOf(step.answer))
       return this.#until(step, take, replyOf, onEnd)
     } catch (error) {
@@ -105,8 +110,8 @@ export class Patience {
       const { line, runtime, waitMs = WAIT_MS } = this.#options
       const start = steadyMicros(runtime.clock)
       let step = first
-      while ('after' in step || step.waitFor !== undefined) {
-        if ('after' in step) {
+      while (step.after !== undefined || step.waitFor !== undefined) {
+        if (step.after !== undefined) {
           await step.after
         } else {
           this.#tellOf(step.waitFor)

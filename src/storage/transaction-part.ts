@@ -149,7 +149,7 @@ export class TransactionPart implements TransactionNode {
       return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
     }
     const step = this.#prepare(request, ahead)
-    if ('after' in step) return step
+    if (step.after !== undefined) return step
     const answer = { ...step.answer, predicateVerdicts }
     if (step.waitFor !== undefined) return { answer, waitFor: step.waitFor }
     if (answer.verdicts.every(({ verdict }) => verdict === 'accepted'))
@@ -274,11 +274,11 @@ export class TransactionPart implements TransactionNode {
       case 'done': {
         const refused = this.#unitRefusal(request, verdict.timestamp)
         if (refused !== undefined) return refused
-        const done = { timestamp: verdict.timestamp, by: tx }
+        const { timestamp } = verdict
         for (let at = 0; at < steps.length; at++) {
           const step = steps[at] as Loaded
-          const json = ahead.jsonOf(step.item)
-          this.#applyStep(step, verdict.next[at], { ...done, json })
+          const json = ahead.isEmpty ? undefined : ahead.jsonOf(step.item)
+          this.#applyStep(step, verdict.next[at], timestamp, tx, json)
         }
         raiseFloors(this.#options, predicates, verdict.timestamp)
         if (unit !== undefined) this.#unlock(itemsOf(steps), unit)
@@ -370,7 +370,7 @@ export class TransactionPart implements TransactionNode {
           : { answer, settled: undefined }
       }
       case 'done': {
-        const written = this.#applyStep(step, verdict.next[0], { timestamp: verdict.timestamp })
+        const written = this.#applyStep(step, verdict.next[0], verdict.timestamp)
         const next = written && decodeRecord(written)
         return {
           answer: {
@@ -402,14 +402,13 @@ export class TransactionPart implements TransactionNode {
     return verdict
   }
 
+  /** `json`: the text of the next image, where it is known. */
   #applyStep(
     { item, action, answersImage }: Loaded,
     next: NextImage | undefined,
-    {
-      timestamp,
-      by,
-      json,
-    }: { readonly timestamp: Timestamp; readonly by?: TxId; readonly json?: Uint8Array | undefined },
+    timestamp: Timestamp,
+    by?: TxId,
+    json?: Uint8Array,
   ): Uint8Array | undefined {
     const { steps, pendings, marks } = this.#options
     const blind = !observes(action) && !answersImage

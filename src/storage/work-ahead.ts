@@ -55,16 +55,14 @@ export interface WorkAheadParts {
 /** For one request, however often its step is taken. */
 export class WorkAhead {
   readonly #parts: WorkAheadParts
+  readonly #bytesMax: number
   #worked: Map<KeyBytes, Worked> | undefined
   #leave: (() => void) | undefined
   #tries = 0
 
   constructor(parts: WorkAheadParts) {
     this.#parts = parts
-  }
-
-  get #bytesMax(): number {
-    return (this.#parts.knobs ?? defaultKnobs).stepBytesMax
+    this.#bytesMax = (parts.knobs ?? defaultKnobs).stepBytesMax
   }
 
   get isEmpty(): boolean {
@@ -89,7 +87,7 @@ export class WorkAhead {
 
   /** Undefined if the step may be taken now; otherwise once that is done, or never. */
   due(steps: readonly StepItem[]): Promise<void> | 'too-much' | undefined {
-    if (this.#tries >= TRIES_MAX) return undefined
+    if (lookedAtBytes(steps) <= this.#bytesMax || this.#tries >= TRIES_MAX) return undefined
     let bytes = 0
     for (const step of steps) if (this.#isLeft(step)) bytes += bytesOf(step)
     if (bytes <= this.#bytesMax) return undefined
@@ -134,6 +132,13 @@ export class WorkAhead {
   #turn(): Promise<void> {
     return new Promise((resolve) => this.#parts.runtime.defer(resolve))
   }
+}
+
+/** Of all items that the step parses; nearly always little. */
+function lookedAtBytes(steps: readonly StepItem[]): number {
+  let bytes = 0
+  for (const { action, item } of steps) if (looksAtImage(action)) bytes += item.state.record?.itemBytes ?? 0
+  return bytes
 }
 
 const bytesOf = ({ item }: StepItem): number => item.state.record?.itemBytes ?? 0
