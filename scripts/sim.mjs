@@ -1,10 +1,22 @@
 // The long simulation: the store must be sound with all rules of section 4 and without, and at a crash at every crash
 // point; one seed must be one run; every mutant must be found.
 //   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time
+//   node scripts/sim.mjs --short               a few thousand transactions and a few mutants, in less than a minute
 import { MUTANTS } from '../dist/src/sim/mutants.js'
 import { simulate } from './simulator.mjs'
 
-const transactions = Number(process.argv[2] ?? 200_000)
+const short = process.argv.includes('--short')
+const transactions = Number(
+  process.argv.slice(2).find((each) => !each.startsWith('--')) ?? (short ? 6_000 : 100_000),
+)
+/** Of the rules, of durability, of the ledger, of units of work, of a structure that changes its shape. */
+const SHORT_MUTANTS = [
+  'updates-out-of-order',
+  'answer-before-durable',
+  'decision-not-compared',
+  'version-not-expected',
+  'order-before-map',
+]
 const PROCESSES = 2
 const MUTANT_TRANSACTIONS = 40_000
 const SEEDS_PER_CRASH_POINT = 20
@@ -62,7 +74,7 @@ const mutantFound = ([name, { workload, rules, options = [] }]) => ({
   },
 })
 
-const jobs = [
+const longJobs = [
   ...['all', 'none'].map((rules) =>
     sound(
       `all workloads, ${rules} of the rules`,
@@ -104,9 +116,19 @@ const jobs = [
       true,
     ),
   ),
-  sameSeed,
   ...Object.entries(MUTANTS).map(mutantFound),
 ]
+const shortJobs = [
+  sound('all workloads, all of the rules', ['--quiet', '--transactions', String(transactions)], true),
+  sound(
+    'units of work',
+    ['--quiet', '--workload', 'units', '--transactions', String(transactions / 4)],
+    true,
+  ),
+  sound('one process', ['--quiet', '--processes', 'one', '--transactions', String(transactions / 4)], true),
+  ...SHORT_MUTANTS.map((name) => mutantFound([name, MUTANTS[name]])),
+]
+const jobs = [sameSeed, ...(short ? shortJobs : longJobs)]
 const count = jobs.length
 
 async function worker() {

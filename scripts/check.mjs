@@ -1,0 +1,55 @@
+// What a change has to pass, step by step, with the time each step took.
+//   node scripts/check.mjs --quick     types, lint, format, all tests, a short simulation with a few mutants (npm test)
+//   node scripts/check.mjs             that, and the whole of the simulations with all mutants (npm run check)
+//   node scripts/check.mjs --long      what the second has and the first has not
+import { spawn } from 'node:child_process'
+
+const bin = (name) => ['node', `node_modules/.bin/${name}`]
+const node = (script, ...args) => ['node', `scripts/${script}`, ...args]
+
+/** Commands of one step run side by side. */
+const QUICK = [
+  ['build, which checks the types', [...bin('tsc'), '-p', 'tsconfig.json']],
+  [
+    'lint and format',
+    [...bin('oxlint'), '--type-aware', 'src', 'test', 'bench', 'scripts'],
+    [...bin('prettier'), '--check', '--log-level', 'warn', '.'],
+  ],
+  ['tests', node('test.mjs', '--brief')],
+  ['a short simulation, and a few mutants', node('sim.mjs', '--short')],
+]
+const LONG = [
+  ['simulation of the store, and its mutants', node('sim.mjs')],
+  [
+    'simulation of units of work on any endpoint',
+    node('sim-intents.mjs', '50000'),
+    node('sim-intents.mjs', '50000', '--seed', '1001'),
+  ],
+  ['its mutants', node('sim-intents.mjs', '--mutants')],
+  ['simulation of locks, and its mutants', node('sim-locks.mjs')],
+]
+
+const has = (name) => process.argv.includes(name)
+const steps = [...(has('--long') ? [] : QUICK), ...(has('--quick') ? [] : LONG)]
+const startMs = Date.now()
+const clock = (ms) => `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, '0')}`
+
+for (const [at, [title, ...commands]] of steps.entries()) {
+  const stepMs = Date.now()
+  console.log(`\n[${at + 1}/${steps.length}] ${title}`)
+  const codes = await Promise.all(commands.map(run))
+  const spent = clock(Date.now() - stepMs)
+  if (codes.some((code) => code !== 0)) {
+    console.error(`\n[${at + 1}/${steps.length}] ${title}: failed after ${spent}`)
+    process.exit(1)
+  }
+  console.log(`[${at + 1}/${steps.length}] ${title}: ${spent}`)
+}
+console.log(`\nall ${steps.length} steps passed in ${clock(Date.now() - startMs)}`)
+
+function run([command, ...args]) {
+  return new Promise((resolve) => {
+    const child = spawn(command === 'node' ? process.execPath : command, args, { stdio: 'inherit' })
+    child.on('close', (code, signal) => resolve(signal === null ? code : 1))
+  })
+}
