@@ -1,4 +1,5 @@
 // Runs the scenarios of the rules: each heading of scenarios/*.txt is a test. Their language: scenario-language.ts.
+// A heading begins with what it proves: `§3.3` is a section of the paper, `point 8` a point of docs/design.md.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
