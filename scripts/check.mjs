@@ -30,6 +30,7 @@ const LONG = [
 ]
 
 const has = (name) => process.argv.includes(name)
+/** @type {readonly (readonly [string, ...string[][]])[]} */
 const steps = [...(has('--long') ? [] : QUICK), ...(has('--quick') ? [] : LONG)]
 const startMs = Date.now()
 const clock = (ms) => `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, '0')}`

@@ -96,7 +96,7 @@ for (let item = 0; item < ITEMS; item++)
 const writers = Array.from({ length: ITEMS }, () => [-1])
 /** Of each item, those that read each version and did not write the next one. */
 const readers = Array.from({ length: ITEMS }, () => [])
-const acknowledged = new Array(ITEMS).fill(0)
+const acknowledged = Array.from({ length: ITEMS }, () => 0)
 const problems = []
 const tally = { tried: 0, committed: 0, refused: 0, reads: 0, conflicts: 0 }
 let transactions = 0

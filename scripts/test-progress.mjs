@@ -4,6 +4,7 @@ import { relative } from 'node:path'
 
 const SLOWEST = 15
 
+// eslint-disable-next-line import/no-default-export -- node --test takes a reporter by its default export
 export default async function* progress(source) {
   const files = new Map()
   const failures = []
