@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { help as bench } from '../../src/cli/bench.js'
+import { help as demo } from '../../src/cli/demo.js'
+import { help as locks } from '../../src/cli/locks.js'
+import { help as simLocks } from '../../src/cli/sim-locks.js'
+import { help as sim } from '../../src/cli/sim.js'
+import { help as start } from '../../src/cli/start.js'
+import { help as sweep } from '../../src/cli/sweep.js'
+import { help as transactions } from '../../src/cli/transactions.js'
+import { help as verify } from '../../src/cli/verify.js'
+import { parseAuthFile } from '../../src/server/auth.js'
+import { Metrics } from '../../src/server/metrics.js'
+
+const pageOf = (path: string): string =>
+  readFileSync(join(resolve(import.meta.dirname, '../../../docs'), path), 'utf8')
+
+const HELP = { start, transactions, locks, verify, sweep, demo, bench, sim, 'sim-locks': simLocks }
+
+for (const [command, help] of Object.entries(HELP)) {
+  test(`docs/reference/command-line.md: every option of seriatim ${command} is there, and no other`, () => {
+    const [, section = ''] = pageOf('reference/command-line.md').split(`\n## seriatim ${command}\n`)
+    const documented = [...section.split('\n## ')[0]!.matchAll(/^\| `(--[\w-]+)/gm)].map(([, option]) => option!)
+    const options = [...help.matchAll(/^ {2}(--[\w-]+)(?: \S+ (--[\w-]+))?/gm)].flatMap(([, ...names]) =>
+      names.filter((name) => name !== undefined),
+    )
+    assert.ok(options.length > 0)
+    assert.deepEqual(documented.toSorted(), options.toSorted())
+  })
+}
+
+test('docs/reference/server.md: every metric is there', () => {
+  const page = pageOf('reference/server.md')
+  const metrics = [...new Metrics().render().matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string)
+  assert.ok(metrics.length > 5)
+  for (const name of metrics) assert.ok(page.includes(`\`${name}`), name)
+})
+
+test('docs/how-to/run-the-server.md: the file of keys is one', () => {
+  const [, json = ''] = /```json\n([^]*?)\n```/.exec(pageOf('how-to/run-the-server.md')) ?? []
+  assert.deepEqual(
+    parseAuthFile(json, 'keys.json').map(({ access }) => access),
+    [['read'], ['read', 'write', 'admin']],
+  )
+})
