@@ -1,4 +1,4 @@
-// Measures what units of work cost on endpoints without Seriatim's protocol, and writes it into docs/how-to/use-any-endpoint.md.
+// Measures what units of work cost on endpoints without Seriatim's protocol, and writes it into docs/reference/any-endpoint.md.
 //   npm run build && node scripts/costs-any-endpoint.mjs [requests] [growth]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { costOf, costTable, KINDS, prepareCosts } from '../dist/test/intents/cos
 import { dynalitePlace, seriatim } from '../dist/test/intents/endpoints.js'
 import { growthTable } from '../dist/test/intents/growth.js'
 
-const PAGE = 'docs/how-to/use-any-endpoint.md'
+const PAGE = 'docs/reference/any-endpoint.md'
 const DYNALITE = `require('dynalite')({ createTableMs: 0 }).listen(0, '127.0.0.1', function () {
   console.log('http://127.0.0.1:' + this.address().port)
 })`

@@ -41,9 +41,9 @@ const pages = [
 for (const page of pages) {
   for (const [, name = '', code = ''] of readFileSync(join(ROOT, page), 'utf8').matchAll(RUN)) {
     test(`${page}: ${name} runs and prints what it says`, async () => {
-      const file = join(folder, `${page.replaceAll('/', '-')}-${name}`)
-      writeFileSync(file, code)
-      const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', file], { cwd: folder })
+      const cwd = mkdtempSync(join(folder, 'run-'))
+      writeFileSync(join(cwd, name), code)
+      const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', name], { cwd })
       const printed = stdout.replaceAll(/\s+/g, ' ')
       for (const [, expected = ''] of code.matchAll(PRINTED)) {
         assert.ok(

@@ -1,4 +1,4 @@
-// What docs/how-to/use-any-endpoint.md says of permissions, indexes, streams and growth, held against what is sent and stored.
+// What docs/reference/any-endpoint.md says of permissions, indexes, streams and growth, held against what is sent and stored.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { INTENT, VERSION } from '../../src/toolkit/intents/records.js'
 import { dynamoDbLocal, foreign, intentsTransactor, localFolder, type Place, seriatim } from './endpoints.js'
 import { type Growth, requestsAtOnceMax } from './growth.js'
 
-const PAGE = readFileSync(new URL('../../../docs/how-to/use-any-endpoint.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(new URL('../../../docs/reference/any-endpoint.md', import.meta.url), 'utf8')
 const TABLE = 'Accounts'
 
 async function createTable(endpoint: Pick<Endpoint, 'call'>, stream = false): Promise<void> {

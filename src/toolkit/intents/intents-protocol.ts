@@ -5,7 +5,8 @@
 //                   <-- guards.ts  partitions as participants
 //                   <-- sweep.ts   what others left behind         locks.ts, detached.ts   longer lives
 //
-// See docs/how-to/use-any-endpoint.md for what it stores and promises, and docs/adr/0013-intents.md for why.
+// See docs/reference/any-endpoint.md for what it stores, docs/explanation/any-endpoint.md for what it promises, and
+// docs/adr/0013-intents.md for why.
 import type { Runtime } from '../../runtime/runtime.js'
 import type { Endpoint } from '../endpoint.js'
 import type { AttemptStart, DetachedUnits, Protocol } from '../protocol.js'
