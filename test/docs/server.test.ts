@@ -22,7 +22,9 @@ const HELP = { start, transactions, locks, verify, sweep, demo, bench, sim, 'sim
 for (const [command, help] of Object.entries(HELP)) {
   test(`docs/reference/command-line.md: every option of seriatim ${command} is there, and no other`, () => {
     const [, section = ''] = pageOf('reference/command-line.md').split(`\n## seriatim ${command}\n`)
-    const documented = [...section.split('\n## ')[0]!.matchAll(/^\| `(--[\w-]+)/gm)].map(([, option]) => option!)
+    const documented = [...section.split('\n## ')[0]!.matchAll(/^\| `(--[\w-]+)/gm)].map(
+      ([, option]) => option!,
+    )
     const options = [...help.matchAll(/^ {2}(--[\w-]+)(?: \S+ (--[\w-]+))?/gm)].flatMap(([, ...names]) =>
       names.filter((name) => name !== undefined),
     )
