@@ -14,6 +14,7 @@ export interface Command {
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { summary: 'serve a store over HTTP', load: () => import('./start.js') }],
+  ['health', { summary: 'ask a running server whether it is healthy', load: () => import('./health.js') }],
   [
     'transactions',
     {
@@ -45,6 +46,9 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
 ])
 
+/** The last one as DynamoDB Local has it. */
+const HELP: ReadonlySet<string> = new Set(['--help', '-h', '-help'])
+
 export async function run(args: readonly string[], world: World): Promise<number> {
   const [name, ...rest] = args
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
@@ -65,7 +69,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   }
   try {
     const loaded = await command.load()
-    if (rest.includes('--help') || rest.includes('-h')) {
+    if (rest.some((arg) => HELP.has(arg))) {
       world.print(loaded.help)
       return 0
     }

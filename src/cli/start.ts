@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { loadAuthFile, type Auth } from '../server/auth.js'
 import { type FaultPlan, parseFaultPlan } from '../server/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../server/http-server.js'
+import { originIn } from '../server/origin.js'
+import { translateLocalFlags } from './local-flags.js'
 import { readTls, Reloads, tlsFiles, warnOfOpenKey } from './tls.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { OpenOptions, World } from './world.js'
@@ -30,11 +32,17 @@ export const help = `seriatim start [options]
   --allow-host NAME
                  without --auth: a further name under which clients reach this server, such as
                  host.docker.internal; may be repeated
+  --allow-service-names
+                 without --auth: names without a dot too, such as those of the services of a compose network
+  --allow-origin ORIGIN
+                 pages of this origin, such as http://localhost:3000, may use the store; may be repeated
   --faults       obey the header x-seriatim-fault, for tests of clients; loopback only
   --fault-plan FILE|JSON
                  with --faults: what happens to requests without that header, how often, from a seed:
                  { "seed": 1, "faults": [ { "operation": "TransactWriteItems",
                                             "fault": "transaction-conflict", "probability": 0.1 } ] }
+
+The flags of DynamoDB Local are understood as well: -port N, -inMemory, -dbPath DIR, -sharedDb, -cors LIST of origins.
 
 Prints "seriatim listening on http://HOST:PORT" (or https://) when it is ready. On SIGTERM or SIGINT it answers what it has
 accepted and closes; a second signal ends it at once.`
@@ -53,6 +61,8 @@ const OPTIONS = {
   'tls-key': { type: 'string' },
   'no-auth': { type: 'boolean' },
   'allow-host': { type: 'string', multiple: true },
+  'allow-service-names': { type: 'boolean' },
+  'allow-origin': { type: 'string', multiple: true },
   faults: { type: 'boolean' },
   'fault-plan': { type: 'string' },
 } as const
@@ -62,7 +72,8 @@ const DAY_MS = 86_400_000
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)$/i
 
 export async function run(args: readonly string[], world: World): Promise<number> {
-  const { values, tokens } = readArguments(args, OPTIONS)
+  const { args: ours, notes } = translateLocalFlags(args)
+  const { values, tokens } = readArguments(ours, OPTIONS)
   const { host, faults } = values
   const port = readInteger('port', values.port, 0, 65_535)
   const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
@@ -85,6 +96,11 @@ export async function run(args: readonly string[], world: World): Promise<number
   for (const name of allowHosts)
     if (!HOST_NAME.test(name))
       throw new UsageError(`--allow-host takes the name of a host without a port, not '${name}'`)
+  const allowOrigins = values['allow-origin'] ?? []
+  for (const origin of allowOrigins)
+    if (originIn(origin) === undefined)
+      throw new UsageError(`--allow-origin takes an origin such as http://localhost:3000, not '${origin}'`)
+  const allowServiceNames = values['allow-service-names']
   const refusal = hostRefusal(host, { auth: values.auth, noAuth, faults })
   if (refusal !== undefined) throw new UsageError(refusal)
   const auth = values.auth === undefined ? undefined : await readAuth(values.auth, world)
@@ -95,6 +111,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   if (planText !== undefined && faults !== true) throw new UsageError('--fault-plan needs --faults')
   const faultPlan = planText === undefined ? undefined : await readFaultPlan(planText)
 
+  for (const note of notes) world.printError(`seriatim: ${note}`)
   const signals = countSignals(world)
   const reloads = files && new Reloads(files, world)
   // Without a certificate there is nothing to read again. Said to nobody: stderr may have gone with the terminal.
@@ -111,7 +128,18 @@ export async function run(args: readonly string[], world: World): Promise<number
     try {
       if (signals.received) return 0
       const server = await store
-        .listen({ host, port, tls, auth, noAuth, allowHosts, faults, faultPlan })
+        .listen({
+          host,
+          port,
+          tls,
+          auth,
+          noAuth,
+          allowHosts,
+          allowServiceNames,
+          allowOrigins,
+          faults,
+          faultPlan,
+        })
         .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
       reloads?.serve(server)
       await serve(server, signals.first, world)

@@ -41,7 +41,7 @@ import {
 import { parseBody } from './json-body.js'
 import { bodyBytesMaxOf, type ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
-import { OriginCheck } from './origin.js'
+import { type Admitted, OriginCheck } from './origin.js'
 import { signedRegion } from './sigv4.js'
 import type { RequestHead, RequestHeaders } from './request-head.js'
 import { requestIds } from './request-id.js'
@@ -61,10 +61,8 @@ export interface DispatcherOptions {
   /** Absent where no answer is kept for a client: in this process. */
   readonly room?: AnswerRoom | undefined
   readonly auth?: Auth | undefined
-  /** Further host names that the Host header may have; of use only without `auth`. */
-  readonly hosts?: readonly string[] | undefined
-  /** Which IP addresses the Host header may have; likewise. */
-  readonly addresses?: 'loopback' | 'any' | undefined
+  /** Which Host and Origin headers are admitted; with `auth` only the origins count. */
+  readonly admitted?: Admitted | undefined
   /** Obey the header `x-seriatim-fault`. */
   readonly faults?: boolean | undefined
   /** Faults for requests without that header. */
@@ -89,7 +87,9 @@ export class Dispatcher {
   readonly #metrics: Metrics
   readonly #other: OperationMetrics
   readonly #byTarget = new Map<string, OperationMetrics>()
-  readonly #origin: OriginCheck | undefined
+  readonly #origins: OriginCheck
+  /** Without keys: the Host and the Origin of a request are all that tells where it comes from. */
+  readonly #checksOrigin: boolean
   readonly #requestId = requestIds()
 
   constructor(router: Router, options: DispatcherOptions) {
@@ -102,7 +102,8 @@ export class Dispatcher {
       const prefix = router.targetPrefixes?.get(operation) ?? usual
       this.#byTarget.set(prefix + operation, options.metrics.operation(operation))
     }
-    if (options.auth === undefined) this.#origin = new OriginCheck(options.hosts ?? [], options.addresses)
+    this.#origins = new OriginCheck(options.admitted)
+    this.#checksOrigin = options.auth === undefined
   }
 
   /** The answer to a request that needs no body to be answered, such as one that must not be read at all. */
@@ -198,7 +199,7 @@ export class Dispatcher {
 
   #route(head: RequestHead): OperationMetrics | Answer {
     const { headers } = head
-    const foreign = this.#origin?.refusal(headers)
+    const foreign = this.#checksOrigin ? this.#origins.refusal(headers) : undefined
     if (foreign !== undefined) return this.edge(403, 'AccessDeniedException', `Refused: ${foreign}.`)
     if (head.method !== 'POST') return this.#page(head)
     if (head.url !== '/') {
@@ -324,17 +325,24 @@ export class Dispatcher {
   #preflight(head: RequestHead): Answer {
     const wanted = head.headers['access-control-request-headers']
     const headers = ['allow', 'POST, GET, HEAD, OPTIONS']
-    if (this.#origin !== undefined && typeof wanted === 'string' && /^[\w, -]{1,2000}$/.test(wanted)) {
+    const admits = this.#checksOrigin || this.#mayRead(head.headers['origin'])
+    if (admits && typeof wanted === 'string' && /^[\w, -]{1,2000}$/.test(wanted)) {
       headers.push('access-control-allow-methods', 'POST, GET', 'access-control-allow-headers', wanted)
       headers.push('access-control-max-age', '600')
     }
     return emptyAnswer(204, headers)
   }
 
-  /** Lets a page of this machine read its answers. With keys in use no page gets that. */
+  /** With keys in use, only pages of the origins that were named: those of this machine are not trusted for being there. */
+  #mayRead(origin: string | string[] | undefined): origin is string {
+    if (typeof origin !== 'string') return false
+    return this.#checksOrigin ? this.#origins.allowsOrigin(origin) : this.#origins.lists(origin)
+  }
+
+  /** Lets such a page read its answers. */
   #withCors(head: RequestHead, answer: Answer): Answer {
     const { origin } = head.headers
-    if (typeof origin === 'string' && this.#origin?.allowsOrigin(origin) === true) {
+    if (this.#mayRead(origin)) {
       answer.headers.push('access-control-allow-origin', origin, 'vary', 'origin')
       answer.headers.push('access-control-expose-headers', 'x-amzn-requestid, x-amz-crc32, date')
     }

@@ -15,7 +15,7 @@ import type { FaultPlan } from './fault-plan.js'
 import { GeneralServer } from './general-server.js'
 import { serverLimits, sweepIntervalMs, type ServerLimits } from './limits.js'
 import { Metrics } from './metrics.js'
-import { isLoopbackHost } from './origin.js'
+import { type Admitted, isLoopbackHost } from './origin.js'
 import { affordableConnections } from './open-files.js'
 import { Outbox } from './outbox.js'
 import { PlainRequestReader } from './plain-request.js'
@@ -36,6 +36,10 @@ export interface ListenOptions {
   readonly noAuth?: boolean | undefined
   /** Without keys: further names that the Host header may have, such as `host.docker.internal`. */
   readonly allowHosts?: readonly string[] | undefined
+  /** Without keys: names without a dot too, such as those of the services of a compose network. */
+  readonly allowServiceNames?: boolean | undefined
+  /** Pages of these origins, such as `http://localhost:3000`, may use the store. */
+  readonly allowOrigins?: readonly string[] | undefined
   readonly limits?: Partial<ServerLimits> | undefined
   /** Obey the header `x-seriatim-fault`; loopback only. */
   readonly faults?: boolean | undefined
@@ -72,9 +76,14 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   const limits = { ...serverLimits, ...options.limits }
   const room = new AnswerRoom(limits)
   const metrics = new Metrics(() => room.bytes)
-  const { auth, faults, faultPlan, onRequest, allowHosts: hosts } = options
-  const addresses = isLoopbackHost(host) ? 'loopback' : 'any'
-  const edge = { limits, metrics, room, auth, hosts, addresses } as const
+  const { auth, faults, faultPlan, onRequest } = options
+  const admitted: Admitted = {
+    hosts: options.allowHosts,
+    addresses: isLoopbackHost(host) ? 'loopback' : 'any',
+    serviceNames: options.allowServiceNames,
+    origins: options.allowOrigins,
+  }
+  const edge = { limits, metrics, room, auth, admitted } as const
   const dispatcher = new Dispatcher(router, { ...edge, faults, faultPlan, onRequest })
   const state: ServerState = {
     dispatcher,

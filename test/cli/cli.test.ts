@@ -5,66 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
-import type { FolderReport, OpenOptions, World } from '../../src/cli/world.js'
-import { listen } from '../../src/server/http-server.js'
-import { ask, echoRouter, heldRouter, RawClient, requestOf } from '../server/support.js'
+import type { OpenOptions, World } from '../../src/cli/world.js'
+import { ask, heldRouter, RawClient, requestOf } from '../server/support.js'
 import { makeCertificate, noCertificates } from '../suites/certificate.js'
 import { testFolder } from '../suites/folder.js'
-
-/** A world in which the store is a router of a few lines, and signals come from the test. */
-function testWorld(router = echoRouter) {
-  const out: string[] = []
-  const errors: string[] = []
-  const opened: OpenOptions[] = []
-  const exits: number[] = []
-  let closes = 0
-  let signal: (name: NodeJS.Signals) => void = () => {}
-  let hangup: () => void = () => {}
-  let ready: (port: number) => void
-  const listening = new Promise<number>((resolve) => (ready = resolve))
-  const world: World = {
-    print: (line) => {
-      out.push(line)
-      const port = /^seriatim listening on https?:\/\/[^:]+:(\d+)$/.exec(line)?.[1]
-      if (port !== undefined) ready(Number(port))
-    },
-    printError: (line) => errors.push(line),
-    onSignal: (callback) => {
-      signal = callback
-      return () => (signal = () => {})
-    },
-    onHangup: (callback) => {
-      hangup = callback
-      return () => (hangup = () => {})
-    },
-    exitNow: (code) => exits.push(code),
-    openStore: async (options) => {
-      opened.push(options)
-      return {
-        listen: (listenOptions) => listen(router, listenOptions),
-        close: async () => {
-          closes++
-        },
-      }
-    },
-    verifyFolder: async (path): Promise<FolderReport> => ({
-      problems: path === 'torn' ? ['the journal is torn'] : [],
-      summary: `looked at ${path}`,
-    }),
-    listTransactions: async () => ({ InFlight: [], Recent: [] }),
-  }
-  return {
-    world,
-    out,
-    errors,
-    opened,
-    exits,
-    listening,
-    closes: () => closes,
-    signal: (name: NodeJS.Signals) => signal(name),
-    hangup: () => hangup(),
-  }
-}
+import { testWorld } from './test-world.js'
 
 test('cli: start prints one line when it is ready, serves, and ends with 0 at a signal', async (t) => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
