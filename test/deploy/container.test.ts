@@ -1,0 +1,164 @@
+// What the container image, the compose file, the unit of systemd and the GitHub Action say is true of this program. An
+// image is built by the workflow that runs on a machine with Docker.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { help } from '../../src/cli/start.js'
+import { testFolder } from '../suites/folder.js'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const run = promisify(execFile)
+const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** What the entry point of the image would run, said by a `seriatim` that only repeats its arguments. */
+async function entryOf(...args: string[]): Promise<string> {
+  const folder = testFolder()
+  writeFileSync(join(folder, 'seriatim'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 })
+  const { stdout } = await run(join(ROOT, 'docker/entrypoint.sh'), args, {
+    env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
+  })
+  return stdout.trim()
+}
+
+const OPEN = 'start --host 0.0.0.0 --no-auth --allow-service-names --path /data'
+
+test('container: without options it serves the store in /data to every client that reaches it', async () => {
+  assert.equal(await entryOf(), OPEN)
+})
+
+test("container: DynamoDB Local's flags are passed on as they are", async () => {
+  const flags = ['-jar', 'DynamoDBLocal.jar', '-sharedDb', '-dbPath', './data']
+  assert.equal(await entryOf(...flags), `${OPEN} ${flags.join(' ')}`)
+  assert.equal(await entryOf('java', ...flags), `${OPEN} ${flags.join(' ')}`)
+  assert.equal(await entryOf('-inMemory'), `${OPEN} -inMemory`)
+})
+
+test('container: with keys it does not say that there are none', async () => {
+  assert.equal(
+    await entryOf('--auth', 'keys.json', '--nodes', '2'),
+    'start --host 0.0.0.0 --path /data --auth keys.json --nodes 2',
+  )
+  assert.equal(await entryOf('--auth=keys.json'), 'start --host 0.0.0.0 --path /data --auth=keys.json')
+})
+
+test('container: another command is run as it is', async () => {
+  assert.equal(await entryOf('verify', '--path', '/data'), 'verify --path /data')
+  assert.equal(await entryOf('start', '--nodes', '2'), `${OPEN} --nodes 2`)
+})
+
+test('container: the image runs without root, declares its volume, and asks for health by the subcommand', () => {
+  const lines = textOf('Dockerfile').split('\n')
+  const last = lines.findLastIndex((line) => line.startsWith('FROM '))
+  const image = lines.slice(last).join('\n')
+  assert.match(image, /^USER [1-9]\d*:[1-9]\d*$/m)
+  assert.match(image, /^VOLUME \/data$/m)
+  assert.match(image, /^HEALTHCHECK [^]*? CMD seriatim health --endpoint /m)
+  assert.match(image, /^ENTRYPOINT \["seriatim-container"\]$/m)
+})
+
+test('container: all that the Dockerfile copies is let through by .dockerignore', () => {
+  const copied = [...textOf('Dockerfile').matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm)].flatMap(
+    ([, paths]) => paths!.split(' '),
+  )
+  const admitted = textOf('.dockerignore').split('\n')
+  assert.ok(copied.length >= 5)
+  for (const path of copied) {
+    assert.ok(existsSync(join(ROOT, path)), path)
+    assert.ok(admitted.includes(`!${path.split('/')[0]}`), path)
+  }
+})
+
+interface ComposeFile {
+  readonly services: Readonly<
+    Record<string, { readonly read_only?: boolean; readonly ports?: readonly string[] }>
+  >
+}
+
+test('compose: the example has a read-only root and publishes its port on loopback only', () => {
+  const { services } = parse(textOf('examples/deploy/compose.yaml')) as ComposeFile
+  const { dynamodb } = services
+  assert.equal(dynamodb?.read_only, true)
+  assert.deepEqual(dynamodb?.ports, ['127.0.0.1:8000:8000'])
+})
+
+test('systemd: the unit starts the server with options that exist', () => {
+  const unit = textOf('examples/deploy/seriatim.service')
+  const [, command = ''] = /^ExecStart=\/usr\/bin\/env seriatim start (.+)$/m.exec(unit) ?? []
+  const options = command.match(/--[\w-]+/g) ?? []
+  assert.deepEqual(options, ['--port', '--path', '--auth'])
+  for (const option of options) assert.ok(help.includes(`  ${option} `), option)
+  assert.match(unit, /^DynamicUser=yes$/m)
+})
+
+interface ActionFile {
+  readonly inputs: Readonly<Record<string, { readonly default?: string }>>
+  readonly runs: {
+    readonly steps: readonly { readonly run: string; readonly env: Readonly<Record<string, string>> }[]
+  }
+}
+
+const action = parse(textOf('action.yml')) as ActionFile
+
+test('action: no input stands in a script, where it would be run as code', () => {
+  for (const { run: script } of action.runs.steps) assert.ok(!script.includes('${{'))
+})
+
+/** The last step, on a temporary folder in which this build is installed. */
+async function startStep(env: Readonly<Record<string, string>>) {
+  const temporary = testFolder()
+  const bin = join(temporary, 'seriatim/node_modules/.bin')
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(
+    join(bin, 'seriatim'),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'dist/src/cli/main.js')}" "$@"\n`,
+    { mode: 0o755 },
+  )
+  const output = join(temporary, 'output')
+  writeFileSync(output, '')
+  const step = action.runs.steps.at(-1)!
+  const defaults = { PORT: '0', DATA_PATH: '', OPTIONS: '' }
+  assert.deepEqual(Object.keys(step.env), Object.keys(defaults))
+  const ran = await run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run], {
+    env: { ...process.env, ...defaults, ...env, RUNNER_TEMP: temporary, GITHUB_OUTPUT: output },
+  }).then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
+  )
+  const [, endpoint, pid] = /^endpoint=(.+)\npid=(\d+)\n$/.exec(readFileSync(output, 'utf8')) ?? []
+  return { ...ran, endpoint, pid: Number(pid) }
+}
+
+test('action: it starts a server, waits until it is healthy, and says where it is', async () => {
+  const { code, endpoint, pid } = await startStep({ OPTIONS: '--nodes 2' })
+  assert.equal(code, 0)
+  try {
+    assert.deepEqual(await (await fetch(`${endpoint}/health`)).json(), { status: 'ok' })
+  } finally {
+    process.kill(pid)
+  }
+})
+
+test('action: a server that does not start fails the step and says why', async () => {
+  const { code, stdout } = await startStep({ OPTIONS: '--no-such-option' })
+  assert.equal(code, 1)
+  assert.match(stdout, /::error::[^]*Unknown option '--no-such-option'/)
+})
+
+test('workflows: CI runs the tests on every supported Node, and the whole check once', () => {
+  const { jobs } = parse(textOf('.github/workflows/ci.yml')) as {
+    readonly jobs: {
+      readonly test: {
+        readonly strategy: { readonly matrix: { readonly node: readonly number[] } }
+        readonly steps: readonly { readonly run?: string }[]
+      }
+      readonly check: { readonly steps: readonly { readonly run?: string }[] }
+    }
+  }
+  assert.deepEqual(jobs.test.strategy.matrix.node, [20, 22, 24])
+  assert.equal(jobs.test.steps.at(-1)?.run, 'npm test')
+  assert.equal(jobs.check.steps.at(-1)?.run, '.ci/run')
+})
