@@ -25,6 +25,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
   { path: 'cli/', reason: 'an edge: the process, its arguments and files' },
   { path: 'bench/', reason: 'it measures the world: processes, sockets and clocks' },
+  { path: 'testing/read-document.ts', reason: 'reads templates and seeds for tests of users' },
   { path: 'wire-values.ts', reason: 'a Date is made of a number that an answer carries, not of the clock' },
 ]
 

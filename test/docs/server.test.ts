@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { help as bench } from '../../src/cli/bench.js'
 import { help as demo } from '../../src/cli/demo.js'
+import { help as health } from '../../src/cli/health.js'
 import { help as locks } from '../../src/cli/locks.js'
 import { help as simLocks } from '../../src/cli/sim-locks.js'
 import { help as sim } from '../../src/cli/sim.js'
@@ -17,7 +18,7 @@ import { Metrics } from '../../src/server/metrics.js'
 const pageOf = (path: string): string =>
   readFileSync(join(resolve(import.meta.dirname, '../../../docs'), path), 'utf8')
 
-const HELP = { start, transactions, locks, verify, sweep, demo, bench, sim, 'sim-locks': simLocks }
+const HELP = { start, health, transactions, locks, verify, sweep, demo, bench, sim, 'sim-locks': simLocks }
 
 for (const [command, help] of Object.entries(HELP)) {
   test(`docs/reference/command-line.md: every option of seriatim ${command} is there, and no other`, () => {

@@ -27,18 +27,20 @@ test('the tests of examples/node-test pass, their files in parallel', async () =
   assert.match(stdout, /^# fail 0$/m)
 })
 
-test('docs/how-to/write-tests.md shows the examples as they are', () => {
-  const page = readFileSync(join(ROOT, 'docs/how-to/write-tests.md'), 'utf8')
-  const blocks = [...page.matchAll(/^```[jt]s\n\/\/ (examples\/\S+)\n([\s\S]*?)^```$/gm)]
-  assert.ok(blocks.length >= 4)
-  for (const [, path, shown] of blocks) {
-    const source = readFileSync(join(ROOT, path!), 'utf8')
-    assert.ok(
-      withoutIndent(source).includes(withoutIndent(shown!)),
-      `${path} no longer holds what docs/how-to/write-tests.md shows`,
-    )
-  }
-})
+for (const page of ['docs/how-to/write-tests.md', 'docs/how-to/use-test-presets.md']) {
+  test(`${page} shows the examples as they are`, () => {
+    const text = readFileSync(join(ROOT, page), 'utf8')
+    const blocks = [...text.matchAll(/^```[jt]s\n\/\/ (examples\/\S+)\n([\s\S]*?)^```$/gm)]
+    assert.ok(blocks.length >= 4)
+    for (const [, path, shown] of blocks) {
+      const source = readFileSync(join(ROOT, path!), 'utf8')
+      assert.ok(
+        withoutIndent(source).includes(withoutIndent(shown!)),
+        `${path} no longer holds what ${page} shows`,
+      )
+    }
+  })
+}
 
 /** A formatter may indent an excerpt otherwise. */
 const withoutIndent = (text: string): string => text.replaceAll(/^\s+/gm, '').trim()

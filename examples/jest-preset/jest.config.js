@@ -1,0 +1,4 @@
+module.exports = {
+  testEnvironment: 'seriatim/jest',
+  testEnvironmentOptions: { tables: 'serverless.yml', parameters: { stage: 'test' }, seeds: 'seeds.yml' },
+}

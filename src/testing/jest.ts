@@ -1,0 +1,68 @@
+// The preset for jest: an environment that gives each test file a store of its own.
+//
+// Jest runs tests as CommonJS in a context of their own, where an ES module cannot be required. An environment is loaded
+// outside of that context, so the store is opened here, and tests reach it over HTTP or by the global `seriatim`.
+import { TestEnvironment as NodeEnvironment } from 'jest-environment-node'
+import { type OpenedTestStore, openTestStore, sdkEnvironment } from './test-store.js'
+import type { TestStore, TestStoreOptions } from './test-store.js'
+
+export type { Source, TestStore, TestStoreOptions } from './test-store.js'
+
+declare global {
+  /** The store of the test file that is running. */
+  var seriatim: TestStore
+}
+
+/** The part of jest's configuration that is looked at. */
+export interface JestEnvironmentConfig {
+  readonly projectConfig: { readonly rootDir: string; readonly testEnvironmentOptions: object }
+}
+
+/** As jest makes and uses it. */
+export type JestEnvironment = new (
+  config: JestEnvironmentConfig,
+  context: unknown,
+) => { setup(): Promise<void>; teardown(): Promise<void> }
+
+class SeriatimEnvironment extends NodeEnvironment {
+  readonly #options: TestStoreOptions
+  readonly #root: string
+  #opened: OpenedTestStore | undefined
+
+  constructor(config: JestEnvironmentConfig, context: unknown) {
+    super(config, context)
+    this.#options = config.projectConfig.testEnvironmentOptions
+    this.#root = config.projectConfig.rootDir
+  }
+
+  override async setup(): Promise<void> {
+    await super.setup()
+    const opened = await openTestStore(this.#options, this.#root)
+    this.#opened = opened
+    this.global['seriatim'] = opened
+    const { env } = this.global.process
+    Object.assign(env, sdkEnvironment(opened.endpoint, env))
+  }
+
+  override async teardown(): Promise<void> {
+    await this.#opened?.close()
+    await super.teardown()
+  }
+}
+
+/**
+ * Opens a store for each test file, with the tables of a template and the items they begin with. Paths are relative to
+ * `rootDir`. The code under test finds the store by AWS_ENDPOINT_URL_DYNAMODB, the tests by the global `seriatim`.
+ *
+ * @example
+ *   // jest.config.js
+ *   module.exports = {
+ *     testEnvironment: 'seriatim/jest',
+ *     testEnvironmentOptions: { tables: 'serverless.yml', parameters: { stage: 'test' }, seeds: 'seeds.json' },
+ *   }
+ */
+const environment: JestEnvironment = SeriatimEnvironment
+
+// Jest takes an environment as the default export of its module.
+// oxlint-disable-next-line import/no-default-export
+export default environment

@@ -1,0 +1,161 @@
+// A store for the tests of one file: in memory, with the tables of a template and the items they begin with, behind a port
+// of its own. The presets of vitest and jest open one for each test file.
+import { manualClock, type ManualClock } from '../runtime/manual-clock.js'
+import { open, type Store } from '../store.js'
+import type { Parameters } from './intrinsics.js'
+import { readDocument, readTables } from './read-document.js'
+import { type Seed, seedsIn } from './seeds.js'
+import type { TemplateTable } from './table-properties.js'
+import { tablesIn } from './tables-in.js'
+import { TemplateError, wrong } from './template-error.js'
+
+/** The path of a file, or what such a file would hold. */
+export type Source = string | object
+
+export interface TestStoreOptions {
+  /** Templates of CloudFormation or SAM, serverless.yml, or inputs of CreateTable in JSON; one or several. */
+  readonly tables?: Source | readonly Source[] | undefined
+  /** Values of the parameters in those templates: `{ Stage: 'test' }`. */
+  readonly parameters?: Parameters | undefined
+  /** Items by table: `{ Orders: [{ id: 'o1' }] }`; one or several. */
+  readonly seeds?: Source | readonly Source[] | undefined
+  /** Storage nodes: 1 unless told otherwise. */
+  readonly nodes?: number | undefined
+  /** A moment such as `2030-01-01T00:00:00Z`: time stands still there until a test moves `clock`. */
+  readonly now?: string | undefined
+}
+
+export interface TestStore {
+  readonly store: Store
+  /** Where it is reached over HTTP: `http://127.0.0.1:PORT`. The environment's AWS_ENDPOINT_URL_DYNAMODB says the same. */
+  readonly endpoint: string
+  /** The name of each table, by its logical id in the template. */
+  readonly tables: Readonly<Record<string, string>>
+  /** The clock, if the option `now` was given. */
+  readonly clock?: ManualClock
+  /** All tables and seeds as they were at the beginning. */
+  reset(): Promise<void>
+}
+
+export interface OpenedTestStore extends TestStore {
+  close(): Promise<void>
+}
+
+/**
+ * Relative paths are relative to `root`. It listens on that port if it can, on any other otherwise: 0 lets the system choose.
+ */
+export async function openTestStore(
+  options: TestStoreOptions,
+  root: string,
+  port = 0,
+): Promise<OpenedTestStore> {
+  const tables = await tablesFrom(options, root)
+  const seeds = await seedsFrom(options, root, tables)
+  const clock = options.now === undefined ? undefined : manualClock(momentOf(options.now))
+  const store = await open({
+    memory: true,
+    ...(clock !== undefined && { clock }),
+    ...(options.nodes !== undefined && { nodes: options.nodes }),
+  })
+  try {
+    await fill(store, tables, seeds)
+    const { url } = await store.listen({ port }).catch(() => store.listen({ port: 0 }))
+    return {
+      store,
+      endpoint: url,
+      tables: Object.fromEntries(tables.map(({ id, create }) => [id, create.TableName as string])),
+      ...(clock !== undefined && { clock }),
+      reset: async () => {
+        await store.reset()
+        await fill(store, tables, seeds)
+      },
+      close: () => store.close(),
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** What the AWS SDKs look at in the environment, so that code under test reaches the store without being told. */
+export function sdkEnvironment(
+  endpoint: string,
+  present: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  return {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: present['AWS_REGION'] ?? 'us-east-1',
+    AWS_ACCESS_KEY_ID: present['AWS_ACCESS_KEY_ID'] ?? 'test',
+    AWS_SECRET_ACCESS_KEY: present['AWS_SECRET_ACCESS_KEY'] ?? 'test',
+  }
+}
+
+async function tablesFrom(options: TestStoreOptions, root: string): Promise<readonly TemplateTable[]> {
+  const { parameters } = options
+  const tables: TemplateTable[] = []
+  for (const source of tableSourcesIn(options.tables))
+    tables.push(
+      ...(typeof source === 'string'
+        ? await readTables(source, { root, parameters })
+        : tablesIn(source, { parameters, environment: process.env })),
+    )
+  return tables
+}
+
+async function seedsFrom(
+  options: TestStoreOptions,
+  root: string,
+  tables: readonly TemplateTable[],
+): Promise<readonly Seed[]> {
+  const seeds: Seed[] = []
+  for (const source of Array.isArray(options.seeds)
+    ? (options.seeds as readonly Source[])
+    : [options.seeds ?? {}]) {
+    if (typeof source !== 'string') {
+      seeds.push(...seedsIn(source, tables))
+      continue
+    }
+    const document = await readDocument(source, root)
+    try {
+      seeds.push(...seedsIn(document, tables))
+    } catch (error) {
+      throw new TemplateError(`${source}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  return seeds
+}
+
+/** One or several. A list of objects is one document, of inputs of CreateTable, unless paths are among them. */
+function tableSourcesIn(given: Source | readonly Source[] | undefined): readonly Source[] {
+  if (given === undefined) return []
+  return Array.isArray(given) && given.some((each) => typeof each === 'string')
+    ? (given as readonly Source[])
+    : [given]
+}
+
+async function fill(store: Store, tables: readonly TemplateTable[], seeds: readonly Seed[]): Promise<void> {
+  for (const { create, timeToLive } of tables) {
+    // This store has no streams yet; what a table holds does not depend on them.
+    const { StreamSpecification: _, ...input } = create
+    await store.call('CreateTable', input).catch(told(`table ${create.TableName}`))
+    if (timeToLive !== undefined)
+      await store
+        .call('UpdateTimeToLive', { TableName: create.TableName, TimeToLiveSpecification: timeToLive })
+        .catch(told(`table ${create.TableName}`))
+  }
+  for (const seed of seeds)
+    await store.call('PutItem', seed).catch(told(`seeds of ${seed.TableName}: ${JSON.stringify(seed.Item)}`))
+}
+
+/** For promises: a refusal of the store says what was refused. */
+const told =
+  (what: string) =>
+  (error: unknown): never => {
+    throw new TemplateError(`${what}: ${(error as Error).message}`, { cause: error })
+  }
+
+function momentOf(text: string): number {
+  const moment = Date.parse(text)
+  if (Number.isNaN(moment)) throw wrong(['now'], `is a moment such as 2030-01-01T00:00:00Z, not '${text}'`)
+  return moment
+}
