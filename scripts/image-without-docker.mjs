@@ -211,7 +211,10 @@ async function tryOut(stage) {
 async function createTable() {
   const { status } = await fetch('http://127.0.0.1:8000', {
     method: 'POST',
-    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'DynamoDB_20120810.CreateTable' },
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': 'DynamoDB_20120810.CreateTable',
+    },
     body: JSON.stringify({
       TableName: 'Books',
       BillingMode: 'PAY_PER_REQUEST',
