@@ -229,7 +229,7 @@ interface OldLock {
 const lockClientFolder = process.env['DYNAMODB_LOCK_CLIENT']
 const noLockClient =
   lockClientFolder === undefined && 'DYNAMODB_LOCK_CLIENT names no folder with dynamodb-lock-client and aws-sdk'
-test('changing over from dynamodb-lock-client: who takes both waits for the old lock, and the new one for both', {
+test('changing over from dynamodb-lock-client: a worker with both waits for the old lock, one with the new lock for both', {
   skip: noLockClient,
 }, async () => {
   const required = createRequire(join(lockClientFolder!, 'index.js'))
@@ -264,7 +264,7 @@ test('changing over from dynamodb-lock-client: who takes both waits for the old 
       inside.push('both')
       return { lock, added }
     })()
-    const first = await campaigns.acquire('Moe', { waitMs: 0 }) // nobody has the new one yet
+    const first = await campaigns.acquire('Moe', { waitMs: 0 }) // both does not have it yet
     await first.release()
     assert.deepEqual(inside, ['old'])
     await releaseOld(oldOnly)

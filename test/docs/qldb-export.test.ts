@@ -64,13 +64,13 @@ const person = { table: 'Person', tableId: 'p1' }
 const FILES = {
   [`2022/06/08/18/${STRAND}.7-9.ion`]: [
     SYSTEM,
+    block(8, { table: 'Person', tableId: 'p0', id: 'P0', version: 0, data: '{ Name:"of a dropped table" }' }),
     block(
-      8,
+      9,
       { ...vehicle, id: 'V1', version: 0, data: '{ VIN:"KM8", Miles:10, Owner:"P1" }' },
       { ...vehicle, id: 'V2', version: 0, data: '{ VIN:"1N4", Miles:20 }' },
       { ...person, id: 'P1', version: 0, data: '{ Name:"Ada" }' },
     ),
-    block(9, { table: 'Person', tableId: 'p0', id: 'P0', version: 0, data: '{ Name:"of the dropped table" }' }),
   ],
   // Sorted by their names this one would come first.
   [`2022/06/08/18/${STRAND}.10-12.ion`]: [
