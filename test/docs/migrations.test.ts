@@ -13,7 +13,6 @@ import {
   PutItemCommand,
   type AttributeValue,
   type CreateTableCommandInput,
-  type TableDescription,
   TransactGetItemsCommand,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -117,23 +116,26 @@ async function itemsOf(client: DynamoDBClient, TableName: string): Promise<Recor
 const byNumber = (items: readonly Record<string, AttributeValue>[]): Record<string, AttributeValue>[] =>
   items.toSorted((one, other) => Number(one['number']!.N) - Number(other['number']!.N))
 
-const shapeOf = ({
-  KeySchema,
-  LocalSecondaryIndexes,
-  GlobalSecondaryIndexes,
-}: Partial<TableDescription> & Partial<CreateTableCommandInput>): unknown => {
-  const index = ({ IndexName, KeySchema: keys, Projection }: Partial<TableIndex>): object => ({
-    IndexName,
-    KeySchema: keys,
-    Projection,
-  })
-  return {
-    KeySchema,
-    local: LocalSecondaryIndexes?.map(index),
-    global: GlobalSecondaryIndexes?.map(index),
-  }
+interface IndexShape {
+  readonly IndexName?: string | undefined
+  readonly KeySchema?: unknown
+  readonly Projection?: unknown
 }
-type TableIndex = NonNullable<TableDescription['LocalSecondaryIndexes']>[number]
+interface TableShape {
+  readonly KeySchema?: unknown
+  readonly LocalSecondaryIndexes?: readonly IndexShape[] | undefined
+  readonly GlobalSecondaryIndexes?: readonly IndexShape[] | undefined
+}
+const indexShape = ({ IndexName, KeySchema, Projection }: IndexShape): object => ({
+  IndexName,
+  KeySchema,
+  Projection,
+})
+const shapeOf = ({ KeySchema, LocalSecondaryIndexes, GlobalSecondaryIndexes }: TableShape): object => ({
+  KeySchema,
+  local: LocalSecondaryIndexes?.map(indexShape),
+  global: GlobalSecondaryIndexes?.map(indexShape),
+})
 
 async function assertCopied(from: DynamoDBClient, to: DynamoDBClient): Promise<void> {
   const copied = byNumber(await itemsOf(to, 'Orders'))

@@ -12,10 +12,10 @@ import { spawnServer } from '../suites/spawned-server.js'
 import { Installation, scriptOf } from './programs.js'
 
 const installation = new Installation()
-const exports = mkdtempSync(join(tmpdir(), 'seriatim-qldb-'))
+const exported = mkdtempSync(join(tmpdir(), 'seriatim-qldb-'))
 after(() => {
   installation[Symbol.dispose]()
-  rmSync(exports, { recursive: true, force: true })
+  rmSync(exported, { recursive: true, force: true })
 })
 
 const STRAND = 'JdxjkR9bSYB5jMHWcI464T'
@@ -96,7 +96,7 @@ const written = {
 }
 
 function exportOf(name: string, files: Readonly<Record<string, string | Uint8Array>>): string {
-  const folder = join(exports, name)
+  const folder = join(exported, name)
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), content)
