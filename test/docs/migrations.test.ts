@@ -207,7 +207,9 @@ test('migrate-from-dynalite.md names the operations that dynalite does not know 
       }),
     ]
     for (const command of commands) {
-      await assert.rejects(old.send(command as TransactWriteItemsCommand), { name: 'UnknownOperationException' })
+      await assert.rejects(old.send(command as TransactWriteItemsCommand), {
+        name: 'UnknownOperationException',
+      })
       await client.send(command as TransactWriteItemsCommand)
     }
     for (const one of [old, client])
@@ -230,60 +232,67 @@ interface OldLock {
 
 const lockClientFolder = process.env['DYNAMODB_LOCK_CLIENT']
 const noLockClient =
-  lockClientFolder === undefined && 'DYNAMODB_LOCK_CLIENT names no folder with dynamodb-lock-client and aws-sdk'
-test('changing over from dynamodb-lock-client: a worker with both waits for the old lock, one with the new lock for both', {
-  skip: noLockClient,
-}, async () => {
-  const required = createRequire(join(lockClientFolder!, 'index.js'))
-  const sdk = required('aws-sdk') as { DynamoDB: { DocumentClient: new (options: object) => object } }
-  const { FailOpen } = required('dynamodb-lock-client') as { FailOpen: new (options: object) => OldLockClient }
-  await withServer(async (url, client) => {
-    await client.send(new CreateTableCommand({ TableName: 'old', BillingMode: 'PAY_PER_REQUEST', ...KEYS }))
-    const dynamodb = new sdk.DynamoDB.DocumentClient({
-      endpoint: url,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
-    })
-    const settings = { dynamodb, lockTable: 'old', partitionKey: 'id', retryCount: 100 }
-    const old = new FailOpen({ ...settings, leaseDurationMs: 3_000, heartbeatPeriodMs: 500 })
-    const acquireOld = (): Promise<OldLock> =>
-      new Promise((resolve, reject) => {
-        old.acquireLock('Moe', (error, lock) => (error ? reject(error) : resolve(lock)))
+  lockClientFolder === undefined &&
+  'DYNAMODB_LOCK_CLIENT names no folder with dynamodb-lock-client and aws-sdk'
+test(
+  'changing over from dynamodb-lock-client: a worker with both waits for the old lock, one with the new lock for both',
+  {
+    skip: noLockClient,
+  },
+  async () => {
+    const required = createRequire(join(lockClientFolder!, 'index.js'))
+    const sdk = required('aws-sdk') as { DynamoDB: { DocumentClient: new (options: object) => object } }
+    const { FailOpen } = required('dynamodb-lock-client') as {
+      FailOpen: new (options: object) => OldLockClient
+    }
+    await withServer(async (url, client) => {
+      await client.send(new CreateTableCommand({ TableName: 'old', BillingMode: 'PAY_PER_REQUEST', ...KEYS }))
+      const dynamodb = new sdk.DynamoDB.DocumentClient({
+        endpoint: url,
+        region: 'us-east-1',
+        credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
       })
-    const releaseOld = (lock: OldLock): Promise<void> =>
-      new Promise((resolve, reject) => {
-        lock.release((error) => (error ? reject(error) : resolve()))
+      const settings = { dynamodb, lockTable: 'old', partitionKey: 'id', retryCount: 100 }
+      const old = new FailOpen({ ...settings, leaseDurationMs: 3_000, heartbeatPeriodMs: 500 })
+      const acquireOld = (): Promise<OldLock> =>
+        new Promise((resolve, reject) => {
+          old.acquireLock('Moe', (error, lock) => (error ? reject(error) : resolve(lock)))
+        })
+      const releaseOld = (lock: OldLock): Promise<void> =>
+        new Promise((resolve, reject) => {
+          lock.release((error) => (error ? reject(error) : resolve()))
+        })
+      const campaigns = locks(client, { table: 'LockQueue' })
+      await campaigns.setup()
+
+      const inside: string[] = []
+      const oldOnly = await acquireOld()
+      inside.push('old')
+      const both = (async () => {
+        const lock = await acquireOld()
+        const added = await campaigns.acquire('Moe')
+        inside.push('both')
+        return { lock, added }
+      })()
+      const first = await campaigns.acquire('Moe', { waitMs: 0 }) // both does not have it yet
+      await first.release()
+      assert.deepEqual(inside, ['old'])
+      await releaseOld(oldOnly)
+
+      const { lock, added } = await both
+      const newOnly = campaigns.acquire('Moe').then((held) => {
+        inside.push('new')
+        return held
       })
-    const campaigns = locks(client, { table: 'LockQueue' })
-    await campaigns.setup()
-
-    const inside: string[] = []
-    const oldOnly = await acquireOld()
-    inside.push('old')
-    const both = (async () => {
-      const lock = await acquireOld()
-      const added = await campaigns.acquire('Moe')
-      inside.push('both')
-      return { lock, added }
-    })()
-    const first = await campaigns.acquire('Moe', { waitMs: 0 }) // both does not have it yet
-    await first.release()
-    assert.deepEqual(inside, ['old'])
-    await releaseOld(oldOnly)
-
-    const { lock, added } = await both
-    const newOnly = campaigns.acquire('Moe').then((held) => {
-      inside.push('new')
-      return held
+      assert.equal(await campaigns.tryAcquire('Moe'), undefined)
+      assert.deepEqual(inside, ['old', 'both'])
+      await added.release()
+      await releaseOld(lock)
+      await (await newOnly).release()
+      assert.deepEqual(inside, ['old', 'both', 'new'])
     })
-    assert.equal(await campaigns.tryAcquire('Moe'), undefined)
-    assert.deepEqual(inside, ['old', 'both'])
-    await added.release()
-    await releaseOld(lock)
-    await (await newOnly).release()
-    assert.deepEqual(inside, ['old', 'both', 'new'])
-  })
-})
+  },
+)
 
 // The transaction library.
 
@@ -291,7 +300,9 @@ test('check-settled.mjs names what the transaction library has left pending, and
   const script = scriptOf('docs/how-to/migrate-from-transaction-library.md', 'check-settled.mjs')
   await withServer(async (url, client) => {
     const environment = { ...CREDENTIALS, AWS_ENDPOINT_URL: url }
-    await client.send(new CreateTableCommand({ TableName: 'Accounts', BillingMode: 'PAY_PER_REQUEST', ...KEYS }))
+    await client.send(
+      new CreateTableCommand({ TableName: 'Accounts', BillingMode: 'PAY_PER_REQUEST', ...KEYS }),
+    )
     await client.send(
       new CreateTableCommand({
         TableName: 'Transactions',

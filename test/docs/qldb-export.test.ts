@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
-import ion from 'ion-js'
+import { makeBinaryWriter, makeReader } from 'ion-js'
 import { fromSdkItem, unmarshallItem } from '../../src/toolkit/values.js'
 import { spawnServer } from '../suites/spawned-server.js'
 import { Installation, scriptOf } from './programs.js'
@@ -61,7 +61,7 @@ const SYSTEM = `{
 const vehicle = { table: 'Vehicle', tableId: 'v1' }
 const person = { table: 'Person', tableId: 'p1' }
 /** Files of an export, by name. */
-const FILES = {
+const FILES: Readonly<Record<string, readonly string[]>> = {
   [`2022/06/08/18/${STRAND}.7-9.ion`]: [
     SYSTEM,
     block(8, { table: 'Person', tableId: 'p0', id: 'P0', version: 0, data: '{ Name:"of a dropped table" }' }),
@@ -88,8 +88,8 @@ const FILES = {
 const written = {
   'Ion text': (text: string): string => text,
   'Ion binary': (text: string): Uint8Array => {
-    const writer = ion.makeBinaryWriter()
-    writer.writeValues(ion.makeReader(text))
+    const writer = makeBinaryWriter()
+    writer.writeValues(makeReader(text))
     writer.close()
     return writer.getBytes()
   },
@@ -145,7 +145,7 @@ for (const [format, write] of Object.entries(written)) {
       VIN: 'KM8',
       Miles: 12345678901234567890n,
       Owner: 'P1',
-      Since: '2011-10-26',
+      Since: '2011-10-26T',
       Tags: ['a', 'b'],
       Photo: new Uint8Array([0, 1, 2]),
       Sold: null,
