@@ -53,7 +53,10 @@ export async function open() {
 `
 const elsewhere = (recipe: Program): Program => ({
   ...recipe,
-  code: recipe.code.replace(`from 'seriatim'\n`, `from './elsewhere.mjs'\n`),
+  code: recipe.code
+    .replace(`from 'seriatim'\n`, `from './elsewhere.mjs'\n`)
+    // Twelve clients instead of twenty compete as well, and take less time.
+    .replaceAll('length: 20', 'length: 12'),
 })
 
 async function holdAt(url: string, context: TestContext): Promise<void> {
