@@ -54,7 +54,7 @@ export async function open() {
 const elsewhere = (recipe: Program): Program => ({
   ...recipe,
   code: recipe.code
-    .replace(`from 'seriatim'\n`, `from './elsewhere.mjs'\n`)
+    .replace(`from 'seriatim'\n`, `from '../elsewhere.mjs'\n`)
     // Twelve clients instead of twenty compete as well, and take less time.
     .replaceAll('length: 20', 'length: 12'),
 })

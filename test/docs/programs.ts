@@ -69,10 +69,10 @@ export class Installation implements Disposable {
     args: readonly string[] = [],
     environment: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const file = join(this.folder, `${program.page.replaceAll('/', '-')}-${program.name}`)
-    writeFileSync(file, program.code)
-    const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', file, ...args], {
-      cwd: this.folder,
+    const cwd = mkdtempSync(join(this.folder, 'run-'))
+    writeFileSync(join(cwd, program.name), program.code)
+    const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', program.name, ...args], {
+      cwd,
       env: { ...process.env, ...environment },
     })
     return stdout
