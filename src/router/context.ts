@@ -39,6 +39,9 @@ export interface RouterContext {
   readonly tickets: Tickets
 }
 
+/** What a query or scan needs of it. */
+export type RangeContext = Pick<RouterContext, 'catalog' | 'nodes' | 'nodeOf'>
+
 /** Who asks, and a check to call for each table before anything of it is told. */
 export interface RequestScope {
   readonly principal: Principal

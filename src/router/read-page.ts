@@ -35,8 +35,8 @@ export interface ReadPlan {
   readonly consistent: boolean
   /** ReturnConsumedCapacity as it was asked for. */
   readonly capacityDetail: unknown
-  /** Members of the answer that are not DynamoDB's. */
-  readonly extraMembers?: Readonly<Record<string, unknown>>
+  /** Members of the answer that are not DynamoDB's, asked for once the page has been read. */
+  readonly extraMembers?: () => Readonly<Record<string, unknown>>
 }
 
 export type RangeNode = Pick<StorageNode, 'range' | 'rangeText'>
@@ -74,7 +74,7 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Repl
       ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
       : undefined,
     ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
-    ...plan.extraMembers,
+    ...plan.extraMembers?.(),
   })
   return aroundText(page, `],"Count":${entries},"ScannedCount":${entries}${further}}`)
 }
@@ -110,7 +110,7 @@ async function readEntries(plan: ReadPlan): Promise<Reply> {
   const further = furtherMembers({
     LastEvaluatedKey: end === 'exhausted' || last === undefined ? undefined : positionOf(plan.target, last),
     ConsumedCapacity: capacityOf(plan, tally),
-    ...plan.extraMembers,
+    ...plan.extraMembers?.(),
   })
   const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
   return plan.selection.kind === 'count' ? Buffer.from(`{${tail}`) : listReply(LIST_HEAD, items, `],${tail}`)

@@ -3,7 +3,7 @@ import { validationError } from '../model/errors.js'
 import type { SpaceId } from '../model/brand.js'
 import type { IndexShape, KeySchema } from '../model/table.js'
 import { attribute, setAttribute, type Item, type MutableItem } from '../model/value.js'
-import type { Input, RouterContext, Table } from './context.js'
+import type { Input, RangeContext, Table } from './context.js'
 
 export interface ReadTarget {
   readonly table: Table
@@ -17,7 +17,7 @@ export interface ReadTarget {
   readonly heldNames?: ReadonlySet<string>
 }
 
-export function readTarget(context: RouterContext, tableName: string, input: Input): ReadTarget {
+export function readTarget(context: Pick<RangeContext, 'catalog'>, tableName: string, input: Input): ReadTarget {
   const table = context.catalog.table(tableName)
   const indexName = input['IndexName']
   const { key, space } = table.shape

@@ -3,27 +3,30 @@
 import type {
   Coordinator,
   ReadTransactionOutcome,
-  WriteTransaction,
   WriteTransactionOutcome,
 } from '../coordinator/coordinator.js'
+import type { Timestamp } from '../model/brand.js'
+import type { Unit } from '../router/units/unit.js'
 import type { WriteRequest } from '../rules/item.js'
 import type { ItemRecord, WriteOutcome } from '../storage/storage-node.js'
 import { type Request, keyNamed } from './actions.js'
-import type { Snapshots } from '../coordinator/snapshots.js'
 import type { ActionVerdict } from '../storage/transactions.js'
 import type { Image, WriteEntry } from './history.js'
 import type { CallOptions, Network } from './network.js'
 import { type Cluster, nodeOf } from './processes.js'
 import { TABLE } from './table.js'
-import type { Life, SimProcess } from './process.js'
+import { EPOCH_MICROS, type Life, type SimProcess } from './process.js'
 import type { Random } from './random.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
 import { type SimIsolation, SimUnit } from './unit.js'
+import type { CommitAnswer, Refused, SentWork, UnitService } from './unit-service.js'
 
 /** Some give up while a coordinator is still at it, some long after its deadline; a single item is soon asked for again. */
 const PATIENCE_MS = { coordinator: { min: 1500, max: 4500 }, node: { min: 200, max: 1000 } }
 const RETRIES_MAX = 12
 const RETRY_MICROS = { min: 5_000, max: 500_000 }
+/** Units of work that are not in their first attempt. */
+const TRIED_AGAIN = 0.3
 
 type CoordinatorAnswer<Method extends 'read' | 'write'> = Awaited<ReturnType<Coordinator[Method]>>
 
@@ -69,18 +72,45 @@ export class SimClient {
     id: string,
     requests: readonly Request[],
     token?: { readonly again: boolean; readonly misuse?: boolean },
-    unit?: UnitCommit,
   ): Promise<WriteDraft> {
-    const { draft, leave } = this.#begin(id, 'transaction', requests, unit?.judged)
+    const { draft, leave } = this.#begin(id, 'transaction', requests)
     this.#cluster.witness.expect(id, requests)
     if (token === undefined) {
-      const outcome = await this.#write({ actions: requests, ...unit?.request })
+      const outcome = await this.#write({ actions: requests })
       this.#conclude(draft, outcome, 'certain')
-      if (outcome?.outcome === 'cancelled' && unit === undefined)
-        this.#lookAtRefusal(draft, requests, outcome.verdicts)
+      if (outcome?.outcome === 'cancelled') this.#lookAtRefusal(draft, requests, outcome.verdicts)
     } else {
-      await this.#persist(draft, { ...tokenRequest(id, requests), ...unit?.request })
+      await this.#persist(draft, () => this.#write(tokenRequest(id, requests)))
       if (draft.status === 'committed') await this.#afterwards(id, requests, token)
+    }
+    leave()
+    return draft
+  }
+
+  /** The commit of a unit of work, and what the judges hold it to. Repeated as a write transaction is. */
+  async commitUnit(
+    unit: Unit,
+    work: SentWork & { readonly writes: readonly Request[] },
+    judged: Judged,
+    token?: { readonly again: boolean },
+  ): Promise<WriteDraft> {
+    const { id } = unit
+    const { writes, reads, locks } = work
+    const { draft, leave } = this.#begin(id, 'transaction', writes, judged)
+    this.#cluster.witness.expect(id, [...writes, ...reads, ...locks])
+    const claim = token && { text: id, payloadHash: id }
+    const send = async (): Promise<WriteTransactionOutcome | undefined> => {
+      const answer = await (claim === undefined
+        ? this.ofUnit('unitCommit', unit, work)
+        : this.ofUnit('unitCommit', unit, work, claim))
+      this.tell('unit-commit', answer === undefined ? 'lost' : 'refused' in answer ? answer.refused : 'done')
+      return outcomeOf(answer)
+    }
+    if (token === undefined) {
+      this.#conclude(draft, await send(), 'certain')
+    } else {
+      await this.#persist(draft, send)
+      if (draft.status === 'committed' && token.again) this.#judgeAgain(id, await send())
     }
     leave()
     return draft
@@ -92,12 +122,7 @@ export class SimClient {
     requests: readonly Request[],
     { again, misuse }: { readonly again: boolean; readonly misuse?: boolean },
   ): Promise<void> {
-    if (again) {
-      const outcome = await this.#write(tokenRequest(id, requests))
-      this.tell('again', outcome?.outcome ?? 'lost')
-      if (outcome?.outcome === 'committed')
-        this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
-    }
+    if (again) this.#judgeAgain(id, await this.#write(tokenRequest(id, requests)))
     if (misuse === true) {
       const outcome = await this.#write({ actions: requests, token: { text: id, payloadHash: 'another' } })
       this.tell('misuse', outcome?.outcome ?? 'lost')
@@ -107,6 +132,12 @@ export class SimClient {
           `another request under the token of ${id} was ${outcome.outcome}`,
         )
     }
+  }
+
+  #judgeAgain(id: string, outcome: WriteTransactionOutcome | undefined): void {
+    this.tell('again', outcome?.outcome ?? 'lost')
+    if (outcome?.outcome === 'committed')
+      this.#recorder.found.add('token-forgotten', `${id} was committed again under its token`)
   }
 
   /** A read transaction: the images in the order of the keys, if there was an answer. */
@@ -181,7 +212,7 @@ export class SimClient {
     id: string,
     kind: WriteDraft['kind'],
     requests: readonly Request[],
-    judged: UnitCommit['judged'] = {},
+    judged: Judged = {},
   ): { readonly draft: WriteDraft; readonly leave: () => void } {
     const actions = requests.map(({ written }) => written)
     const draft: WriteDraft = {
@@ -199,10 +230,13 @@ export class SimClient {
     return { draft, leave }
   }
 
-  async #persist(draft: WriteDraft, request: object): Promise<void> {
+  async #persist(
+    draft: WriteDraft,
+    send: () => Promise<WriteTransactionOutcome | undefined>,
+  ): Promise<void> {
     let certain: 'certain' | 'doubtful' = 'certain'
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
-      const outcome = await this.#write(request)
+      const outcome = await send()
       const over = this.#conclude(draft, outcome, certain)
       if (over) return
       // From here on an earlier attempt may be at work behind the back of the next.
@@ -279,19 +313,23 @@ export class SimClient {
   }
 
   unit(isolation: SimIsolation): SimUnit {
-    const { nodes, oneProcess } = this.#cluster
+    const began = (EPOCH_MICROS + this.nowMicros) as Timestamp
     return new SimUnit(this, {
       recorder: this.#recorder,
-      nodes: nodes.length,
       id: this.nextId(),
       isolation,
-      opensByReading: oneProcess && this.random.chance(0.5),
+      ...(this.random.chance(TRIED_AGAIN) && { began }),
     })
   }
 
-  /** A read of a unit of work, through any coordinator. */
-  async snapshots(method: keyof Snapshots, ...args: readonly unknown[]): Promise<unknown> {
-    return this.#send('snapshots', method, args)
+  /** What a unit of work asks, of any coordinator. Undefined if the answer was lost. */
+  ofUnit<Method extends keyof UnitService>(
+    method: Method,
+    ...args: Parameters<UnitService[Method]>
+  ): Promise<Awaited<ReturnType<UnitService[Method]>> | undefined> {
+    return this.#send('units', method, args) as Promise<
+      Awaited<ReturnType<UnitService[Method]>> | undefined
+    >
   }
 
   #ask(method: 'write' | 'read', argument: unknown): Promise<unknown> {
@@ -343,10 +381,28 @@ export class SimClient {
 
 const LOST = Symbol('lost')
 
-/** What a commit of a unit of work carries beside its writes, and what the judges hold it to. */
-export interface UnitCommit {
-  readonly request: Pick<WriteTransaction, 'predicates' | 'unit'>
-  readonly judged: Pick<WriteEntry, 'old' | 'ranges' | 'since'>
+/** What the judges hold the commit of a unit of work to. */
+type Judged = Pick<WriteEntry, 'old' | 'ranges' | 'since'>
+
+/** What a commit of a unit was answered, as what a coordinator says of a transaction. */
+function outcomeOf(answer: CommitAnswer | Refused | undefined): WriteTransactionOutcome | undefined {
+  if (answer === undefined) return undefined
+  if (!('refused' in answer)) {
+    const { timestamp } = answer
+    return timestamp === undefined ? { outcome: 'repeated' } : { outcome: 'committed', timestamp }
+  }
+  switch (answer.refused) {
+    case 'UnitConflictException':
+    case 'SnapshotTooOldException':
+    case 'TransactionCanceledException':
+      return { outcome: 'cancelled', verdicts: [] }
+    case 'TransactionInProgressException':
+      return { outcome: 'token-in-progress' }
+    case 'IdempotentParameterMismatchException':
+      return { outcome: 'token-mismatch' }
+    default:
+      return { outcome: 'unknown', message: answer.refused }
+  }
 }
 
 const tokenRequest = (id: string, actions: readonly Request[]) => ({

@@ -11,13 +11,19 @@ import { UNIT_METHODS } from './node-methods.js'
 import { Random } from './random.js'
 import { type SimulationOptions, simulateWorld, type WorldResult } from './simulate.js'
 import { Tally } from './faults.js'
+import type { UnitService } from './unit-service.js'
 import type { JournalOf, Processes } from './world.js'
 
 type Server = 'node' | 'coordinator' | 'recovery'
 type Rules = SimulationOptions['rules']
 
 /** For units of work. */
-const COORDINATOR_UNIT_METHODS = ['open', 'close', 'range', 'lock', 'unlock']
+const COORDINATOR_UNIT_METHODS: readonly (keyof UnitService)[] = [
+  'unitGetItems',
+  'unitRange',
+  'unitCommit',
+  'unitEnd',
+]
 
 /** What each asks of others. */
 const CALLS: Readonly<Record<Server, readonly string[]>> = {
@@ -71,7 +77,7 @@ const ONLY_WITH: Readonly<Record<string, Rules>> = {
   readLatest: 'none',
 }
 
-const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...UNIT_METHODS, ...COORDINATOR_UNIT_METHODS, 'readNew'])
+const ONLY_OF_UNITS: ReadonlySet<string> = new Set([...UNIT_METHODS, ...COORDINATOR_UNIT_METHODS])
 
 const pointsAround = (methods: readonly string[], steps: readonly string[]): readonly string[] =>
   methods.flatMap((method) => steps.map((step) => `${step}:${method}`))
@@ -95,7 +101,7 @@ export const CRASH_POINTS: Readonly<Record<Processes, readonly string[]>> = {
   ],
   one: ofNodes([
     ...pointsAround([...new Set([...CALLS.coordinator, ...CALLS.recovery])], CALLING),
-    ...pointsAround(['get', 'transactGet', 'readNew', ...SERVES.coordinator], RECEIVING),
+    ...pointsAround(['get', 'transactGet', ...SERVES.coordinator], RECEIVING),
     ...NODE_STEPS,
   ]),
 }

@@ -7,13 +7,15 @@ import type { Knobs } from '../model/knobs.js'
 import type { TableShape } from '../model/table.js'
 import { startRecovery } from '../recovery/recovery.js'
 import type { TransactionRules } from '../rules/switches.js'
+import type { Runtime } from '../runtime/runtime.js'
 import { OutcomeUnknown } from '../storage/errors.js'
 import type { TransactionNode } from '../storage/transactions.js'
-import type { RangeAtRequest, UnitNode } from '../storage/units.js'
+import type { UnitNode } from '../storage/units.js'
 import type { SimNode } from './machine.js'
 import { Network, type NetworkOptions } from './network.js'
 import { LEDGER_METHODS, TRANSACTION_METHODS, UNIT_METHODS } from './node-methods.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
+import { unitContext, unitService } from './unit-service.js'
 import type { Witness } from './witness.js'
 
 /** What the processes of one world know of each other. */
@@ -96,19 +98,20 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
           completionsMax: cluster.knobs.completionsMax,
         },
       })
-      return Promise.resolve(coordinatorServices(coordinator, nodes))
+      return Promise.resolve(coordinatorServices(life.runtime, coordinator, nodes))
     },
   })
 }
 
-export function coordinatorServices(coordinator: Coordinator, nodes: readonly CoordinatedNode[]): Services {
-  const { snapshots } = coordinator
-  // A client names a node by its position: it has none to hand over.
-  const range = (position: number, request: RangeAtRequest) =>
-    snapshots.range(nodes[position] as UnitNode, request)
+export function coordinatorServices(
+  runtime: Runtime,
+  coordinator: Coordinator,
+  nodes: readonly CoordinatedNode[],
+): Services {
   const write: Coordinator['write'] = (transaction) => coordinator.write(transaction)
   const read: Coordinator['read'] = (transaction) => coordinator.read(transaction)
-  return { coordinator: { read, write }, snapshots: { ...snapshots, range } }
+  const context = unitContext(runtime, coordinator, nodes, (hash) => nodeOf(hash, nodes.length))
+  return { coordinator: { read, write }, units: unitService(context) }
 }
 
 export function recoveryProcess(cluster: Cluster, position: number): SimProcess {

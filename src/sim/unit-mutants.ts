@@ -6,7 +6,59 @@ export const PLAIN = ['--knobs', 'plain'] as const
 
 const units = { workload: 'units', rules: 'all' } as const
 
+const binding = 'rules/units/binding.js'
+
 export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
+  // What a commit requires.
+  'reads-not-required': {
+    module: binding,
+    find: 'if (validates || isLocked)',
+    replace: 'if (isLocked)',
+    ...units,
+  },
+  'reads-of-writes-not-required': {
+    module: binding,
+    find: 'if (seen !== undefined && (isLocked || validatesReads(isolation)))',
+    replace: 'if (seen !== undefined && isLocked)',
+    ...units,
+  },
+  'first-committer-not-required': {
+    module: binding,
+    find: "return { kind: 'unwritten-since', timestamp: readTimestamp };",
+    replace: 'return undefined;',
+    ...units,
+  },
+  'every-update-taken-for-an-add': {
+    module: binding,
+    find: "mutation.update.tree.actions.some(({ type }) => type !== 'add')",
+    replace: 'false',
+    ...units,
+  },
+  'predicates-not-required': {
+    module: binding,
+    find: 'predicates: validates ? predicates : NONE',
+    replace: 'predicates: NONE',
+    ...units,
+  },
+  'scan-required-of-one-node': {
+    module: 'router/units/predicates.js',
+    find: 'nodes: everywhere',
+    replace: 'nodes: [0]',
+    ...units,
+  },
+  // Where a unit reads.
+  'items-read-at-another-snapshot': {
+    module: 'router/units/get-items.js',
+    find: 'if (readsAtOneSnapshot(unit.isolation) && unit.readTimestamp === undefined) {',
+    replace: 'if (readsAtOneSnapshot(unit.isolation)) {',
+    ...units,
+  },
+  'range-read-at-another-snapshot': {
+    module: 'router/units/unit.js',
+    find: 'const at = unit.readTimestamp ?? (await snapshots.open(open));',
+    replace: 'const at = await snapshots.open(open);',
+    ...units,
+  },
   // Validation.
   'version-not-expected': {
     module: 'rules/expectation.js',

@@ -1,28 +1,28 @@
-// A unit of work of a simulated client: reads at a snapshot, and a commit that carries what it has read.
+// A unit of work of a simulated client: reads at a snapshot, and a commit that carries what it has read. It asks what a
+// coordinator offers (unit-service.ts), and knows nothing of what a level of isolation requires: that is the store's.
 //
-//   open --> get, range, ... (each written down as a read at that timestamp) --> commit: expectations and predicates
+//   get, range, ... (each written down as a read at the timestamp it was answered with) --> commit: writes, reads, ranges
 //
-// What the judges hold it to: reads are the model at the snapshot; a serializable unit's reads and ranges are the model
+// What the judges hold it to: reads are the model at the snapshot, of which there is one at snapshot and serializable; a serializable unit's reads and ranges are the model
 // just before its commit, too; at snapshot nobody has written in between what it writes.
-import { evaluateCondition, openExpressions } from '../expression/expression.js'
+import { openExpressions } from '../expression/expression.js'
 import type { BoundCondition } from '../expression/types.js'
-import type { LocatedPredicate } from '../coordinator/coordinator.js'
-import type { SnapshotPage, SnapshotRecords, Snapshots } from '../coordinator/snapshots.js'
 import type { ItemRef } from '../ledger/ledger.js'
-import type { KeyBytes, Timestamp } from '../model/brand.js'
-import { itemRange, type KeyRange } from '../model/key-range.js'
+import type { Timestamp } from '../model/brand.js'
+import { type Isolation, namesReads, readsAtOneSnapshot, validatesReads } from '../model/isolation.js'
 import type { Item } from '../model/value.js'
-import type { ItemRecord } from '../storage/storage-node.js'
-import type { LockReply } from '../storage/units.js'
+import type { Input } from '../router/context.js'
+import type { BoundGet } from '../router/units/get-items.js'
+import type { Unit } from '../router/units/unit.js'
+import type { UnitRead } from '../rules/units/binding.js'
+import type { ReadPoint } from '../storage/units.js'
 import { type Clause, check, keyNamed, type Request } from './actions.js'
 import type { SimClient } from './client.js'
 import type { Image, RangeSeen } from './history.js'
-import { EPOCH_MICROS } from './process.js'
-import { nodeOf } from './processes.js'
 import { TABLE } from './table.js'
 import { imageOf, type Recorder, type WriteDraft } from './recorder.js'
 
-export type SimIsolation = 'read-committed' | 'snapshot' | 'serializable'
+export type SimIsolation = Exclude<Isolation, 'read-uncommitted'>
 
 /** A range of the key space, and the keys of the workload that lie in it. */
 export interface SimRange {
@@ -34,215 +34,202 @@ export interface SimRange {
 
 export interface SimUnitOptions {
   readonly recorder: Recorder
-  readonly nodes: number
   readonly id: string
   readonly isolation: SimIsolation
-  /** The first read opens the snapshot, in the same request. */
-  readonly opensByReading: boolean
+  /** When its first attempt began, of a unit that is tried again: it reads what is being written, too. */
+  readonly began?: Timestamp
 }
 
 const PAGE_ENTRIES = 3
 const PAGES_MAX = 50
-const LOCKED_MICROS = 2_000_000
+/** Of a unit, and with it of its locks. */
+const TIMEOUT_MS = 2_000
+/** A client may name what it has read where it need not. */
+const NAMES_ALL = 0.2
 
 export class SimUnit {
   readonly #client: SimClient
   readonly #recorder: Recorder
-  readonly #nodes: number
-  readonly #opensByReading: boolean
+  readonly #began: Timestamp | undefined
   readonly id: string
   readonly isolation: SimIsolation
   readonly #versions = new Map<string, Timestamp | undefined>()
   readonly #images = new Map<string, Image>()
-  readonly #predicates: LocatedPredicate[] = []
+  readonly #predicates: Input[] = []
   readonly #ranges: RangeSeen[] = []
   readonly #locked = new Set<string>()
   #snapshot: Timestamp | undefined
 
-  constructor(client: SimClient, { recorder, nodes, id, isolation, opensByReading }: SimUnitOptions) {
-    this.#opensByReading = opensByReading
+  constructor(client: SimClient, { recorder, id, isolation, began }: SimUnitOptions) {
     this.#client = client
     this.#recorder = recorder
-    this.#nodes = nodes
+    this.#began = began
     this.id = id
     this.isolation = isolation
   }
 
-  /** False if the unit cannot go on. */
-  async open(): Promise<boolean> {
-    return this.#opensByReading || this.#open()
-  }
-
-  async #open(): Promise<boolean> {
-    this.#snapshot = (await this.#client.snapshots('open')) as Timestamp | undefined
-    return this.#snapshot !== undefined
-  }
-
-  async lock(name: string): Promise<boolean> {
-    const reply = (await this.#client.snapshots('lock', {
-      unit: { id: this.id, began: EPOCH_MICROS + this.#client.nowMicros },
-      items: [{ space: TABLE.space, key: keyNamed(name).key }],
-      until: EPOCH_MICROS + this.#client.nowMicros + LOCKED_MICROS,
-    })) as LockReply | undefined
-    this.#client.tell('lock', reply?.verdict ?? 'lost')
-    if (reply?.verdict !== 'locked') return false
-    this.#locked.add(name)
-    return true
-  }
-
-  async get(names: readonly string[]): Promise<readonly Image[] | undefined> {
+  /** Undefined if the unit cannot go on. The first read of a unit opens its snapshot. */
+  async get(
+    names: readonly string[],
+    { lock = false }: { readonly lock?: boolean } = {},
+  ): Promise<readonly Image[] | undefined> {
     const invokedAt = this.#client.nowMicros
-    const items = names.map((name) => ({ space: TABLE.space, key: keyNamed(name).key }))
-    const outcome = await this.#read(items)
-    this.#client.tell('unit-read', outcome?.outcome ?? 'lost')
-    if (outcome?.outcome !== 'read') return undefined
-    const images = outcome.records.map(imageOf)
+    // Those whose answer is lost may be locked, too.
+    if (lock) for (const name of names) this.#locked.add(name)
+    const gets = names.map((name) => getOf(name, lock))
+    const answer = await this.#client.ofUnit('unitGetItems', this.#unit(), gets)
+    this.#client.tell(lock ? 'unit-lock' : 'unit-read', told(answer))
+    if (answer === undefined || 'refused' in answer) return undefined
+    this.#noteSnapshot(answer.at)
+    const images = answer.records.map(imageOf)
     this.#recorder.reads.push({
       kind: 'read',
       id: this.id,
-      timestamp: this.#snapshot as Timestamp,
+      timestamp: answer.at as Timestamp,
       images: new Map(names.map((name, at) => [name, images[at]])),
       invokedAt,
       completedAt: this.#client.nowMicros,
     })
     for (const [at, name] of names.entries()) {
-      this.#versions.set(name, outcome.records[at]?.timestamp)
+      this.#versions.set(name, answer.records[at]?.timestamp)
       this.#images.set(name, images[at])
     }
     return images
   }
 
-  /** The first of them opens the snapshot, if the unit has none. */
-  async #read(items: readonly ItemRef[]): Promise<SnapshotRecords | undefined> {
-    if (this.#snapshot !== undefined)
-      return (await this.#client.snapshots('read', { at: this.#snapshot, items })) as
-        SnapshotRecords | undefined
-    const above = this.#client.random.chance(0.3) && ({ above: 'decided' } as const)
-    const opened = (await this.#client.snapshots('readNew', { items, ...above })) as
-      Awaited<ReturnType<Snapshots['readNew']>> | undefined
-    this.#snapshot = opened?.at
-    return opened?.answer
-  }
-
-  async range({ keys, partition, filter: clause }: SimRange): Promise<boolean> {
-    if (this.#snapshot === undefined && !(await this.#open())) return false
+  /** False if the unit cannot go on. */
+  async range(range: SimRange): Promise<boolean> {
+    const { keys } = range
     const invokedAt = this.#client.nowMicros
-    const range = rangeOf(partition)
-    const nodes =
-      partition === undefined
-        ? Array.from({ length: this.#nodes }, (_, at) => at)
-        : [nodeOf(keyNamed(keys[0] as string).key.hash, this.#nodes)]
-    const filter = clause && bound(clause)
+    const input = inputOf(range)
+    const items = await this.#walk(input)
+    if (items === undefined) return false
     const images = new Map<string, Image>()
-    const nameOf = new Map(keys.map((name) => [keyNamed(name).key.bytes, name]))
-    const matches = (image: Item): boolean => filter === undefined || evaluateCondition(filter, image)
-    for (const node of nodes) {
-      const records = await this.#walk(node, range)
-      if (records === undefined) return false
-      for (const [key, record] of records) {
-        const image = imageOf(record)
-        // Other workloads' keys are none of this unit's business.
-        const name = nameOf.get(key)
-        if (name !== undefined && image !== undefined && matches(image)) images.set(name, image)
-      }
+    for (const item of items) {
+      // Other workloads' keys are none of this unit's business.
+      const name = nameOf(item)
+      if (keys.includes(name)) images.set(name, item)
     }
+    const filter = range.filter && bound(range.filter)
     const seen = { keys, ...(filter && { filter }), images }
-    const timestamp = this.#snapshot as Timestamp
     this.#recorder.ranges.push({
       kind: 'range',
       id: this.id,
-      timestamp,
+      timestamp: this.#snapshot as Timestamp,
       ...seen,
       invokedAt,
       completedAt: this.#client.nowMicros,
     })
     this.#ranges.push(seen)
-    this.#predicates.push({
-      check: { table: TABLE, since: timestamp, range, ...(filter && { filter }) },
-      nodes,
-    })
+    this.#predicates.push(input)
     return true
   }
 
   /** Commits these writes; at most one an item. */
   async commit(writes: readonly Request[], token?: { readonly again: boolean }): Promise<WriteDraft> {
-    const validates = this.isolation === 'serializable'
-    const left = new Set([...this.#versions.keys()].filter((name) => validates || this.#locked.has(name)))
-    const requests = writes.map((write) => {
-      const { key } = write.written
-      const expected = left.delete(key)
-        ? ({ kind: 'version', written: this.#versions.get(key) } as const)
-        : this.isolation === 'snapshot' && !onlyAdds(write)
-          ? ({ kind: 'unwritten-since', timestamp: this.#snapshot as Timestamp } as const)
-          : undefined
-      return this.#owned(expected === undefined ? write : { ...write, expected })
-    })
-    for (const name of left)
-      requests.push(
-        this.#owned({ ...check(name), expected: { kind: 'version', written: this.#versions.get(name) } }),
-      )
-    const locked = new Map([...this.#locked].map((name) => [name, this.#images.get(name)] as const))
-    return this.#client.transact(this.id, requests, token, {
-      request: {
-        unit: this.id,
-        ...(validates && this.#predicates.length > 0 && { predicates: this.#predicates }),
-      },
-      judged: {
-        // What was read under a lock stays as it is, at whatever level.
-        ...(validates ? { old: this.#images, ranges: this.#ranges } : { old: locked }),
-        ...(this.isolation === 'snapshot' && { since: this.#snapshot as Timestamp }),
-      },
-    })
+    const locks = [...this.#locked]
+    const isNamed = namesReads(this.isolation, locks) || this.#client.random.chance(NAMES_ALL)
+    const read = isNamed ? [...this.#versions] : []
+    const snapshot = this.#snapshot
+    const work = {
+      writes,
+      reads: read.map(
+        ([name, written]): UnitRead => ({ ...check(name), expected: { kind: 'version', written } }),
+      ),
+      locks: locks.map((name) => check(name)),
+      predicates: this.#predicates,
+    }
+    const judged = {
+      // What was read under a lock stays as it is, at whatever level.
+      ...(validatesReads(this.isolation)
+        ? { old: this.#images, ranges: this.#ranges }
+        : { old: new Map(locks.map((name) => [name, this.#images.get(name)] as const)) }),
+      ...(this.isolation === 'snapshot' && { since: snapshot as Timestamp }),
+    }
+    const draft = await this.#client.commitUnit(this.#unit(), work, judged, token)
+    // The answer to a commit closes its snapshot.
+    if (draft.status !== 'unknown') this.#snapshot = undefined
+    return draft
   }
 
   async close(): Promise<void> {
-    if (this.#snapshot !== undefined) await this.#client.snapshots('close', this.#snapshot)
-    if (this.#locked.size > 0) {
-      const items = [...this.#locked].map((name) => ({ space: TABLE.space, key: keyNamed(name).key }))
-      await this.#client.snapshots('unlock', this.id, items)
+    if (this.#snapshot === undefined && this.#locked.size === 0) return
+    const locks = [...this.#locked].map(refOf)
+    await this.#client.ofUnit('unitEnd', this.#unit(), locks)
+  }
+
+  #unit(): Unit {
+    return {
+      id: this.id,
+      isolation: this.isolation,
+      readTimestamp: this.#snapshot,
+      began: this.#began,
+      attemptBegan: undefined,
+      timeoutMs: TIMEOUT_MS,
     }
   }
 
-  #owned(request: Request): Request {
-    return this.#locked.has(request.written.key) ? { ...request, locked: true } : request
+  #noteSnapshot(at: ReadPoint): void {
+    if (!readsAtOneSnapshot(this.isolation)) return
+    this.#snapshot ??= at as Timestamp
+    if (at !== this.#snapshot)
+      this.#recorder.found.add('two-snapshots', `${this.id} read at ${this.#snapshot} and at ${at}`)
   }
 
-  /** All pages of one node. */
-  async #walk(
-    node: number,
-    whole: KeyRange,
-  ): Promise<readonly (readonly [KeyBytes, ItemRecord])[] | undefined> {
-    const found: (readonly [KeyBytes, ItemRecord])[] = []
-    let range = whole
+  /** All pages of a range. */
+  async #walk(input: Input): Promise<readonly Item[] | undefined> {
+    const found: Item[] = []
+    let start: Item | undefined
     for (let page = 0; page < PAGES_MAX; page++) {
-      const request = {
-        space: TABLE.space,
-        ...range,
-        reverse: false,
-        entriesMax: PAGE_ENTRIES,
-        bytesMax: Infinity,
-        at: this.#snapshot,
-        table: TABLE,
-      }
-      const outcome = (await this.#client.snapshots('range', node, request)) as SnapshotPage | undefined
-      this.#client.tell('unit-range', outcome?.outcome ?? 'lost')
-      if (outcome?.outcome !== 'read') return undefined
-      for (const { key, record } of outcome.page.entries) found.push([key, record])
-      const last = outcome.page.entries.at(-1)
-      if (!outcome.page.more || last === undefined) return found
-      range = { ...whole, from: `${last.key}\0` as KeyBytes }
+      const request = { ...input, Limit: PAGE_ENTRIES, ...(start && { ExclusiveStartKey: start }) }
+      const answer = await this.#client.ofUnit('unitRange', this.#unit(), request)
+      this.#client.tell('unit-range', told(answer))
+      if (answer === undefined || 'refused' in answer) return undefined
+      this.#noteSnapshot(answer.at)
+      found.push(...answer.items)
+      start = answer.next
+      if (start === undefined) return found
     }
     throw new Error('the pages of a range do not end')
   }
 }
 
-const rangeOf = (partition: string | undefined): KeyRange =>
-  partition === undefined ? { from: '' as KeyBytes } : itemRange(TABLE.key, { S: partition })
+/** In the words of the store's insides. */
+function told(answer: object | undefined): string {
+  if (answer === undefined) return 'lost'
+  if (!('refused' in answer)) return 'read'
+  return TOLD.get(answer.refused) ?? String(answer.refused)
+}
 
-const onlyAdds = ({ mutation, condition }: Request): boolean =>
-  mutation.kind === 'update' &&
-  condition === undefined &&
-  mutation.update.tree.actions.every(({ type }) => type === 'add')
+const TOLD: ReadonlyMap<unknown, string> = new Map([
+  ['UnitConflictException', 'conflict'],
+  ['SnapshotTooOldException', 'snapshot-too-old'],
+])
+
+const refOf = (name: string): ItemRef => ({ space: TABLE.space, key: keyNamed(name).key })
+
+const getOf = (name: string, locked: boolean): BoundGet => ({
+  tableName: TABLE.name,
+  keyAttributes: keyNamed(name).keyAttributes,
+  ref: refOf(name),
+  locked,
+})
+
+/** As on the wire, for the pages and for the predicate. */
+function inputOf({ partition, filter }: SimRange): Input {
+  const values = { ...filter?.values, ...(partition !== undefined && { ':p': { S: partition } }) }
+  return {
+    TableName: TABLE.name,
+    ...(partition !== undefined && { KeyConditionExpression: 'p = :p' }),
+    ...(filter && { FilterExpression: filter.text }),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+  }
+}
+
+function nameOf(item: Item): string {
+  const id = item['id']
+  return id !== undefined && 'S' in id ? id.S : ''
+}
 
 function bound({ text, values }: Clause): BoundCondition {
   return openExpressions(values ? { ExpressionAttributeValues: values } : {}).condition(

@@ -1,7 +1,8 @@
-// One attempt of a unit of work on Seriatim. A store in this process is asked directly (direct.ts), another one over the
-// wire; what becomes of the answers is the same.
+// One attempt of a unit of work on Seriatim. A store in this process is asked through the port (port/direct-units.ts),
+// another one over the wire; what becomes of the answers is the same.
+import { namesReads, readsAtOneSnapshot, validatesReads } from '../model/isolation.js'
 import type { Item } from '../model/value.js'
-import type { DirectUnit, DirectUnits, Ticket } from './direct.js'
+import type { DirectUnit, DirectUnits, Ticket } from '../port/direct-units.js'
 import { OutcomeUnknown } from './errors.js'
 import { unitLimits } from './limits.js'
 import type { NativeUnits } from './native.js'
@@ -9,7 +10,7 @@ import { namingTables } from './naming.js'
 import { commitRefusal, readRefusal } from './native-errors.js'
 import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
 import { goneOn, type Kept, type Plan, type ResumedPlan } from './native-detached.js'
-import { EarlierCommitted, isRepeatable } from './protocol.js'
+import { EarlierCommitted } from './protocol.js'
 import type { Attempt, AttemptStart, CommitReport, ItemAddress, Page } from './protocol.js'
 import type { RangeRequest, ReadItem, TableLayout, UnitWork } from './protocol.js'
 import { isTurnedAway, Overloaded, timedOut, verdictOf } from './refusals.js'
@@ -32,6 +33,7 @@ interface PageAnswer extends Answer {
 }
 
 const COMMITTED: CommitReport = { protocol: 'seriatim' }
+const NONE: readonly never[] = []
 
 export class NativeAttempt implements Attempt {
   /** What a unit has read that was resumed is validated by a commit, which also ends its plan. */
@@ -61,7 +63,7 @@ export class NativeAttempt implements Attempt {
     this.#keptLocks = resumed?.kept.work.locks ?? []
     this.#start = start
     const { id, isolation, timeoutMs } = start
-    this.#isRepeatable = isRepeatable(isolation)
+    this.#isRepeatable = readsAtOneSnapshot(isolation)
     const began = resumed?.kept.began ?? (start.carried as Ticket | undefined)
     const readTimestamp = resumed && readTimestampOf(resumed.kept)
     this.#unit = { id, isolation, timeoutMs, readTimestamp, began, attemptBegan: resumed?.clock }
@@ -150,7 +152,7 @@ export class NativeAttempt implements Attempt {
   async commit(work: UnitWork): Promise<CommitReport> {
     const { direct } = this.#shared.endpoint
     if (this.#plan !== undefined) await this.#commitPlan(work, this.#plan)
-    else if (direct !== undefined && work.locks.length === 0) await this.#commitDirectly(direct, work)
+    else if (direct !== undefined) await this.#commitDirectly(direct, work)
     else await this.#send(this.#commitInput(work), work)
     this.#isOver = true
     this.#shared.committed(this.#unit.id)
@@ -202,14 +204,16 @@ export class NativeAttempt implements Attempt {
   }
 
   async #commitDirectly(direct: DirectUnits, work: UnitWork): Promise<void> {
-    const { reads, actions, ranges } = work
+    const { actions, ranges, locks } = work
+    const { isolation } = this.#unit
     const predicates = ranges.length === 0 ? ranges : ranges.map(predicateInput)
     this.usage.requests++
     try {
       await direct.commit({
         unit: this.#unit,
-        reads,
+        reads: namesReads(isolation, locks) ? work.reads : NONE,
         actions,
+        locks,
         predicates,
         wireActions: () => actions.map(actionInput),
       })
@@ -222,11 +226,10 @@ export class NativeAttempt implements Attempt {
     const { id, isolation } = this.#unit
     const input: Wire = { Unit: this.#unitInput() }
     if (this.#shared.endpoint.losesNoAnswers !== true) input['ClientRequestToken'] = id
-    const validates = isolation === 'serializable'
-    // What was read under a lock is validated at every level: the lock may have been lost, and taken again unnoticed.
-    if (work.reads.length > 0 && (validates || work.locks.length > 0))
+    if (work.reads.length > 0 && namesReads(isolation, work.locks))
       input['Reads'] = work.reads.map(readInput)
-    if (work.ranges.length > 0 && validates) input['Predicates'] = work.ranges.map(predicateInput)
+    if (work.ranges.length > 0 && validatesReads(isolation))
+      input['Predicates'] = work.ranges.map(predicateInput)
     input['TransactItems'] = work.actions.map(actionInput)
     if (work.locks.length > 0) input['Locks'] = work.locks.map(addressInput)
     return input

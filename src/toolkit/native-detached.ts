@@ -8,7 +8,7 @@
 //              names their versions: at isolation `snapshot` what is written must be as it was there, or as it is named
 import { parseItem } from '../model/parse-value.js'
 import type { AttributeValue, Item } from '../model/value.js'
-import type { Ticket } from './direct.js'
+import type { Ticket } from '../port/direct-units.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Conflict, UnitNotFound } from './errors.js'
 import type { Action, ItemAddress, ReadItem, UnitWork } from './protocol.js'

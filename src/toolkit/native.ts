@@ -7,7 +7,7 @@
 //
 // May import: model, expression, runtime, and the other files of the toolkit.
 import type { Runtime } from '../runtime/runtime.js'
-import type { Ticket } from './direct.js'
+import type { Ticket } from '../port/direct-units.js'
 import type { ExtendedEndpoint } from './endpoint.js'
 import { Layouts } from './layout.js'
 import { unitLimits } from './limits.js'

@@ -5,34 +5,17 @@
 //                                              commit(work) | end(work)  once, after it
 //
 // Items and keys are in the wire's form here (see values.ts).
-import type { BoundUpdate } from '../expression/types.js'
 import type { TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
+import type { Action, ItemAddress, ReadEntry, ReadItem } from '../port/direct-units.js'
 import type { Deadline } from './deadline.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
+
+export type { Action, ActionExpressions, ItemAddress, ReadEntry, ReadItem, Version } from '../port/direct-units.js'
 
 /** What is known of a table: its key, and its indexes with what they project. */
 export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {
   readonly indexes: readonly Omit<TableShape['indexes'][number], 'space'>[]
-}
-
-export interface ItemAddress {
-  readonly table: string
-  /** The key attributes and nothing else. */
-  readonly key: Item
-}
-
-/** Names one state of an item: a timestamp, or the id of its writer. Equal versions are the same state. */
-export type Version = string | number
-
-/** An item as it was read; neither member if there is none. */
-export interface ReadItem {
-  readonly item?: Item
-  readonly version?: Version
-  /** The size of the item, where the endpoint tells. */
-  readonly bytes?: number
-  /** Where an endpoint in this process has found it. */
-  readonly place?: unknown
 }
 
 /** A query or scan as it is sent: the wire's words, without TableName's friends that a unit never uses. */
@@ -51,42 +34,6 @@ export interface Page {
   readonly items: readonly Item[]
   /** Where the next page begins; absent after the last. */
   readonly next?: Item
-}
-
-/** Expressions of one action, with names and values that do not clash. */
-export interface ActionExpressions {
-  readonly update?: string
-  readonly condition?: string
-  readonly names?: Readonly<Record<string, string>>
-  readonly values?: Item
-}
-
-/** What is to be done with one item; a unit has at most one action for an item. */
-export interface Action extends ItemAddress {
-  readonly kind: 'put' | 'update' | 'delete' | 'check'
-  /** The new item, of a put. */
-  readonly item?: Item
-  readonly expressions: ActionExpressions
-  /** The update of `expressions`, ready to be applied; absent where the caller wrote a text. */
-  readonly bound?: BoundUpdate
-  /** What the unit has read of the same item. */
-  readonly read?: ReadEntry
-  /**
-   * The condition is not the caller's: it holds if the item is still as it was when several steps were folded into
-   * this action. Where it fails, that is a conflict.
-   */
-  readonly pinned: boolean
-}
-
-/** A single item that was read, or found absent. */
-export interface ReadEntry extends ItemAddress {
-  readonly version?: Version
-  /** The item itself, where an endpoint has no versions to compare. */
-  readonly item?: Item
-  /** As in ReadItem. */
-  readonly place?: unknown
-  /** There is an action on the item, which has this as its `read`. */
-  readonly written?: true
 }
 
 /** A range that was read, and how far. */
@@ -157,10 +104,6 @@ export interface Attempt {
   /** Requests sent and capacity units consumed so far. */
   readonly usage: { readonly requests: number; readonly capacity: number }
 }
-
-/** Whether repeated reads of one item within an attempt give the same image. */
-export const isRepeatable = (isolation: IsolationLevel): boolean =>
-  isolation === 'snapshot' || isolation === 'serializable'
 
 /** A way to commit. */
 export interface Protocol {

@@ -6,6 +6,7 @@
 //
 // This file is the contract; every way to commit implements it, and one suite runs against all of them.
 
+import type { Isolation } from '../model/isolation.js'
 import type { NumberValue } from './values.js'
 
 /** A type map from table name to the types of its key and items; any string and object without one. */
@@ -19,7 +20,7 @@ export type TableMap<Tables> = { readonly [Name in keyof Tables]: TableTypes }
 type Anything = { key: Record<string, any>; item: Record<string, any> }
 export type AnyTables = Readonly<Record<string, Anything>>
 
-export type IsolationLevel = 'read-uncommitted' | 'read-committed' | 'snapshot' | 'serializable'
+export type IsolationLevel = Isolation
 
 /** An expression over one item, with plain JavaScript values. */
 export interface Condition {

@@ -4,12 +4,12 @@
 //   unplaced = puts whose key is not known before the table's layout is, and what was written after them
 //
 // Reads of one turn go in one request. What is held in memory is counted, and bounded.
+import { readsAtOneSnapshot } from '../model/isolation.js'
 import { itemBytes } from '../model/item-size.js'
 import type { Item } from '../model/value.js'
 import { ConditionFailed } from './errors.js'
 import { changesItem, dependsOnBase, fold, imageAfter, type Step } from './fold.js'
 import { unitLimits } from './limits.js'
-import { isRepeatable } from './protocol.js'
 import { isRetriableAttempt, surfaced } from './refusals.js'
 import type { Action, Attempt, ItemAddress, ReadEntry, ReadItem, UnitWork } from './protocol.js'
 import { described, idOf, putKey, stepBytes, stepOf } from './steps.js'
@@ -50,7 +50,7 @@ export class UnitItems {
 
   constructor(port: Attempt, isolation: IsolationLevel, bytesMax: number = unitLimits.unitBytesMax) {
     this.#port = port
-    this.#isRepeatable = isRepeatable(isolation)
+    this.#isRepeatable = readsAtOneSnapshot(isolation)
     this.#bytesMax = bytesMax
   }
 
@@ -211,12 +211,11 @@ export class UnitItems {
     const actions: Action[] = []
     for (const entry of this.#entries.values()) {
       const isWritten = entry.steps.length > 0
-      const read = readOf(entry, isWritten)
+      const read = readOf(entry, isWritten ? actions.length : undefined)
       if (read !== undefined) reads.push(read)
       if (!isWritten) continue
       const action = this.#fold(entry) as { -readonly [Member in keyof Action]: Action[Member] }
-      // Only an endpoint that has told where the item is has a use for it.
-      if (read?.place !== undefined) action.read = read
+      if (read?.place !== undefined) action.place = read.place
       actions.push(action)
     }
     return { reads, actions }
@@ -224,7 +223,7 @@ export class UnitItems {
 
   /** What was read so far. */
   reads(): ReadEntry[] {
-    return [...this.#entries.values()].flatMap((entry) => readOf(entry, false) ?? [])
+    return [...this.#entries.values()].flatMap((entry) => readOf(entry, undefined) ?? [])
   }
 
   /** Goes on with what another unit has read and is about to write. */
@@ -264,12 +263,17 @@ export class UnitItems {
 
 const NOW = Promise.resolve()
 
-function readOf({ address: { table, key }, read }: Entry, isWritten: boolean): ReadEntry | undefined {
+/** `write`: the position of the action on the same item. */
+function readOf(
+  { address: { table, key }, read }: Entry,
+  write: number | undefined,
+): ReadEntry | undefined {
   if (read === undefined) return undefined
   const entry: { -readonly [Member in keyof ReadEntry]: ReadEntry[Member] } = { table, key }
   if (read.item !== undefined) entry.item = read.item
   if (read.version !== undefined) entry.version = read.version
   if (read.place !== undefined) entry.place = read.place
-  if (isWritten && read.place !== undefined) entry.written = true
+  // Only an endpoint that has told where the item is has a use for it.
+  if (write !== undefined && read.place !== undefined) entry.write = write
   return entry
 }

@@ -6,7 +6,7 @@ import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
 import type { TableShape } from '../../model/table.js'
 import { attribute, type Item } from '../../model/value.js'
 import type { StorageNode } from '../../storage/storage-node.js'
-import type { Input, Operation, RequestScope, RouterContext } from '../context.js'
+import type { Input, Operation, RangeContext, RequestScope } from '../context.js'
 import {
   openQueryExpressions,
   refuseNestedKeyPaths,
@@ -49,15 +49,16 @@ export const query: Operation = {
 /** How the nodes are asked, and what is said beside DynamoDB's answer. */
 export interface RangeReader {
   nodeView(node: StorageNode, table: TableShape): RangeNode
-  readonly extraMembers?: Readonly<Record<string, unknown>>
+  /** Asked for once the page has been read. */
+  readonly extraMembers?: () => Readonly<Record<string, unknown>>
 }
 
 export const plainReads: RangeReader = { nodeView: (node) => node }
 
 export async function runQuery(
-  context: RouterContext,
+  context: RangeContext,
   input: Input,
-  scope: RequestScope,
+  scope: Pick<RequestScope, 'authorise'>,
   reader: RangeReader,
 ): Promise<Reply> {
   const tableName = tableNameOf(input['TableName'])
@@ -138,7 +139,7 @@ function rest(
 }
 
 /** An index entry lives on the node of its item: only a global index has one partition on several nodes. */
-export function nodesOf(context: RouterContext, target: ReadTarget, key: KeyBytes): readonly StorageNode[] {
+export function nodesOf(context: RangeContext, target: ReadTarget, key: KeyBytes): readonly StorageNode[] {
   return target.index?.kind === 'global' ? context.nodes : [context.nodeOf(hashOf(key))]
 }
 

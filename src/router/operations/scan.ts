@@ -3,7 +3,7 @@ import { validationError } from '../../model/errors.js'
 import { segmentRange, type KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
 import type { Item } from '../../model/value.js'
-import type { Input, Operation, RequestScope, RouterContext } from '../context.js'
+import type { Input, Operation, RangeContext, RequestScope } from '../context.js'
 import { openScanExpressions, refuseNestedKeyPaths } from '../read-expressions.js'
 import { conditionMapShape, readMembers } from '../read-members.js'
 import { readPage } from '../read-page.js'
@@ -39,9 +39,9 @@ export const scan: Operation = {
 }
 
 export async function runScan(
-  context: RouterContext,
+  context: RangeContext,
   input: Input,
-  scope: RequestScope,
+  scope: Pick<RequestScope, 'authorise'>,
   reader: RangeReader,
 ): Promise<Reply> {
   const tableName = tableNameOf(input['TableName'])

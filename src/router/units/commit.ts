@@ -1,19 +1,23 @@
-// A unit's commit once everything of it is bound: one transaction, and what its outcome means to the unit.
+// A unit's commit once its tables and keys are known: the rules say what it requires, one transaction carries it out, and its
+// outcome becomes the answer to the unit. The wire, the port in this process and the simulator commit here.
+//
+//   UnitCommit --> rules/units/binding.ts: actions, expectations, predicates --> coordinator.write --> answer or DynamoError
 import type { ClientToken, LocatedPredicate, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
 import { DynamoError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
-import type { Action } from '../../storage/transactions.js'
-import type { RouterContext } from '../context.js'
+import { type BoundUnit, bindUnit, type UnitWork } from '../../rules/units/binding.js'
 import { cancelledBy } from '../operations/transact-refusals.js'
 import { tokenRefusal } from '../operations/transact-write-items.js'
-import { refusedSnapshot, shownId, type Unit, unitConflict, type UnitConflictDetail } from './unit.js'
+import {
+  refusedSnapshot,
+  shownId,
+  type Unit,
+  unitConflict,
+  type UnitConflictDetail,
+  type UnitContext,
+} from './unit.js'
 
-export interface BoundCommit {
-  /** First what the unit writes and checks, in its order; then what it has only read or locked. No item twice. */
-  readonly actions: readonly Action[]
-  /** How many of the actions the unit itself has asked for. */
-  readonly writes: number
-  readonly predicates: readonly LocatedPredicate[]
+export interface UnitCommit extends UnitWork<LocatedPredicate> {
   readonly token?: ClientToken | undefined
   /** The item that the condition of this action failed on is wanted in the reason. */
   readonly showsItem: (position: number) => boolean
@@ -23,11 +27,13 @@ export interface BoundCommit {
 
 /** The commit timestamp; undefined if there was nothing to do, or if it was done before. Throws DynamoError. */
 export async function commitUnit(
-  context: RouterContext,
+  context: Pick<UnitContext, 'coordinator'>,
   unit: Unit,
-  commit: BoundCommit,
+  commit: UnitCommit,
 ): Promise<Timestamp | undefined> {
-  const { actions, predicates, token } = commit
+  const bound = bindUnit(unit, commit)
+  const { actions, predicates } = bound
+  const { token } = commit
   if (actions.length === 0 && predicates.length === 0) return undefined
   const outcome = await context.coordinator.write({
     actions,
@@ -42,7 +48,7 @@ export async function commitUnit(
     case 'repeated':
       return undefined
     case 'cancelled':
-      throw refusal(outcome, commit)
+      throw refusal(outcome, bound, commit)
     case 'token-mismatch':
     case 'token-in-progress':
     case 'unavailable':
@@ -52,7 +58,7 @@ export async function commitUnit(
 }
 
 /** Before anything is done: a unit that has taken too long is not committed after its caller has given it up. */
-export function refuseExpired({ runtime }: RouterContext, { attemptBegan, timeoutMs }: Unit): void {
+export function refuseExpired({ runtime }: Pick<UnitContext, 'runtime'>, { attemptBegan, timeoutMs }: Unit): void {
   if (attemptBegan === undefined) return
   const ageMs = (runtime.clock.nowMicros() - attemptBegan) / 1000
   if (ageMs <= timeoutMs) return
@@ -62,25 +68,14 @@ export function refuseExpired({ runtime }: RouterContext, { attemptBegan, timeou
   )
 }
 
-/** What snapshot isolation requires of an item that the unit writes. */
-export function firstCommitterWins(action: Action, since: Timestamp | undefined): Action['expected'] {
-  if (since === undefined || action.mutation.kind === 'check' || onlyAdds(action)) return undefined
-  return { kind: 'unwritten-since', timestamp: since }
-}
-
-/** Two units that only add to the same item do not concern each other. */
-const onlyAdds = ({ mutation, condition }: Action): boolean =>
-  mutation.kind === 'update' &&
-  condition === undefined &&
-  mutation.update.tree.actions.every(({ type }) => type === 'add')
-
 /**
  * A conflict comes before a failed condition: the unit has decided upon what is no longer so, and may decide otherwise
  * when it looks again.
  */
 function refusal(
   { verdicts, predicates: ranges = [] }: Extract<WriteTransactionOutcome, { outcome: 'cancelled' }>,
-  { actions, predicates, writes, showsItem }: BoundCommit,
+  { actions, predicates }: BoundUnit<LocatedPredicate>,
+  { writes, showsItem }: UnitCommit,
 ): DynamoError {
   const conflicts: UnitConflictDetail[] = []
   let changed = false
@@ -106,7 +101,7 @@ function refusal(
     if (verdict.verdict === 'pending') conflicts.push({ ...named, TransactionId: verdict.tx })
   }
   const failed = verdicts.some(({ verdict }) => verdict === 'condition-failed' || verdict === 'invalid')
-  if (failed && !changed) return cancelledBy(verdicts.slice(0, writes), showsItem)
+  if (failed && !changed) return cancelledBy(verdicts.slice(0, writes.length), showsItem)
   return unitConflict(
     changed
       ? 'What the unit of work has read, or writes, was changed by others'

@@ -2,7 +2,7 @@
 import type { LocatedPredicate } from '../../coordinator/coordinator.js'
 import { validationError } from '../../model/errors.js'
 import { keyAfter, type KeyRange, segmentRange } from '../../model/key-range.js'
-import type { Input, RequestScope, RouterContext } from '../context.js'
+import type { Input, RangeContext, RequestScope } from '../context.js'
 import { nodesOf, queryRange } from '../operations/query.js'
 import { openQueryExpressions, openScanExpressions } from '../read-expressions.js'
 import { readMembers } from '../read-members.js'
@@ -30,10 +30,10 @@ export const predicateShape: Shape = {
 }
 
 export function bindPredicates(
-  context: RouterContext,
+  context: RangeContext,
   elements: readonly Input[],
-  scope: RequestScope,
-  { readTimestamp: since }: Unit,
+  scope: Pick<RequestScope, 'authorise'>,
+  { readTimestamp: since }: Pick<Unit, 'readTimestamp'>,
 ): readonly LocatedPredicate[] {
   if (elements.length === 0) return []
   for (const element of elements) scope.authorise(tableNameOf(element['TableName']), 'Predicates')
@@ -57,7 +57,7 @@ export function bindPredicates(
   })
 }
 
-function partsOf(context: RouterContext, element: Input, target: ReadTarget) {
+function partsOf(context: RangeContext, element: Input, target: ReadTarget) {
   const everywhere = context.nodes.map((_, position) => position)
   if (typeof element['KeyConditionExpression'] !== 'string') {
     return { whole: segmentRange(0, 1), filter: openScanExpressions(element).filter, nodes: everywhere }

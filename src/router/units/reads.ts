@@ -1,5 +1,6 @@
-// Items that a unit of work has read: each must have, at the commit timestamp, the last write that it had then.
+// Items that a unit of work has read or locked, as they come over the wire: checks on them.
 import { parseItem } from '../../model/parse-value.js'
+import type { UnitRead } from '../../rules/units/binding.js'
 import type { Action } from '../../storage/transactions.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import { keyOf } from '../keys.js'
@@ -17,23 +18,33 @@ export const readShape: Shape = {
 }
 
 /** Checks whose expectation is the version; without a version it was absent. */
-export function bindReads(
+export const bindReads = (
   context: RouterContext,
   elements: readonly Input[],
   scope: RequestScope,
+): readonly UnitRead[] =>
+  elements.map((read) => ({
+    ...checkOf(context, read, scope, 'Reads'),
+    expected: { kind: 'version', written: timestampOf(read['Version']) },
+  }))
+
+export const bindLocks = (
+  context: RouterContext,
+  elements: readonly Input[],
+  scope: RequestScope,
+): readonly Action[] => elements.map((lock) => checkOf(context, lock, scope, 'Locks'))
+
+function checkOf(
+  { catalog }: RouterContext,
+  element: Input,
+  scope: RequestScope,
   part: 'Reads' | 'Locks',
-): readonly Action[] {
-  return elements.map((read) => {
-    const tableName = tableNameOf(read['TableName'])
-    scope.authorise(tableName, part)
-    const { shape } = context.catalog.table(tableName)
-    const keyAttributes = parseItem(read['Key'])
-    return {
-      table: shape,
-      key: keyOf(shape, keyAttributes),
-      keyAttributes,
-      mutation: { kind: 'check' },
-      expected: { kind: 'version', written: timestampOf(read['Version']) },
-    }
-  })
+): Action {
+  const tableName = tableNameOf(element['TableName'])
+  scope.authorise(tableName, part)
+  const { shape: table } = catalog.table(tableName)
+  const keyAttributes = parseItem(element['Key'])
+  return { table, key: keyOf(table, keyAttributes), keyAttributes, mutation: CHECK }
 }
+
+const CHECK = { kind: 'check' } as const

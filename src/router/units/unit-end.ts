@@ -1,6 +1,6 @@
 import { EXTENSION_PREFIX, type Input, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
-import { bindReads, readShape } from './reads.js'
+import { bindLocks, readShape } from './reads.js'
 import { releaseOf, unitLimits, unitMembers, unitOf } from './unit.js'
 
 /** A unit that gives up says so, if it holds locks. */
@@ -18,12 +18,7 @@ export const unitEnd: Operation = {
   async run(context, input, scope) {
     const unit = unitOf(context, scope, input)
     releaseOf(context, scope, input)
-    const locks = bindReads(
-      context,
-      (input['Locks'] as readonly Input[] | null | undefined) ?? [],
-      scope,
-      'Locks',
-    )
+    const locks = bindLocks(context, (input['Locks'] as readonly Input[] | null | undefined) ?? [], scope)
     await context.coordinator.snapshots.unlock(
       unit.id,
       locks.map(({ table, key }) => ({ space: table.space, key })),

@@ -3,9 +3,12 @@
 //   client: reads, buffered writes --UnitGetItems, UnitQuery, UnitScan--> router --> coordinator.snapshots --> nodes
 //                                  --UnitCommit-------------------------> router --> coordinator.write ------> nodes
 //
-// The server keeps no session: whatever it must know of a unit comes with every request.
+// The server keeps no session: whatever it must know of a unit comes with every request. UnitGetItems, UnitQuery, UnitScan
+// and UnitCommit translate: what they do is in get-items.ts, read-range.ts and commit.ts, which a caller in this process
+// (direct.ts) and the simulator come to as well.
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
+import { type Isolation, isolationLevels, readsAtOneSnapshot } from '../../model/isolation.js'
 import type { ReadPoint } from '../../storage/units.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import type { Principal } from '../router.js'
@@ -13,7 +16,8 @@ import type { Shape } from '../shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
 import type { Ticket } from './tickets.js'
 
-export type Isolation = 'read-uncommitted' | 'read-committed' | 'snapshot' | 'serializable'
+/** What units of work need of a router; no tickets, which are the wire's. */
+export type UnitContext = Pick<RouterContext, 'runtime' | 'catalog' | 'nodes' | 'nodeOf' | 'coordinator'>
 
 export const unitLimits = {
   getsMax: 100,
@@ -38,7 +42,7 @@ export const unitMembers = {
       Isolation: {
         kind: 'string',
         required: true,
-        values: ['read-uncommitted', 'read-committed', 'snapshot', 'serializable'],
+        values: isolationLevels,
       },
       ReadTimestamp: ticketShape,
       Began: ticketShape,
@@ -123,9 +127,6 @@ export function timestampOf(value: unknown): Timestamp | undefined {
   return value as Timestamp
 }
 
-export const readsAtOneSnapshot = ({ isolation }: Pick<Unit, 'isolation'>): boolean =>
-  isolation === 'snapshot' || isolation === 'serializable'
-
 /** Where one request of a unit reads, and what its answer says of that. */
 export interface ReadPlace {
   readonly at: ReadPoint
@@ -149,13 +150,13 @@ export const openingOf = (unit: Unit | WireUnit): Opening =>
   ('isFirst' in unit ? unit.isFirst : unit.began === undefined) ? {} : { above: 'decided' }
 
 export async function readPlace(
-  context: RouterContext,
+  context: Pick<UnitContext, 'coordinator'>,
   unit: Unit,
   open: Opening = openingOf(unit),
 ): Promise<ReadPlace> {
   const { snapshots } = context.coordinator
   if (unit.isolation === 'read-uncommitted') return { at: 'uncommitted', isNew: false, done: () => undefined }
-  if (readsAtOneSnapshot(unit)) {
+  if (readsAtOneSnapshot(unit.isolation)) {
     const isNew = unit.readTimestamp === undefined
     const at = unit.readTimestamp ?? (await snapshots.open(open))
     return { at, readTimestamp: at, isNew, done: () => undefined }
@@ -166,9 +167,26 @@ export async function readPlace(
 }
 
 /** A snapshot that is needed no longer. Nobody waits for it; an unknown one does no harm. */
-export function forget({ coordinator }: RouterContext, timestamp: Timestamp): void {
+export function forget({ coordinator }: Pick<UnitContext, 'coordinator'>, timestamp: Timestamp): void {
   coordinator.snapshots.forget(timestamp)
 }
+
+/** The unit's own snapshot, of a unit that has a plain timestamp and no ticket. */
+export function forgetSnapshotOf(
+  context: Pick<UnitContext, 'coordinator'>,
+  { readTimestamp }: Pick<Unit, 'readTimestamp'>,
+): void {
+  if (readTimestamp !== undefined) forget(context, readTimestamp)
+}
+
+/** What the answer to a read says of the unit's snapshot: the ticket that it has, or one for what was opened just now. */
+export const snapshotTicket = (
+  { tickets }: RouterContext,
+  { principal }: RequestScope,
+  { ticket }: WireUnit,
+  readTimestamp: Timestamp | undefined,
+): unknown =>
+  readTimestamp !== undefined && ticket === undefined ? tickets.giveSnapshot(principal, readTimestamp) : ticket
 
 /** Only what was given to the one who asks. */
 export function releaseOf({ tickets }: RouterContext, { principal }: RequestScope, input: Input): void {

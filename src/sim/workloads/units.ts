@@ -32,7 +32,6 @@ export class UnitsWorkload implements Workload {
   async #unit(client: SimClient, isolation: SimIsolation): Promise<void> {
     const { random } = client
     const unit = client.unit(isolation)
-    if (!(await unit.open())) return
     for (let step = random.between(1, STEPS_MAX); step > 0; step--) {
       if (!(await readSomething(unit, random))) return unit.close()
       if (random.chance(0.5)) await client.sleep(random.skewed(PAUSE_MICROS.min, PAUSE_MICROS.max))
@@ -64,7 +63,7 @@ async function underLock(client: SimClient): Promise<void> {
   const { random } = client
   const unit = client.unit('read-committed')
   const name = random.pick(LOCKED)
-  if ((await unit.lock(name)) && (await unit.open()) && (await unit.get([name])) !== undefined) {
+  if ((await unit.get([name], { lock: true })) !== undefined) {
     await client.sleep(random.between(PAUSE_MICROS.min, LOCK_PAUSE_MICROS_MAX))
     await unit.commit([writeOn(name, unit.id, random)])
   }
