@@ -87,7 +87,7 @@ async function openParts(count: number) {
   return {
     wire: transactorOn(wire),
     direct: transactorOn(direct),
-    keep: () => (asked = []),
+    keep: (): readonly WriteTransaction[] => (asked = []),
     close: async () => {
       await catalog.close()
       await Promise.all(nodes.map((node) => node.close()))
