@@ -17,7 +17,11 @@ export interface ReadTarget {
   readonly heldNames?: ReadonlySet<string>
 }
 
-export function readTarget(context: Pick<RangeContext, 'catalog'>, tableName: string, input: Input): ReadTarget {
+export function readTarget(
+  context: Pick<RangeContext, 'catalog'>,
+  tableName: string,
+  input: Input,
+): ReadTarget {
   const table = context.catalog.table(tableName)
   const indexName = input['IndexName']
   const { key, space } = table.shape

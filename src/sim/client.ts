@@ -230,10 +230,7 @@ export class SimClient {
     return { draft, leave }
   }
 
-  async #persist(
-    draft: WriteDraft,
-    send: () => Promise<WriteTransactionOutcome | undefined>,
-  ): Promise<void> {
+  async #persist(draft: WriteDraft, send: () => Promise<WriteTransactionOutcome | undefined>): Promise<void> {
     let certain: 'certain' | 'doubtful' = 'certain'
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
       const outcome = await send()
@@ -327,9 +324,7 @@ export class SimClient {
     method: Method,
     ...args: Parameters<UnitService[Method]>
   ): Promise<Awaited<ReturnType<UnitService[Method]>> | undefined> {
-    return this.#send('units', method, args) as Promise<
-      Awaited<ReturnType<UnitService[Method]>> | undefined
-    >
+    return this.#send('units', method, args) as Promise<Awaited<ReturnType<UnitService[Method]>> | undefined>
   }
 
   #ask(method: 'write' | 'read', argument: unknown): Promise<unknown> {

@@ -66,7 +66,10 @@ export async function serveWithin(
     tuning: { deadlineMs: WRITE_DEADLINE_MS, completionsMax: knobs.completionsMax },
   })
   const items = running.map(({ service, watched }) => [service, singleItems(watched, coordinator)] as const)
-  return inTurns(life, { ...coordinatorServices(life.runtime, coordinator, nodes), ...Object.fromEntries(items) })
+  return inTurns(life, {
+    ...coordinatorServices(life.runtime, coordinator, nodes),
+    ...Object.fromEntries(items),
+  })
 }
 
 /** As the router does it: single items are asked of their node, and the coordinator comes after what it answers. */

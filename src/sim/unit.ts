@@ -133,9 +133,10 @@ export class SimUnit {
     const snapshot = this.#snapshot
     const work = {
       writes,
-      reads: read.map(
-        ([name, written]): UnitRead => ({ ...check(name), expected: { kind: 'version', written } }),
-      ),
+      reads: read.map(([name, written]): UnitRead => ({
+        ...check(name),
+        expected: { kind: 'version', written },
+      })),
       locks: locks.map((name) => check(name)),
       predicates: this.#predicates,
     }

@@ -226,8 +226,7 @@ export class NativeAttempt implements Attempt {
     const { id, isolation } = this.#unit
     const input: Wire = { Unit: this.#unitInput() }
     if (this.#shared.endpoint.losesNoAnswers !== true) input['ClientRequestToken'] = id
-    if (work.reads.length > 0 && namesReads(isolation, work.locks))
-      input['Reads'] = work.reads.map(readInput)
+    if (work.reads.length > 0 && namesReads(isolation, work.locks)) input['Reads'] = work.reads.map(readInput)
     if (work.ranges.length > 0 && validatesReads(isolation))
       input['Predicates'] = work.ranges.map(predicateInput)
     input['TransactItems'] = work.actions.map(actionInput)

@@ -11,7 +11,14 @@ import type { Action, ItemAddress, ReadEntry, ReadItem } from '../port/direct-un
 import type { Deadline } from './deadline.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
 
-export type { Action, ActionExpressions, ItemAddress, ReadEntry, ReadItem, Version } from '../port/direct-units.js'
+export type {
+  Action,
+  ActionExpressions,
+  ItemAddress,
+  ReadEntry,
+  ReadItem,
+  Version,
+} from '../port/direct-units.js'
 
 /** What is known of a table: its key, and its indexes with what they project. */
 export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {

@@ -264,10 +264,7 @@ export class UnitItems {
 const NOW = Promise.resolve()
 
 /** `write`: the position of the action on the same item. */
-function readOf(
-  { address: { table, key }, read }: Entry,
-  write: number | undefined,
-): ReadEntry | undefined {
+function readOf({ address: { table, key }, read }: Entry, write: number | undefined): ReadEntry | undefined {
   if (read === undefined) return undefined
   const entry: { -readonly [Member in keyof ReadEntry]: ReadEntry[Member] } = { table, key }
   if (read.item !== undefined) entry.item = read.item

@@ -4,7 +4,13 @@ import { test } from 'node:test'
 import { timestamp as stamp } from '../../src/model/brand.js'
 import { type Isolation, isolationLevels } from '../../src/model/isolation.js'
 import type { Action } from '../../src/rules/pending.js'
-import { bindUnit, pairReads, type UnitRead, type UnitWork } from '../../src/rules/units/binding.js'
+import {
+  bindUnit,
+  pairReads,
+  type UnitRead,
+  type UnitWork,
+  type UnitWrite,
+} from '../../src/rules/units/binding.js'
 import { actionOn, type PlainMutation } from './plain-values.js'
 
 const put = (id: string): Action => actionOn(id, { kind: 'put', item: { n: 1 } })
@@ -208,8 +214,8 @@ test('units: no item has two actions, whatever was read, written and locked of i
 })
 
 test('units: an action that requires nothing new is handed on as it is, and what it does always is', () => {
-  const write = put('a')
-  const seen = { ...put('b'), expected: { kind: 'version', written: stamp(5) } } as const
+  const write = put('a') as UnitWrite
+  const seen: UnitWrite = { ...put('b'), expected: { kind: 'version', written: stamp(5) } }
   const work = { writes: [write, seen], reads: [], locks: [], predicates: [] }
   const serializable = bindUnit({ isolation: 'serializable', readTimestamp: stamp(100) }, work).actions
   assert.ok(serializable[0] === write && serializable[1] === seen)

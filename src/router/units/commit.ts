@@ -58,7 +58,10 @@ export async function commitUnit(
 }
 
 /** Before anything is done: a unit that has taken too long is not committed after its caller has given it up. */
-export function refuseExpired({ runtime }: Pick<UnitContext, 'runtime'>, { attemptBegan, timeoutMs }: Unit): void {
+export function refuseExpired(
+  { runtime }: Pick<UnitContext, 'runtime'>,
+  { attemptBegan, timeoutMs }: Unit,
+): void {
   if (attemptBegan === undefined) return
   const ageMs = (runtime.clock.nowMicros() - attemptBegan) / 1000
   if (ageMs <= timeoutMs) return

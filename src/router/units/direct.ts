@@ -156,7 +156,10 @@ function otherReads({ catalog }: RouterContext, reads: readonly ReadEntry[]): re
   return others
 }
 
-function lockCheck({ catalog }: RouterContext, { table: tableName, key: keyAttributes }: ItemAddress): Action {
+function lockCheck(
+  { catalog }: RouterContext,
+  { table: tableName, key: keyAttributes }: ItemAddress,
+): Action {
   const { shape: table } = catalog.table(tableName)
   return { table, key: keyOf(table, keyAttributes), keyAttributes, mutation: CHECK }
 }

@@ -186,7 +186,9 @@ export const snapshotTicket = (
   { ticket }: WireUnit,
   readTimestamp: Timestamp | undefined,
 ): unknown =>
-  readTimestamp !== undefined && ticket === undefined ? tickets.giveSnapshot(principal, readTimestamp) : ticket
+  readTimestamp !== undefined && ticket === undefined
+    ? tickets.giveSnapshot(principal, readTimestamp)
+    : ticket
 
 /** Only what was given to the one who asks. */
 export function releaseOf({ tickets }: RouterContext, { principal }: RequestScope, input: Input): void {
