@@ -72,6 +72,8 @@ export function translateLocalFlags(args: readonly string[]): TranslatedFlags {
     }
     const flag = FLAGS.get(name)
     if (flag === undefined) throw new UsageError(`Unknown option '${arg}'; of DynamoDB Local's, ${known()}`)
+    if (flag.takesValue === undefined && given !== undefined)
+      throw new UsageError(`-${name} takes no value, but got '${given}'`)
     const value = flag.takesValue === undefined ? '' : (given ?? rest[++at])
     if (value === undefined || (flag.takesValue !== undefined && value === ''))
       throw new UsageError(`-${name} needs a value`)

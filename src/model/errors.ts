@@ -86,7 +86,7 @@ export class DynamoError extends Error {
 function textOf(value: unknown): string {
   if (value instanceof ItemText) return value.toString()
   if (Array.isArray(value)) return `[${value.map((each) => textOf(each)).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${textOf(member)}`).join(',')}}`
 }

@@ -108,11 +108,12 @@ export class Patience {
   ): Promise<Reply> {
     try {
       const { line, runtime, waitMs = WAIT_MS } = this.#options
-      const start = steadyMicros(runtime.clock)
+      let start = steadyMicros(runtime.clock)
       let step = first
       while (step.after !== undefined || step.waitFor !== undefined) {
         if (step.after !== undefined) {
           await step.after
+          start = steadyMicros(runtime.clock)
         } else {
           this.#tellOf(step.waitFor)
           const leftMs = waitMs - (steadyMicros(runtime.clock) - start) / 1000

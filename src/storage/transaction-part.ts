@@ -49,6 +49,7 @@ import type {
 import { AheadPlace, WorkAhead, type WorkAheadParts } from './work-ahead.js'
 import {
   ACCEPTED,
+  BUSY,
   GONE,
   RESTAMPED,
   TOKEN_OUTCOMES,
@@ -171,7 +172,8 @@ export class TransactionPart implements TransactionNode {
     if (gone !== undefined) return { answer: { verdicts: gone }, settled: undefined }
     const loaded = actions.map((action) => this.#loadAction(action, ahead))
     const after = ahead.due(loaded)
-    if (after === 'too-much') return { answer: { verdicts: tooMuch(actions) }, settled: undefined }
+    if (typeof after === 'string')
+      return { answer: { verdicts: notTaken(actions, after) }, settled: undefined }
     if (after !== undefined) return { after }
     const items = itemsOf(loaded)
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
@@ -254,8 +256,8 @@ export class TransactionPart implements TransactionNode {
     if (gone !== undefined) return { answer: { outcome: 'refused', verdicts: gone }, settled: undefined }
     const steps = actions.map((action) => this.#loadAction(action, ahead))
     const after = ahead.due(steps)
-    if (after === 'too-much')
-      return { answer: { outcome: 'refused', verdicts: tooMuch(actions) }, settled: undefined }
+    if (typeof after === 'string')
+      return { answer: { outcome: 'refused', verdicts: notTaken(actions, after) }, settled: undefined }
     if (after !== undefined) return { after }
     const verdict = this.#decideStep(steps, { unit, last: predicates.length > 0 })
     switch (verdict.verdict) {
@@ -454,8 +456,9 @@ const isRemembered = ({ token, once }: TransactRequest): boolean => token !== un
 const leavesTrace = ({ item, action }: Loaded, next: NextImage | undefined): boolean =>
   writes(action) && (item.state.record !== undefined || next !== undefined)
 
-const tooMuch = (actions: readonly Action[]): readonly ActionVerdict[] =>
-  actions.map((_, at) => (at === 0 ? TOO_MUCH : ACCEPTED))
+/** Why a large step is not taken, said of its first action. */
+const notTaken = (actions: readonly Action[], why: 'too-much' | 'busy'): readonly ActionVerdict[] =>
+  actions.map((_, at) => (at > 0 ? ACCEPTED : why === 'busy' ? BUSY : TOO_MUCH))
 
 const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
 

@@ -60,6 +60,8 @@ export const TOKEN_OUTCOMES = {
 
 /** Its table is no more: nothing may become pending in a space that is being emptied. */
 export const GONE: ActionVerdict = { verdict: 'invalid', message: 'Requested resource not found' }
+/** Others take the node's time for work ahead of large steps. */
+export const BUSY: ActionVerdict = { verdict: 'conflict', others: [] }
 export const TOO_MUCH: ActionVerdict = {
   verdict: 'invalid',
   message: `The items that the conditions and updates of the transaction look at exceed ${limits.lookedAtBytesMax} bytes`,

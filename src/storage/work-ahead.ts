@@ -13,10 +13,10 @@ import { limits } from '../model/limits.js'
 import type { ItemState } from '../rules/item.js'
 import { looksAtImage, type Action } from '../rules/pending.js'
 import { decideWrite } from '../rules/single-write.js'
-import type { Runtime } from '../runtime/runtime.js'
+import type { Clock, Runtime } from '../runtime/runtime.js'
 import type { LoadedItem } from './contended.js'
 
-/** An item that is written again and again is not waited for: then the step takes as long as it takes. */
+/** Items that are written again and again while they are parsed are a conflict. */
 const TRIES_MAX = 3
 /** Of the bytes that a step may parse, this part is parsed in each turn. */
 const TURN_PART = 1 / 8
@@ -33,16 +33,39 @@ interface Worked {
   readonly json: Uint8Array | undefined
 }
 
+/** How many requests wait for the place, and for how long: beyond that they conflict, and their clients try again. */
+const LINE_MAX = 64
+const LINE_MS_MAX = 500
+
 /** The place at a node where one request at a time works ahead. */
 export class AheadPlace {
-  #last: Promise<void> = Promise.resolve()
+  #isTaken = false
+  readonly #line: (() => void)[] = []
 
-  /** Resolves when all that came before have left, to what this one leaves by. */
-  take(): Promise<() => void> {
-    const before = this.#last
-    let leave: () => void = () => undefined
-    this.#last = new Promise((resolve) => (leave = resolve))
-    return before.then(() => leave)
+  /** Whether the place is the caller's now, who leaves it once; false if there are too many, or it takes too long. */
+  take(clock: Clock): Promise<boolean> {
+    if (!this.#isTaken) {
+      this.#isTaken = true
+      return Promise.resolve(true)
+    }
+    if (this.#line.length >= LINE_MAX) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      const called = (): void => {
+        cancel()
+        resolve(true)
+      }
+      const cancel = clock.timer(LINE_MS_MAX, () => {
+        this.#line.splice(this.#line.indexOf(called), 1)
+        resolve(false)
+      })
+      this.#line.push(called)
+    })
+  }
+
+  leave(): void {
+    const next = this.#line.shift()
+    if (next === undefined) this.#isTaken = false
+    else next()
   }
 }
 
@@ -52,12 +75,15 @@ export interface WorkAheadParts {
   readonly knobs?: Knobs | undefined
 }
 
+/** Done first, and the step is taken again after it; or the step is not taken at all. */
+export type Due = Promise<void> | 'too-much' | 'busy'
+
 /** For one request, however often its step is taken. */
 export class WorkAhead {
   readonly #parts: WorkAheadParts
   readonly #bytesMax: number
   #worked: Map<KeyBytes, Worked> | undefined
-  #leave: (() => void) | undefined
+  #place: 'none' | 'taken' | 'refused' = 'none'
   #tries = 0
 
   constructor(parts: WorkAheadParts) {
@@ -85,20 +111,29 @@ export class WorkAhead {
     return worked !== undefined && worked.lsn === state.record?.lsn ? worked : undefined
   }
 
-  /** Undefined if the step may be taken now; otherwise once that is done, or never. */
-  due(steps: readonly StepItem[]): Promise<void> | 'too-much' | undefined {
-    if (lookedAtBytes(steps) <= this.#bytesMax || this.#tries >= TRIES_MAX) return undefined
+  /** Undefined if the step may be taken now. */
+  due(steps: readonly StepItem[]): Due | undefined {
+    if (lookedAtBytes(steps) <= this.#bytesMax) return undefined
     let bytes = 0
     for (const step of steps) if (this.#isLeft(step)) bytes += bytesOf(step)
     if (bytes <= this.#bytesMax) return undefined
     if (bytes > limits.lookedAtBytesMax) return 'too-much'
+    if (this.#place === 'refused' || this.#tries >= TRIES_MAX) return 'busy'
+    // Whoever waits for the place keeps nothing of what was loaded: the step loads it again.
+    if (this.#place === 'none') return this.#takePlace()
     this.#tries += 1
     return this.#work(steps)
   }
 
+  async #takePlace(): Promise<void> {
+    const { place, runtime } = this.#parts
+    this.#place = (await place.take(runtime.clock)) ? 'taken' : 'refused'
+  }
+
   /** The request is answered, and needs nothing of this any more. */
   end(): void {
-    this.#leave?.()
+    if (this.#place === 'taken') this.#parts.place.leave()
+    this.#place = 'none'
     this.#worked = undefined
   }
 
@@ -111,7 +146,6 @@ export class WorkAhead {
   }
 
   async #work(steps: readonly StepItem[]): Promise<void> {
-    this.#leave ??= await this.#parts.place.take()
     this.#worked ??= new Map()
     const turnBytes = this.#bytesMax * TURN_PART
     let bytes = 0
