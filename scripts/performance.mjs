@@ -7,8 +7,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { format, resolveConfig } from 'prettier'
-import { fillTemplate, NOT_MEASURED } from '../dist/src/bench/report/document.js'
-import { readRunFile, writeRunFile } from '../dist/src/bench/run-file.js'
+import { fillTemplate, NOT_MEASURED } from '../dist/bench/report/document.js'
+import { readRunFile, writeRunFile } from '../dist/bench/run-file.js'
 
 const args = process.argv.slice(2)
 const unknown = args.filter((each) => !['--new', '--large', '--document', '--try'].includes(each))
@@ -23,12 +23,12 @@ const FIGURES = trying ? 'bench/try/figures' : 'docs/figures'
 /** Other commands whose output the page shows. */
 const OUTPUTS = trying
   ? [
-      ['units', 'node dist/bench/units.js --rounds 1 --seconds 0.05'],
-      ['memory', 'node dist/bench/memory.js --rounds 1 --items 500'],
+      ['units', 'node dist/bench/studies/units.js --rounds 1 --seconds 0.05'],
+      ['memory', 'node dist/bench/studies/memory.js --rounds 1 --items 500'],
     ]
   : [
-      ['units', 'node dist/bench/units.js --rounds 3 --seconds 1'],
-      ['memory', 'node dist/bench/memory.js --rounds 1'],
+      ['units', 'node dist/bench/studies/units.js --rounds 3 --seconds 1'],
+      ['memory', 'node dist/bench/studies/memory.js --rounds 1'],
     ]
 
 function bench(...more) {

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { INTENTS_MUTANTS } from '../dist/src/sim/intents/mutants.js'
+import { INTENTS_MUTANTS } from '../dist/sim/intents/mutants.js'
 
 // A mutant is looked for at the seed where it was found last, and then, if the code has changed since, from the first on.
 const KNOWN_TRANSACTIONS = 1_200
@@ -29,11 +29,11 @@ async function one() {
     const change = INTENTS_MUTANTS[mutant]
     if (change === undefined) throw new Error(`there is no mutant ${mutant}`)
     const url = new URL(`../dist/src/${change.module}`, import.meta.url).href
-    register(new URL('../dist/src/sim/mutant-loader.js', import.meta.url), { data: { url, mutant: change } })
+    register(new URL('../dist/sim/mutant-loader.js', import.meta.url), { data: { url, mutant: change } })
   }
   // Loaded from here on, so that a mutant is what is loaded.
-  const { simulateIntents } = await import('../dist/src/sim/intents/simulate.js')
-  const { missing } = await import('../dist/src/sim/intents/coverage.js')
+  const { simulateIntents } = await import('../dist/sim/intents/simulate.js')
+  const { missing } = await import('../dist/sim/intents/coverage.js')
   const transactions = Number(positionals[0] ?? 100_000)
   const before = process.cpuUsage()
   const report = await simulateIntents({

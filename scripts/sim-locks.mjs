@@ -1,7 +1,7 @@
 // The long simulation of locks: every mutant must be found, and the right client must be sound.
 //   node scripts/sim-locks.mjs [RUNS]        two processes at a time
 import { spawn } from 'node:child_process'
-import { LOCK_MUTANTS } from '../dist/src/sim/locks/mutants.js'
+import { LOCK_MUTANTS } from '../dist/sim/locks/mutants.js'
 
 const runs = Number(process.argv[2] ?? 10_000)
 const PROCESSES = 2
@@ -25,7 +25,7 @@ let failed = 0
 function run({ name, args, expected }) {
   return new Promise((resolve) => {
     const startMs = Date.now()
-    const command = ['--enable-source-maps', 'dist/src/cli/main.js', 'sim-locks', ...args]
+    const command = ['--enable-source-maps', 'dist/sim/cli/main.js', 'locks', ...args]
     const child = spawn(process.execPath, command)
     let output = ''
     child.stdout.on('data', (text) => (output += text))

@@ -37,7 +37,7 @@ async function run(number) {
   done += Number(/^(\d+) transactions in/m.exec(output)?.[1] ?? 0)
   if (code !== 0) wrong++
   console.log(
-    `${code === 0 ? 'as it should be' : 'WRONG'}: seriatim sim ${args.join(' ')}; ` +
+    `${code === 0 ? 'as it should be' : 'WRONG'}: npm run sim -- ${args.join(' ')}; ` +
       `${done} transactions in ${seconds.toFixed(0)} s, ${(done / seconds).toFixed(0)} a second`,
   )
   if (code !== 0) console.log(output.replace(/^/gm, '    ').trimEnd())

@@ -2,7 +2,7 @@
 // point; one seed must be one run; every mutant must be found.
 //   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time
 //   node scripts/sim.mjs --short               a few thousand transactions and a few mutants, in less than a minute
-import { MUTANTS } from '../dist/src/sim/mutants.js'
+import { MUTANTS } from '../dist/sim/mutants.js'
 import { simulate } from './simulator.mjs'
 
 const short = process.argv.includes('--short')

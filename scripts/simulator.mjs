@@ -6,7 +6,7 @@ const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=32']
 
 export function simulate(args, onOutput = () => undefined) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [...NODE_FLAGS, 'dist/src/cli/main.js', 'sim', ...args])
+    const child = spawn(process.execPath, [...NODE_FLAGS, 'dist/sim/cli/main.js', ...args])
     let output = ''
     const take = (text) => {
       output += text

@@ -2,7 +2,7 @@
 // something else in the same process has happened, and fails after a count of calls that is far more than that needs.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { open, type Store } from '../src/store.js'
+import { open, type Store } from '../src/store/store.js'
 import { testFolder } from './suites/folder.js'
 import { table } from './router/tables-support.js'
 

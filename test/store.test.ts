@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../src/store.js'
+import { open } from '../src/store/store.js'
 import { testFolder } from './suites/folder.js'
 
 test('store: a closed one says so, whatever it is asked, and may be closed again', async () => {

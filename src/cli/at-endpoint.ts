@@ -1,5 +1,5 @@
 // What a command that asks an endpoint says of an error: where it was met.
-import { surfaced } from '../toolkit/refusals.js'
+import { surfaced } from '../toolkit/endpoint/refusals.js'
 
 /** For promises. A missing table is missing somewhere; whatever else was met says so itself. */
 export const atEndpoint =

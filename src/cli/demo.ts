@@ -1,5 +1,5 @@
 // seriatim demo: scenes about transactions, run for real on a store in memory, each checked.
-import { open } from '../store.js'
+import { open } from '../store/store.js'
 import { readArguments, readInteger } from './arguments.js'
 import { aliceScene } from './demo/alice.js'
 import { bookshopScene } from './demo/bookshop.js'

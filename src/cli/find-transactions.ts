@@ -1,12 +1,12 @@
 // Where `seriatim transactions` finds them: a running server, or a folder that nobody uses.
 import { createHmac } from 'node:crypto'
 import { access } from 'node:fs/promises'
-import { storedShapes } from '../router/catalog.js'
+import { storedShapes } from '../router/tables/catalog.js'
 import { EXTENSION_PREFIX } from '../router/context.js'
-import { type TransactionList, listTransactions } from '../router/transaction-list.js'
+import { type TransactionList, listTransactions } from '../router/transactions/transaction-list.js'
 import { realRuntime } from '../runtime/real-runtime.js'
-import { deriveSigningKey, stringToSign } from '../server/sigv4.js'
-import { openLocalNodes } from '../storage/open-local-node.js'
+import { deriveSigningKey, stringToSign } from '../server/access/sigv4.js'
+import { openLocalNodes } from '../storage/folder/open-local-node.js'
 
 export interface Credentials {
   readonly accessKeyId: string

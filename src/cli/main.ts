@@ -7,7 +7,7 @@ import { boundYoungSpace, nodesIn, youngSpaceBytesFor } from './young-space.js'
 // Whoever reads our output may stop reading, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
-// A server lives long and shall stay small; a simulation shall be quick.
+// A server lives long and shall stay small.
 if (process.argv[2] === 'start') boundYoungSpace(youngSpaceBytesFor(nodesIn(process.argv)))
 
 process.exitCode = await run(process.argv.slice(2), processWorld())

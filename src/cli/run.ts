@@ -36,11 +36,6 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
   [
-    'sim-locks',
-    { summary: 'run simulated contenders for locks and judge them', load: () => import('./sim-locks.js') },
-  ],
-  ['sim', { summary: 'run simulated worlds and judge them', load: () => import('./sim.js') }],
-  [
     'bench',
     { summary: 'measure this store and its peers on this machine', load: () => import('./bench.js') },
   ],

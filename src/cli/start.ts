@@ -1,9 +1,9 @@
 // seriatim start: open a store, serve it, and close both when told to.
 import { readFile } from 'node:fs/promises'
-import { loadAuthFile, type Auth } from '../server/auth.js'
-import { type FaultPlan, parseFaultPlan } from '../server/fault-plan.js'
+import { loadAuthFile, type Auth } from '../server/access/auth.js'
+import { type FaultPlan, parseFaultPlan } from '../server/faults/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../server/http-server.js'
-import { originIn } from '../server/origin.js'
+import { originIn } from '../server/access/origin.js'
 import { translateLocalFlags } from './local-flags.js'
 import { readTls, Reloads, tlsFiles, warnOfOpenKey } from './tls.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'

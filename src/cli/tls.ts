@@ -1,7 +1,7 @@
 // The certificate of a server: two files, read at the start and again on SIGHUP.
 import { readFile, stat } from 'node:fs/promises'
 import type { RunningServer } from '../server/http-server.js'
-import type { TlsOptions } from '../server/tls-door.js'
+import type { TlsOptions } from '../server/connection/tls-door.js'
 import { UsageError } from './arguments.js'
 import type { World } from './world.js'
 

@@ -4,7 +4,7 @@ import type {
   ListedItem,
   RecentTransaction,
   TransactionList,
-} from '../router/transaction-list.js'
+} from '../router/transactions/transaction-list.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import type { World } from './world.js'
 

@@ -1,10 +1,10 @@
 // Puts together what a check of a folder needs: the storage's own check, and the catalogue's reading of its tables.
 import { access } from 'node:fs/promises'
 import type { TableShape } from '../model/table.js'
-import { decodeRecord, RecordDamaged, tableOf } from '../router/table-record.js'
-import type { MetaEntry } from '../storage/storage-node.js'
-import { repairFolder } from '../storage/repair-folder.js'
-import { verifyFolder } from '../storage/verify.js'
+import { decodeRecord, RecordDamaged, tableOf } from '../router/tables/table-record.js'
+import type { MetaEntry } from '../storage/node/storage-node.js'
+import { repairFolder } from '../storage/folder/repair-folder.js'
+import { verifyFolder } from '../storage/folder/verify.js'
 import type { FolderReport } from './world.js'
 
 const TABLE_PREFIX = 'table/'

@@ -1,6 +1,6 @@
 // What a command touches outside itself, so that a test can hand in its own.
 import type { VerifyDataOptions } from './verify-folder.js'
-import type { TransactionList } from '../router/transaction-list.js'
+import type { TransactionList } from '../router/transactions/transaction-list.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 
 /** The part of an opened store that the command line needs. */
@@ -58,7 +58,7 @@ export function processWorld(): World {
       }
     },
     exitNow: (code) => process.exit(code),
-    openStore: async (options) => (await import('../store.js')).open(options),
+    openStore: async (options) => (await import('../store/store.js')).open(options),
     verifyFolder: async (path, options) =>
       (await import('./verify-folder.js')).verifyDataFolder(path, options),
     listTransactions: async (place, limit) => {

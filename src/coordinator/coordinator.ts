@@ -22,9 +22,14 @@ import { type Knobs, knobs } from '../model/knobs.js'
 import type { ItemRecord } from '../rules/item.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { HybridClock } from '../storage/hybrid-clock.js'
-import type { Action, ActionVerdict, PredicateVerdict, TransactionNode } from '../storage/transactions.js'
-import type { PredicateCheck, UnitNode } from '../storage/units.js'
+import { HybridClock } from '../line/hybrid-clock.js'
+import type {
+  Action,
+  ActionVerdict,
+  PredicateVerdict,
+  TransactionNode,
+} from '../storage/transactions/transactions.js'
+import type { PredicateCheck, UnitNode } from '../storage/units/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'

@@ -3,7 +3,7 @@
 import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRecord } from '../rules/item.js'
-import type { LatestVerdict, ReadAtReply, ReadVerdict } from '../storage/transactions.js'
+import type { LatestVerdict, ReadAtReply, ReadVerdict } from '../storage/transactions/transactions.js'
 import type { Parts, ReadTransaction, ReadTransactionOutcome } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import { type Group, groupsOf, inOrder } from './groups.js'

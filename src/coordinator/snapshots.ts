@@ -8,7 +8,7 @@ import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRecord } from '../rules/item.js'
 import { steadyMicros } from '../runtime/runtime.js'
-import type { RangePage } from '../storage/storage-node.js'
+import type { RangePage } from '../storage/node/storage-node.js'
 import type {
   LockReply,
   LockRequest,
@@ -18,7 +18,7 @@ import type {
   ReadSnapshotReply,
   ReadSnapshotRequest,
   UnitNode,
-} from '../storage/units.js'
+} from '../storage/units/units.js'
 import type { Parts } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import { groupsOf, inOrder } from './groups.js'

@@ -7,14 +7,14 @@
 // entry of a transaction that the ledger knows to be cancelled.
 import type { Decided, LedgerRecord, Participant } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
-import { WriteFailed } from '../storage/errors.js'
+import { WriteFailed } from '../line/errors.js'
 import type {
   Action,
   ActionVerdict,
   CommitRequest,
   PredicateVerdict,
   PrepareReply,
-} from '../storage/transactions.js'
+} from '../storage/transactions/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt, tellParticipants } from './finish.js'
 import { type FirstWave, firstWave } from './first-wave.js'

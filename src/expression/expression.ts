@@ -15,18 +15,18 @@
 //
 // May import: model.
 import type { KeySchema } from '../model/table.js'
-import { bindCondition } from './bind-condition.js'
-import { bindProjection, bindUpdate } from './bind-update.js'
-import { TextCache } from './cache.js'
-import { keyConditionFor, keyConditionsOf, type KeyCondition } from './key-condition.js'
-import { parseCondition } from './parse-condition.js'
-import { parseProjection, parseUpdate } from './parse-update.js'
-import { Placeholders } from './placeholders.js'
-import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './tree.js'
+import { bindCondition } from './bind/bind-condition.js'
+import { bindProjection, bindUpdate } from './bind/bind-update.js'
+import { TextCache } from './parse/cache.js'
+import { keyConditionFor, keyConditionsOf, type KeyCondition } from './bind/key-condition.js'
+import { parseCondition } from './parse/parse-condition.js'
+import { parseProjection, parseUpdate } from './parse/parse-update.js'
+import { Placeholders } from './bind/placeholders.js'
+import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './parse/tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
 
-export { applyUpdate, updatedAttributes } from './apply-update.js'
-export { comparisonsOf, evaluateCondition } from './evaluate.js'
+export { applyUpdate, updatedAttributes } from './evaluate/apply-update.js'
+export { comparisonsOf, evaluateCondition } from './evaluate/evaluate.js'
 export {
   conditionAttributes,
   projectionPaths,
@@ -36,21 +36,21 @@ export {
   refuseSetsInIndexKeys,
   updateOperands,
   updateTargets,
-} from './key-attributes.js'
-export type { KeyCondition, SortCondition, SortOperator } from './key-condition.js'
+} from './bind/key-attributes.js'
+export type { KeyCondition, SortCondition, SortOperator } from './bind/key-condition.js'
 export {
   conditionOfExpected,
   conditionOfFilter,
   keyConditionOfKeyConditions,
   projectionOfAttributesToGet,
   updateOfAttributeUpdates,
-} from './legacy.js'
-export { checkExpressionParameters } from './parameters.js'
-export { resolvePath, type Path } from './paths.js'
-export { plainUpdate, type PlainAction } from './plain-update.js'
-export { project, projector } from './project.js'
-export { added } from './sets.js'
-export type { OperandNode, PathNode, SetValueNode, UpdateAction } from './tree.js'
+} from './legacy/legacy.js'
+export { checkExpressionParameters } from './bind/parameters.js'
+export { resolvePath, type Path } from './evaluate/paths.js'
+export { plainUpdate, type PlainAction } from './evaluate/plain-update.js'
+export { project, projector } from './evaluate/project.js'
+export { added } from './evaluate/sets.js'
+export type { OperandNode, PathNode, SetValueNode, UpdateAction } from './parse/tree.js'
 
 /**
  * The expressions of one request, or of one action of a transaction. Every method throws DynamoDB's

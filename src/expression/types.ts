@@ -5,7 +5,7 @@
 //
 // May import: model.
 import type { AttributeValue, Item } from '../model/value.js'
-import type { ConditionNode, ProjectionNode, UpdateNode } from './tree.js'
+import type { ConditionNode, ProjectionNode, UpdateNode } from './parse/tree.js'
 
 export interface Bindings {
   /** `#n` to attribute name. */

@@ -1,8 +1,8 @@
 // The records of completed transactions, by epoch: as long as a token holds, and a tombstone is needed. They are in the line
 // only; a filter says of nearly all slots that they have none.
 import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf } from '../model/brand.js'
-import type { Line } from '../storage/line.js'
-import { type Bounds, endedBounds } from '../storage/spaces.js'
+import type { Line } from '../line/line.js'
+import { type Bounds, endedBounds } from '../line/spaces.js'
 import type { LedgerRecord } from './ledger.js'
 import { type LedgerKnobs, RecentSlots } from './recent-slots.js'
 import {

@@ -14,8 +14,8 @@ import {
   slotOf,
 } from '../model/brand.js'
 import { knobs as defaultKnobs } from '../model/knobs.js'
-import { RunOver } from '../storage/errors.js'
-import type { Line } from '../storage/line.js'
+import { RunOver } from '../line/errors.js'
+import type { Line } from '../line/line.js'
 import type {
   BeginOutcome,
   CancellationReason,

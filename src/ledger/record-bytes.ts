@@ -8,8 +8,8 @@
 import { type KeyBytes, type LedgerSlot, type Timestamp, type TxId, slotOf, spaceId } from '../model/brand.js'
 import { u32 } from '../model/key-bytes.js'
 import { prefixEnd } from '../model/key-range.js'
-import { asBuffer } from '../storage/record.js'
-import { type Bounds, ledgerKey } from '../storage/spaces.js'
+import { asBuffer } from '../line/record.js'
+import { type Bounds, ledgerKey } from '../line/spaces.js'
 import type { CancellationReason, Decision, ItemRef, LedgerRecord, Participant } from './ledger.js'
 
 /** An epoch is how long a token holds after its transaction was committed, and at least how long a tombstone is kept. */

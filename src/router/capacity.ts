@@ -4,7 +4,7 @@ import { itemBytes } from '../model/item-size.js'
 import { sameValue } from '../model/compare.js'
 import type { IndexShape, KeySchema, TableShape } from '../model/table.js'
 import { attribute, setAttribute, type Item, type MutableItem } from '../model/value.js'
-import type { StringShape } from './shape.js'
+import type { StringShape } from './shapes/shape.js'
 
 const READ_UNIT_BYTES = 4096
 const WRITE_UNIT_BYTES = 1024

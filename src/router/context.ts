@@ -3,10 +3,10 @@ import type { Coordinator } from '../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../model/table.js'
 import type { TransactionRules } from '../rules/switches.js'
 import type { Runtime } from '../runtime/runtime.js'
-import type { StorageNode } from '../storage/storage-node.js'
+import type { StorageNode } from '../storage/node/storage-node.js'
 import type { AccessPart, OperationName } from './access.js'
 import type { Addressed, Principal, Reply } from './router.js'
-import type { StructShape } from './shape.js'
+import type { StructShape } from './shapes/shape.js'
 import type { Tickets } from './units/tickets.js'
 
 /** A table as requests for its items see it. */

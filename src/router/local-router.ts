@@ -4,9 +4,9 @@ import { type AccessPart, accessDenied, allows, type OperationName } from './acc
 import type { Input, RequestScope, Operation, RouterContext } from './context.js'
 import { damageError, internalError } from './reply.js'
 import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './router.js'
-import { readShaped } from './read-shaped.js'
-import { fitsShape } from './shape-fits.js'
-import { checkShape } from './shape.js'
+import { readShaped } from './shapes/read-shaped.js'
+import { fitsShape } from './shapes/shape-fits.js'
+import { checkShape } from './shapes/shape.js'
 
 export interface RouterOptions {
   readonly context: RouterContext

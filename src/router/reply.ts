@@ -1,8 +1,8 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
 import { DynamoError } from '../model/errors.js'
 import type { Item } from '../model/value.js'
-import { capitalised, damageIn, nameOfRecord } from '../storage/damage.js'
-import type { ItemRecord } from '../storage/storage-node.js'
+import { capitalised, damageIn, nameOfRecord } from '../storage/folder/damage.js'
+import type { ItemRecord } from '../storage/node/storage-node.js'
 import type { Catalog } from './context.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
 

@@ -25,10 +25,10 @@ import {
   operationAnswer,
   textAnswer,
   type Answer,
-} from './answer.js'
-import { noRoom, type AnswerRoom, type UnsentBytes } from './answer-room.js'
-import type { Auth } from './auth.js'
-import type { FaultPlan } from './fault-plan.js'
+} from './connection/answer.js'
+import { noRoom, type AnswerRoom, type UnsentBytes } from './connection/answer-room.js'
+import type { Auth } from './access/auth.js'
+import type { FaultPlan } from './faults/fault-plan.js'
 import {
   conflictError,
   FAULT_HEADER,
@@ -37,13 +37,13 @@ import {
   inProgressError,
   parseFault,
   type Fault,
-} from './faults.js'
+} from './faults/faults.js'
 import { parseBody } from './json-body.js'
 import { bodyBytesMaxOf, type ServerLimits } from './limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
-import { type Admitted, OriginCheck } from './origin.js'
-import { signedRegion } from './sigv4.js'
-import type { RequestHead, RequestHeaders } from './request-head.js'
+import { type Admitted, OriginCheck } from './access/origin.js'
+import { signedRegion } from './access/sigv4.js'
+import type { RequestHead, RequestHeaders } from './connection/request-head.js'
 import { requestIds } from './request-id.js'
 
 /** One finished request, for a log. */

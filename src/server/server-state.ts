@@ -1,12 +1,12 @@
 // What the connections of one server share, and what all of them do alike.
 import type { Socket } from 'node:net'
-import type { Answer } from './answer.js'
-import type { AnswerRoom } from './answer-room.js'
+import type { Answer } from './connection/answer.js'
+import type { AnswerRoom } from './connection/answer-room.js'
 import type { Dispatcher } from './dispatch.js'
 import type { ServerLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
-import type { Outbox } from './outbox.js'
-import { closingBytes } from './write-answer.js'
+import type { Outbox } from './connection/outbox.js'
+import { closingBytes } from './connection/write-answer.js'
 
 export interface ServerState {
   readonly dispatcher: Dispatcher

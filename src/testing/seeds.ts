@@ -4,7 +4,7 @@
 //   { "Orders": [ { "PutRequest": { "Item": { "id": { "S": "o1" } } } } ] }   as `aws dynamodb batch-write-item` takes them
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { Item } from '../model/value.js'
-import { marshallItem, toSdkItem } from '../toolkit/values.js'
+import { marshallItem, toSdkItem } from '../toolkit/values/values.js'
 import type { TemplateTable } from './table-properties.js'
 import { isObject, listAt, objectAt, type Place, wrong } from './template-error.js'
 

@@ -1,7 +1,7 @@
 // A store for the tests of one file: in memory, with the tables of a template and the items they begin with, behind a port
 // of its own. The presets of vitest and jest open one for each test file.
 import { manualClock, type ManualClock } from '../runtime/manual-clock.js'
-import { open, type Store } from '../store.js'
+import { open, type Store } from '../store/store.js'
 import type { Parameters } from './intrinsics.js'
 import { readDocument, readTables } from './read-document.js'
 import { type Seed, seedsIn } from './seeds.js'

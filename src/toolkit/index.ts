@@ -1,5 +1,5 @@
 // The toolkit: for clients of any DynamoDB endpoint, Amazon's included.
-export { transactor } from './open-transactor.js'
+export { transactor } from './endpoint/open-transactor.js'
 export type {
   AnyTables,
   CommitProtocol,
@@ -21,7 +21,7 @@ export type {
   UnitHandle,
   UnitOfWork,
   Update,
-} from './transactor.js'
+} from './unit/transactor.js'
 export {
   ConditionFailed,
   Conflict,
@@ -35,9 +35,9 @@ export {
   WriteLost,
 } from './errors.js'
 export type { ConflictDetail } from './errors.js'
-export { isRetriable } from './refusals.js'
-export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values.js'
-export type { Endpoint } from './endpoint.js'
+export { isRetriable } from './endpoint/refusals.js'
+export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values/values.js'
+export type { Endpoint } from './endpoint/endpoint.js'
 export type { LockPlace, LockReport } from './locks/administration.js'
 export type { LockEvent } from './locks/events.js'
 export {

@@ -3,9 +3,9 @@ import { type AttributeValue, type CreateTableCommandInput, DynamoDBClient } fro
 import type { TestContext } from 'node:test'
 import type { Access } from '../../src/router/router.js'
 import type { OperationName } from '../../src/router/access.js'
-import { type AuthKey, authOf } from '../../src/server/auth.js'
-import { open, type OpenOptions, type Store } from '../../src/store.js'
-import { clientEndpoint } from '../../src/toolkit/endpoint.js'
+import { type AuthKey, authOf } from '../../src/server/access/auth.js'
+import { open, type OpenOptions, type Store } from '../../src/store/store.js'
+import { clientEndpoint } from '../../src/toolkit/endpoint/endpoint.js'
 
 export interface Answer {
   readonly [member: string]: unknown

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Group, runGroups, TimeLeft } from '../../src/bench/bench.js'
-import { matches, planOf } from '../../src/bench/plan.js'
-import { PRESETS } from '../../src/bench/presets.js'
-import type { UnitRecord } from '../../src/bench/records.js'
+import { type Group, runGroups, TimeLeft } from '../../bench/bench.js'
+import { matches, planOf } from '../../bench/plan.js'
+import { PRESETS } from '../../bench/presets.js'
+import type { UnitRecord } from '../../bench/records.js'
 import { benchCommandOf } from '../../src/cli/bench.js'
 
 test('without options the quick preset is run', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { UnitRecord } from '../../src/bench/records.js'
-import { costTables } from '../../src/bench/report/cost-tables.js'
-import { findingsTable } from '../../src/bench/report/findings.js'
-import { growingLines } from '../../src/bench/report/other-tables.js'
-import { profileTables } from '../../src/bench/report/profile-tables.js'
+import type { UnitRecord } from '../../bench/records.js'
+import { costTables } from '../../bench/report/cost-tables.js'
+import { findingsTable } from '../../bench/report/findings.js'
+import { growingLines } from '../../bench/report/other-tables.js'
+import { profileTables } from '../../bench/report/profile-tables.js'
 import { latency, measured, runOf } from './records.js'
 
 type Part = { readonly name: string; readonly p50?: number; readonly conflicts?: number }

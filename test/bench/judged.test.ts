@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { UnitRecord } from '../../src/bench/records.js'
-import { anchor, isMet, judgedLines, judgedTable, verdictLines } from '../../src/bench/report/judged.js'
+import type { UnitRecord } from '../../bench/records.js'
+import { anchor, isMet, judgedLines, judgedTable, verdictLines } from '../../bench/report/judged.js'
 import { latency, measured, peer, runOf } from './records.js'
 
 const half = (workload: string, share: number, round: number, p50Micros: number): [string, UnitRecord] => [

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { RunFile } from '../../src/bench/records.js'
+import type { RunFile } from '../../bench/records.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 

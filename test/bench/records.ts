@@ -1,6 +1,6 @@
 // Records of a run that never was, for tests of what is made of them.
-import type { LatencySummary } from '../../src/bench/load/latencies.js'
-import type { Measured, RunFile, UnitRecord } from '../../src/bench/records.js'
+import type { LatencySummary } from '../../bench/load/latencies.js'
+import type { Measured, RunFile, UnitRecord } from '../../bench/records.js'
 
 export const latency = (p50Micros: number, p99Micros = 5 * p50Micros): LatencySummary => ({
   count: 100,

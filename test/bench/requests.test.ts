@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RequestBytes } from '../../src/bench/load/request-bytes.js'
-import { answerTo, keyText, peerWorkloads, type Workload } from '../../src/bench/workloads.js'
+import { RequestBytes } from '../../bench/load/request-bytes.js'
+import { answerTo, keyText, peerWorkloads, type Workload } from '../../bench/workloads.js'
 import { itemBytes } from '../../src/model/item-size.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
-import { Random } from '../../src/sim/random.js'
+import { Random } from '../../src/runtime/seeded-random.js'
 
 const workloads = peerWorkloads({ items: 1000, partitions: 50 })
 const named = (name: string): Workload => workloads.find((each) => each.name === name)!

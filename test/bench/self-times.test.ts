@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CpuProfile, partOfUrl, selfTimes } from '../../src/bench/profile/self-times.js'
+import { type CpuProfile, partOfUrl, selfTimes } from '../../bench/profile/self-times.js'
 
 const frame = (functionName: string, url = '', lineNumber = 0) => ({
   functionName,

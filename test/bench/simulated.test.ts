@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulateLoad, type SimulatedLoad } from '../../src/bench/simulated/cluster.js'
-import { contended, plain, transactions } from '../../src/bench/simulated/requests.js'
+import { simulateLoad, type SimulatedLoad } from '../../bench/simulated/cluster.js'
+import { contended, plain, transactions } from '../../bench/simulated/requests.js'
 
 const SMALL = {
   seed: 1,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
 import { Stage } from '../../src/cli/demo/stage.js'
 import { processWorld } from '../../src/cli/world.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 
 async function demo(...args: readonly string[]): Promise<{ code: number; text: string }> {
   const lines: string[] = []

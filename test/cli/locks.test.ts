@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
 import { processWorld, type World } from '../../src/cli/world.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { locks, transactor } from '../../src/toolkit/index.js'
 
 test('cli: locks says who holds and who waits, and breaks a lock', async () => {

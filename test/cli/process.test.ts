@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
 import { spawnServer } from '../suites/spawned-server.js'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamoDB, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { table } from '../router/tables-support.js'
 
 test('store.client() is a DynamoDBClient and answers the methods of the aggregated client too', async () => {

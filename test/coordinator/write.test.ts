@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { reasonsOf } from '../../src/coordinator/reasons.js'
 import { type Timestamp, type TxId, timestamp } from '../../src/model/brand.js'
 import { allRules, noRules } from '../../src/rules/switches.js'
-import { OutcomeUnknown } from '../../src/storage/errors.js'
-import type { PrepareRequest } from '../../src/storage/transactions.js'
+import { OutcomeUnknown } from '../../src/line/errors.js'
+import type { PrepareRequest } from '../../src/storage/transactions/transactions.js'
 import { answerLost, check, idOn, lost, NODES, openCluster, put, remove, update } from './support.js'
 
 const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { flippedCopy, type Flip, type Model, type Served } from './flips.js'
 
 const [folder = '', scratch = '', then = 'serve'] = process.argv.slice(2)

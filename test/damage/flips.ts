@@ -8,8 +8,15 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { dataOf, isBranch, namedTree, nodesOf, treeOf, type PagedFile } from '../../src/index/lmdb-pages.js'
-import { open } from '../../src/store.js'
+import {
+  dataOf,
+  isBranch,
+  namedTree,
+  nodesOf,
+  treeOf,
+  type PagedFile,
+} from '../../src/ordered-map/lmdb/lmdb-pages.js'
+import { open } from '../../src/store/store.js'
 import { seededRandom } from '../suites/seeded-random.js'
 
 /** What a bit belongs to. */

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { manualClock } from '../../src/runtime/manual-clock.js'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
 
 const ITEMS = 12

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { makeBinaryWriter, makeReader } from 'ion-js'
-import { fromSdkItem, unmarshallItem } from '../../src/toolkit/values.js'
+import { fromSdkItem, unmarshallItem } from '../../src/toolkit/values/values.js'
 import { spawnServer } from '../suites/spawned-server.js'
 import { Installation, scriptOf } from './programs.js'
 

@@ -6,23 +6,31 @@ import { help as bench } from '../../src/cli/bench.js'
 import { help as demo } from '../../src/cli/demo.js'
 import { help as health } from '../../src/cli/health.js'
 import { help as locks } from '../../src/cli/locks.js'
-import { help as simLocks } from '../../src/cli/sim-locks.js'
-import { help as sim } from '../../src/cli/sim.js'
+import { help as simulation } from '../../sim/cli/worlds.js'
+import { help as simulatedLocks } from '../../sim/cli/locks.js'
 import { help as start } from '../../src/cli/start.js'
 import { help as sweep } from '../../src/cli/sweep.js'
 import { help as transactions } from '../../src/cli/transactions.js'
 import { help as verify } from '../../src/cli/verify.js'
-import { parseAuthFile } from '../../src/server/auth.js'
+import { parseAuthFile } from '../../src/server/access/auth.js'
 import { Metrics } from '../../src/server/metrics.js'
 
 const pageOf = (path: string): string =>
   readFileSync(join(resolve(import.meta.dirname, '../../../docs'), path), 'utf8')
 
-const HELP = { start, health, transactions, locks, verify, sweep, demo, bench, sim, 'sim-locks': simLocks }
+const HELP = { start, health, transactions, locks, verify, sweep, demo, bench }
 
-for (const [command, help] of Object.entries(HELP)) {
-  test(`docs/reference/command-line.md: every option of seriatim ${command} is there, and no other`, () => {
-    const [, section = ''] = pageOf('reference/command-line.md').split(`\n## seriatim ${command}\n`)
+const COMMAND_LINE = 'reference/command-line.md'
+const SIMULATION = 'explanation/simulation.md'
+const OPTIONS = [
+  ...Object.entries(HELP).map(([command, help]) => [COMMAND_LINE, `seriatim ${command}`, help] as const),
+  [SIMULATION, 'Options of npm run sim', simulation] as const,
+  [SIMULATION, 'Options of npm run sim -- locks', simulatedLocks] as const,
+]
+
+for (const [page, heading, help] of OPTIONS) {
+  test(`docs/${page}: every option under '${heading}' is there, and no other`, () => {
+    const [, section = ''] = pageOf(page).split(`\n## ${heading}\n`)
     const documented = [...section.split('\n## ')[0]!.matchAll(/^\| `(--[\w-]+)/gm)].map(
       ([, option]) => option!,
     )

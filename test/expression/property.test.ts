@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { TextCache } from '../../src/expression/cache.js'
+import { TextCache } from '../../src/expression/parse/cache.js'
 import {
   applyUpdate,
   evaluateCondition,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
-import { checksumOfKey, checksumOfKeyBytes, sealed, unsealed } from '../../src/index/checksum.js'
-import { beforeOneFlip } from '../../src/index/one-bit.js'
+import { checksumOfKey, checksumOfKeyBytes, sealed, unsealed } from '../../src/ordered-map/checksum.js'
+import { beforeOneFlip } from '../../src/ordered-map/lmdb/one-bit.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 
 const keys = fc.uint8Array({ minLength: 1, maxLength: 60 }).map((bytes) => latin1(bytes))

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { encodeChanges, forEachChange } from '../../src/index/change-bytes.js'
-import { CHECKSUM_BYTES } from '../../src/index/checksum.js'
-import { lmdbIndex } from '../../src/index/lmdb-index.js'
-import type { IndexChange, OrderedIndex } from '../../src/index/ordered-index.js'
+import { encodeChanges, forEachChange } from '../../src/ordered-map/change-bytes.js'
+import { CHECKSUM_BYTES } from '../../src/ordered-map/checksum.js'
+import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-index.js'
+import type { IndexChange, OrderedIndex } from '../../src/ordered-map/ordered-index.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
 
@@ -86,7 +86,7 @@ test('index: several indexes are written side by side, each with its own changes
   await Promise.all(indexes.map((index) => index.close()))
 })
 
-const INDEX = new URL('../../src/index/lmdb-index.js', import.meta.url).href
+const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-index.js', import.meta.url).href
 
 /** Writes without end, in a process of its own, until `last` ends it. */
 const writing = (last: string): string => `

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesLeft, neededBytes, noRoom } from '../../src/index/room.js'
+import { bytesLeft, neededBytes, noRoom } from '../../src/ordered-map/lmdb/room.js'
 
 const MB = 1024 * 1024
 

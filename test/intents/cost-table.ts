@@ -1,8 +1,8 @@
 // What a commit costs, by counting real requests.
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import type { IntentsOptions } from '../../src/toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
-import type { CommitProtocol } from '../../src/toolkit/transactor.js'
+import type { CommitProtocol } from '../../src/toolkit/unit/transactor.js'
 import { foreign, intentsTransactor } from './endpoints.js'
 
 export interface Cost {

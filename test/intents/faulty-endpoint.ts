@@ -1,5 +1,5 @@
 // An endpoint that goes wrong at one request, on purpose.
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 
 export const FAULTS = [
   'fails',

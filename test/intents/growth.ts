@@ -1,8 +1,8 @@
 // How memory and time of a client grow with the items of a unit: one process for each size, the endpoint in another.
 //   node growth.js URL ITEMS [RUNS]
 import { pathToFileURL } from 'node:url'
-import { clientEndpoint } from '../../src/toolkit/endpoint.js'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import { clientEndpoint } from '../../src/toolkit/endpoint/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { intentLimits } from '../../src/toolkit/intents/limits.js'
 import { foreign, intentsTransactor, sdkClient } from './endpoints.js'
 

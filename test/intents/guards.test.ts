@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { Conflict } from '../../src/toolkit/errors.js'
 import { type IntentsOptions, RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import { INTENT, VERSION } from '../../src/toolkit/intents/records.js'
-import type { CommitProtocol, Transactor, UnitOfWork } from '../../src/toolkit/transactor.js'
+import type { CommitProtocol, Transactor, UnitOfWork } from '../../src/toolkit/unit/transactor.js'
 import { dynalitePlace, foreign, intentsTransactor, type Place, seriatim } from './endpoints.js'
 
 const ROWS = 'Rows'

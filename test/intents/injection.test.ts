@@ -3,11 +3,11 @@
 // All requests of one fault go wrong at the same time, each in a transaction of its own on items of its own.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { ConditionFailed, Conflict, OutcomeUnknown } from '../../src/toolkit/errors.js'
 import type { IntentsOptions } from '../../src/toolkit/intents/intents-protocol.js'
 import { INTENT } from '../../src/toolkit/intents/records.js'
-import type { Transactor, UnitOfWork } from '../../src/toolkit/transactor.js'
+import type { Transactor, UnitOfWork } from '../../src/toolkit/unit/transactor.js'
 import {
   dynalitePlace,
   dynamoDbLocal,

@@ -1,9 +1,9 @@
 // A process that commits one unit and kills itself before or after a request: told by its arguments.
 //   node killed-child.js URL K before|after ID ID ID
 import { clientRuntime } from '../../src/runtime/client-runtime.js'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { intentsProtocol } from '../../src/toolkit/intents/intents-protocol.js'
-import { unitTransactor } from '../../src/toolkit/unit-transactor.js'
+import { unitTransactor } from '../../src/toolkit/unit/unit-transactor.js'
 
 const [url = '', k = '', when, ...ids] = process.argv.slice(2)
 let sent = 0

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OutcomeUnknown } from '../../src/toolkit/errors.js'
-import type { OutcomeInfo, Transactor } from '../../src/toolkit/transactor.js'
+import type { OutcomeInfo, Transactor } from '../../src/toolkit/unit/transactor.js'
 import { dynalitePlace, foreign, intentsTransactor, type Place, seriatim } from './endpoints.js'
 
 const TABLE = 'Things'

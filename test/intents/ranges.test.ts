@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Conflict } from '../../src/toolkit/errors.js'
-import type { QueryInput, Transactor, UnitOfWork } from '../../src/toolkit/transactor.js'
+import type { QueryInput, Transactor, UnitOfWork } from '../../src/toolkit/unit/transactor.js'
 import { createTables, ORDERS } from '../suites/transactor.js'
 import { dynalitePlace, intentsTransactor, type Place, seriatim } from './endpoints.js'
 

@@ -2,8 +2,8 @@
 // the header of the inserter can tell.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/store.js'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import { open } from '../../src/store/store.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { foreign, intentsTransactor } from './endpoints.js'
 
 const PATIENCE = { stalledMs: 20, graceMs: 5, waitMs: 50, pollMs: 2, pollMaxMs: 5 }

@@ -2,12 +2,12 @@
 // destroy is told.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { open, type Store } from '../../src/store.js'
-import type { Endpoint, ExtendedEndpoint } from '../../src/toolkit/endpoint.js'
+import { open, type Store } from '../../src/store/store.js'
+import type { Endpoint, ExtendedEndpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import { isWriteLost } from '../../src/toolkit/intents/rules.js'
 import { UnitNotFound, WriteLost } from '../../src/toolkit/index.js'
-import type { UnitHandle } from '../../src/toolkit/transactor.js'
+import type { UnitHandle } from '../../src/toolkit/unit/transactor.js'
 import { foreign, intentsTransactor } from './endpoints.js'
 
 const TABLE = 'Things'

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { INTENTS_MUTANTS } from '../../src/sim/intents/mutants.js'
-import { simulateIntents } from '../../src/sim/intents/simulate.js'
+import { INTENTS_MUTANTS } from '../../sim/intents/mutants.js'
+import { simulateIntents } from '../../sim/intents/simulate.js'
 
 const source = new URL('../../src/', import.meta.url)
 const script = fileURLToPath(new URL('../../../scripts/sim-intents.mjs', import.meta.url))

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
 import { LargeWorld } from './large-world.js'
 

@@ -8,7 +8,7 @@
 //   after it: Scan, segments, Query, both indexes, GetItem, the count of DescribeTable: exactly the model
 import assert from 'node:assert/strict'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { Store } from '../../src/store.js'
+import type { Store } from '../../src/store/store.js'
 import { seededRandom } from '../suites/seeded-random.js'
 
 export interface LargeWorldOptions {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/index/memory-index.js'
+import { memoryIndex } from '../../src/ordered-map/memory-index.js'
 import { LocalLedger } from '../../src/ledger/local-ledger.js'
 import type { Decision, LedgerRecord } from '../../src/ledger/ledger.js'
 import {
@@ -13,7 +13,7 @@ import {
   txId,
 } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
-import { MemoryLine } from '../../src/storage/line.js'
+import { MemoryLine } from '../../src/line/line.js'
 import { plain, plainItem } from '../suites/tables.js'
 
 const MINUTE = 60 * 1_000_000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PutItemCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { fencedPut, fencedPutUnit, fencedUpdate, fencedUpdateUnit, locks } from '../../src/toolkit/index.js'
 
 async function setUp() {

@@ -1,9 +1,9 @@
 // Several holders of one lock, what they show, the warning before a lease ends, and locks in a table with other names.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { stillHeld, type LocksOptions } from '../../src/toolkit/index.js'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { Clients, storeEndpoint, TABLE, turns } from './support.js'
 
 async function setUp(options: Partial<LocksOptions> = {}) {

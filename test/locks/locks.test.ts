@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/store.js'
-import { clientEndpoint, type Endpoint } from '../../src/toolkit/endpoint.js'
+import { open } from '../../src/store/store.js'
+import { clientEndpoint, type Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { fenced, LockLost, LockTimeout, stillHeld, type Lock } from '../../src/toolkit/index.js'
 import { Clients, storeEndpoint, TABLE, turns } from './support.js'
 

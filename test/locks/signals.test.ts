@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { locks } from '../../src/toolkit/index.js'
 
 const HOLDER = fileURLToPath(new URL('holder.js', import.meta.url))

@@ -4,18 +4,18 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { LOCK_MUTANTS } from '../../src/sim/locks/mutants.js'
-import { runLocks } from '../../src/sim/locks/run.js'
-import { simulateLocks } from '../../src/sim/locks/simulate.js'
+import { LOCK_MUTANTS } from '../../sim/locks/mutants.js'
+import { runLocks } from '../../sim/locks/run.js'
+import { simulateLocks } from '../../sim/locks/simulate.js'
 
 const SOURCE = new URL('../../src/', import.meta.url)
-const MAIN = fileURLToPath(new URL('cli/main.js', SOURCE))
+const MAIN = fileURLToPath(new URL('../sim/cli/main.js', SOURCE))
 const RUNS = 120
 
 test('locks, simulated: nobody is let in beside another, nobody is overtaken or forgotten, nothing is left', async () => {
   const { broken, runs } = await simulateLocks({ seed: 1, runs: RUNS })
   assert.deepEqual(
-    broken.map(({ seed, anomalies }) => [`seriatim sim-locks --seed ${seed} --runs 1`, anomalies]),
+    broken.map(({ seed, anomalies }) => [`npm run sim -- locks --seed ${seed} --runs 1`, anomalies]),
     [],
   )
   assert.equal(runs, RUNS)
@@ -41,7 +41,7 @@ test('locks, simulated: every mutant changes a text that is there exactly once',
 
 for (const mutant of ['late-enqueue', 'suspicion-survives-a-heartbeat', 'waiters-do-not-count']) {
   test(`locks, simulated: the judge finds the mutant ${mutant}`, () => {
-    const found = spawnSync(process.execPath, [MAIN, 'sim-locks', '--mutant', mutant, '--runs', '1000'], {
+    const found = spawnSync(process.execPath, [MAIN, 'locks', '--mutant', mutant, '--runs', '1000'], {
       encoding: 'utf8',
     })
     assert.equal(found.status, 1, found.stderr)

@@ -1,8 +1,8 @@
 // Lock clients on a real store in this process, on a clock that the test moves.
 import { type ManualClock } from '../../src/runtime/manual-clock.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
-import type { Store } from '../../src/store.js'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Store } from '../../src/store/store.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { type LockEvent, type Locks, locks, type LocksOptions } from '../../src/toolkit/index.js'
 import { testRuntime } from '../suites/test-runtime.js'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualClock } from '../../src/runtime/manual-clock.js'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
 
 const TableName = 'Accounts'

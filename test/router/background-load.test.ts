@@ -2,7 +2,7 @@
 // ends when what it is to hold up has happened, or after a count of writes that is far more than it needs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
 import { HASH, index, openTables, S, START_MS, table } from './tables-support.js'
 

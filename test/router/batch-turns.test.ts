@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { turnsUntil } from './many-support.js'
 
 test('BatchWriteItem: large items are checked and written in several turns, between which others are served', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { ClientToken } from '../../src/coordinator/coordinator.js'
 import type { RequestScope, RouterContext } from '../../src/router/context.js'
-import { canonical, tokenOf } from '../../src/router/client-tokens.js'
+import { canonical, tokenOf } from '../../src/router/transactions/client-tokens.js'
 import { anyone } from '../../src/router/router.js'
 
 let deferred = 0

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ItemWaits, waitLimits, type WaitedItem } from '../../src/router/item-waits.js'
+import { ItemWaits, waitLimits, type WaitedItem } from '../../src/router/reads/item-waits.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import type { Item } from '../../src/model/value.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
-import type { ItemRecord } from '../../src/storage/storage-node.js'
+import type { ItemRecord } from '../../src/storage/node/storage-node.js'
 
 /** An item that the test changes, and a count of what is done with it. */
 function world() {

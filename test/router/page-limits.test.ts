@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pageLimitsOf } from '../../src/router/read-page.js'
-import { open } from '../../src/store.js'
+import { pageLimitsOf } from '../../src/router/reads/read-page.js'
+import { open } from '../../src/store/store.js'
 
 const MB = 1024 * 1024
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { DynamoError } from '../../src/model/errors.js'
-import { batchWriteItem } from '../../src/router/operations/batch-write-item.js'
-import { putItem } from '../../src/router/operations/put-item.js'
-import { readShaped, shapedLimits } from '../../src/router/read-shaped.js'
-import type { StructShape } from '../../src/router/shape.js'
+import { batchWriteItem } from '../../src/router/writes/batch-write-item.js'
+import { putItem } from '../../src/router/writes/put-item.js'
+import { readShaped, shapedLimits } from '../../src/router/shapes/read-shaped.js'
+import type { StructShape } from '../../src/router/shapes/shape.js'
 
 function readAll(text: string, shape: StructShape): { value: unknown; turns: number } {
   const reading = readShaped(text, shape)

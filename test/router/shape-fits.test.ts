@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { getItem } from '../../src/router/operations/get-item.js'
-import { putItem } from '../../src/router/operations/put-item.js'
-import { queryOperations } from '../../src/router/operations/query-operations.js'
-import { tableOperations } from '../../src/router/operations/tables.js'
-import { transactionOperations } from '../../src/router/operations/transaction-operations.js'
-import { updateItem } from '../../src/router/operations/update-item.js'
-import { fitsShape } from '../../src/router/shape-fits.js'
-import { type Shape, checkShape } from '../../src/router/shape.js'
+import { getItem } from '../../src/router/reads/get-item.js'
+import { putItem } from '../../src/router/writes/put-item.js'
+import { queryOperations } from '../../src/router/reads/query-operations.js'
+import { tableOperations } from '../../src/router/tables/tables.js'
+import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
+import { updateItem } from '../../src/router/writes/update-item.js'
+import { fitsShape } from '../../src/router/shapes/shape-fits.js'
+import { type Shape, checkShape } from '../../src/router/shapes/shape.js'
 
 const operations = [
   getItem,

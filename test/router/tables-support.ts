@@ -1,9 +1,9 @@
 // A store of tables for tests: the catalogue and its operations over nodes in memory, with a clock that stands still.
 import { testCoordinator } from '../suites/coordination.js'
-import { openCatalog, type TableCatalog } from '../../src/router/catalog.js'
+import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog.js'
 import { openTickets } from '../../src/router/units/tickets.js'
 import { openRouter } from '../../src/router/local-router.js'
-import { tableOperations } from '../../src/router/operations/tables.js'
+import { tableOperations } from '../../src/router/tables/tables.js'
 import { anyone, type Principal, type Router } from '../../src/router/router.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { KeyBytes, SpaceId } from '../../src/model/brand.js'
@@ -12,8 +12,8 @@ import { keyAttributesOf } from '../../src/router/keys.js'
 import { manualClock, type ManualClock } from '../../src/runtime/manual-clock.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
 import { allRules } from '../../src/rules/switches.js'
-import type { RangeEntry, StorageNode } from '../../src/storage/storage-node.js'
-import { openLocalNodes } from '../../src/storage/open-local-node.js'
+import type { RangeEntry, StorageNode } from '../../src/storage/node/storage-node.js'
+import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 
 export const START_MS = Date.parse('2030-01-01T12:00:00.250Z')
 

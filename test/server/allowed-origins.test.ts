@@ -1,9 +1,9 @@
 // Pages and names that were admitted expressly.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { authOf } from '../../src/server/auth.js'
+import { authOf } from '../../src/server/access/auth.js'
 import { listen, type ListenOptions } from '../../src/server/http-server.js'
-import { originIn } from '../../src/server/origin.js'
+import { originIn } from '../../src/server/access/origin.js'
 import { key } from '../access/keys.js'
 import { ask, echoRouter, onEach, requestOf, serve } from './support.js'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
 import type { Principal } from '../../src/router/router.js'
-import { authOf, loadAuthFile, parseAuthFile, type AuthKey } from '../../src/server/auth.js'
+import { authOf, loadAuthFile, parseAuthFile, type AuthKey } from '../../src/server/access/auth.js'
 import { createHash, createHmac } from 'node:crypto'
 
 const key = { accessKeyId: 'A', secretAccessKey: 'the-secret', tables: ['*'], access: ['read'] }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
 import { spawnServer } from '../suites/spawned-server.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FaultPlanError, parseFaultPlan } from '../../src/server/fault-plan.js'
-import { open } from '../../src/store.js'
+import { FaultPlanError, parseFaultPlan } from '../../src/server/faults/fault-plan.js'
+import { open } from '../../src/store/store.js'
 import { ask, requestOf, serve } from './support.js'
 
 const plan = (seed: number, ...faults: readonly object[]): string => JSON.stringify({ seed, faults })

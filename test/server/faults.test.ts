@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Router } from '../../src/router/router.js'
-import { parseFault } from '../../src/server/faults.js'
+import { parseFault } from '../../src/server/faults/faults.js'
 import { ask, echoRouter, RawClient, requestOf, serve } from './support.js'
 
 function countingRouter() {

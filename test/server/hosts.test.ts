@@ -8,9 +8,9 @@ import {
   DynamoDBClient,
   ListTagsOfResourceCommand,
 } from '@aws-sdk/client-dynamodb'
-import { authOf } from '../../src/server/auth.js'
+import { authOf } from '../../src/server/access/auth.js'
 import { listen, type ListenOptions } from '../../src/server/http-server.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { key, tableOf } from '../access/keys.js'
 import { ask, echoRouter, onEach, requestOf, serve } from './support.js'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { BodyCollector } from '../../src/server/body.js'
-import { affordableConnections } from '../../src/server/open-files.js'
+import { BodyCollector } from '../../src/server/connection/body.js'
+import { affordableConnections } from '../../src/server/connection/open-files.js'
 import { ask, heldRouter, onEach, RawClient, requestOf, serve } from './support.js'
 
 const MB = 1024 * 1024

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { RunningServer } from '../../src/server/http-server.js'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { seededRandom } from '../suites/seeded-random.js'
 
 const TABLE = 'Things'

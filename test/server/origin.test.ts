@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listen } from '../../src/server/http-server.js'
-import { authOf } from '../../src/server/auth.js'
+import { authOf } from '../../src/server/access/auth.js'
 import { ask, echoRouter, requestOf, serve } from './support.js'
 
 const good = [

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { DynamoDBClient, ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { DynamoError } from '../../src/model/errors.js'
-import { authOf, type Auth } from '../../src/server/auth.js'
+import { authOf, type Auth } from '../../src/server/access/auth.js'
 import { ask, requestOf, serve } from './support.js'
 
 const KEY = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }

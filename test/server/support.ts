@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
 import type { Router, RouterReply, RouterRequest } from '../../src/router/router.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { listen, type ListenOptions, type RunningServer } from '../../src/server/http-server.js'
 
 /** Answers every operation with what it was asked; DescribeTable is refused, as for a table that does not exist. */

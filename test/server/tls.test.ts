@@ -16,9 +16,9 @@ import {
   PutItemCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb'
-import { authOf } from '../../src/server/auth.js'
+import { authOf } from '../../src/server/access/auth.js'
 import type { RunningServer } from '../../src/server/http-server.js'
-import { open } from '../../src/store.js'
+import { open } from '../../src/store/store.js'
 import { transactor } from '../../src/toolkit/index.js'
 import { key, tableOf } from '../access/keys.js'
 import { makeCertificate, noCertificates, type TestCertificate } from '../suites/certificate.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { measureContention } from '../../src/sim/contention.js'
+import { measureContention } from '../../sim/contention.js'
 
 for (const actions of ['both', 'puts', 'updates'] as const) {
   test(`§5.4 contention: with section 4 at most a third of the transactions are cancelled that are without it (${actions})`, async () => {

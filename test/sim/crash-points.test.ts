@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Aims } from '../../src/sim/aims.js'
-import { coverCrashPoints, CRASH_POINTS } from '../../src/sim/crash-points.js'
-import { FAULTS } from '../../src/sim/faults.js'
-import { simulateWorld, WORKLOADS } from '../../src/sim/simulate.js'
+import { Aims } from '../../sim/aims.js'
+import { coverCrashPoints, CRASH_POINTS } from '../../sim/crash-points.js'
+import { FAULTS } from '../../sim/faults.js'
+import { simulateWorld, WORKLOADS } from '../../sim/simulate.js'
 
 const workloads = Object.keys(WORKLOADS)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ListTransaction, judgeLists } from '../../src/sim/check/elle.js'
+import { type ListTransaction, judgeLists } from '../../sim/check/elle.js'
 
 /** `T1 10-20 committed: append x 1, read y [2 3]` */
 function history(text: string): ListTransaction[] {

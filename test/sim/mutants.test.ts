@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { MUTANTS } from '../../src/sim/mutants.js'
+import { MUTANTS } from '../../sim/mutants.js'
 
 const source = new URL('../../src/', import.meta.url)
 
@@ -29,10 +29,10 @@ for (const name of ['updates-out-of-order', 'read-marks-not-raised', 'recovery-c
       '3000',
       '--quiet',
     ]
-    const main = new URL('cli/main.js', source).pathname
-    const run = spawnSync(process.execPath, [main, 'sim', ...args], { encoding: 'utf8' })
+    const main = new URL('../sim/cli/main.js', source).pathname
+    const run = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
     assert.equal(run.status, 1, run.stdout + run.stderr)
     assert.match(run.stderr, / is wrong:/)
-    assert.match(run.stderr, /again: seriatim sim --seed \d+ .*--mutant /)
+    assert.match(run.stderr, /again: npm run sim -- --seed \d+ .*--mutant /)
   })
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { coverCrashPoints, CRASH_POINTS } from '../../src/sim/crash-points.js'
-import { missing } from '../../src/sim/coverage.js'
-import { FAULTS, Tally } from '../../src/sim/faults.js'
-import { simulate, simulateWorld, type SimulationReport, WORKLOADS } from '../../src/sim/simulate.js'
+import { coverCrashPoints, CRASH_POINTS } from '../../sim/crash-points.js'
+import { missing } from '../../sim/coverage.js'
+import { FAULTS, Tally } from '../../sim/faults.js'
+import { simulate, simulateWorld, type SimulationReport, WORKLOADS } from '../../sim/simulate.js'
 
 const faults = new Set(FAULTS)
 const workloads = Object.keys(WORKLOADS)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openExpressions } from '../../src/expression/expression.js'
 import type { Item } from '../../src/model/value.js'
-import { judgeBank } from '../../src/sim/check/bank.js'
-import { judgeByReplay } from '../../src/sim/check/oracle.js'
+import { judgeBank } from '../../sim/check/bank.js'
+import { judgeByReplay } from '../../sim/check/oracle.js'
 import type {
   HistoryEntry,
   Image,
@@ -11,7 +11,7 @@ import type {
   ReadEntry,
   WriteEntry,
   WrittenAction,
-} from '../../src/sim/history.js'
+} from '../../sim/history.js'
 
 const item = (w: string, n: number): Item => ({ id: { S: 'k' }, w: { S: w }, n: { N: String(n) } })
 const put = (key: string, w: string, n: number): WrittenAction => ({

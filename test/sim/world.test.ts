@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FAULTS } from '../../src/sim/faults.js'
-import { Random } from '../../src/sim/random.js'
-import { Scheduler } from '../../src/sim/scheduler.js'
-import { simulate, type SimulationOptions, type SimulationReport, WORKLOADS } from '../../src/sim/simulate.js'
+import { FAULTS } from '../../sim/faults.js'
+import { Random } from '../../src/runtime/seeded-random.js'
+import { Scheduler } from '../../sim/scheduler.js'
+import { simulate, type SimulationOptions, type SimulationReport, WORKLOADS } from '../../sim/simulate.js'
 
 const faults = new Set(FAULTS)
 const workloads = Object.keys(WORKLOADS)

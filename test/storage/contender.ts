@@ -1,8 +1,8 @@
 // A process that opens data folders when it is told to, and says what came of it. Started by contenders.ts.
 import { spawn } from 'node:child_process'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
-import { openLocalNodes } from '../../src/storage/open-local-node.js'
-import type { StorageNode } from '../../src/storage/storage-node.js'
+import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
+import type { StorageNode } from '../../src/storage/node/storage-node.js'
 import { type Order, type Outcome } from './contenders.js'
 
 let nodes: readonly StorageNode[] = []

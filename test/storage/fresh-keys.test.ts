@@ -1,12 +1,12 @@
 // What is put and removed again before anything was written: the intents of a transaction that is committed at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/index/memory-index.js'
+import { memoryIndex } from '../../src/ordered-map/memory-index.js'
 import type { Frame } from '../../src/journal/frame.js'
 import { openJournal } from '../../src/journal/journal.js'
 import type { KeyBytes, Timestamp } from '../../src/model/brand.js'
-import { HybridClock } from '../../src/storage/hybrid-clock.js'
-import { JournalLine } from '../../src/storage/journal-line.js'
+import { HybridClock } from '../../src/line/hybrid-clock.js'
+import { JournalLine } from '../../src/line/journal-line.js'
 import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
 import { testRuntime } from '../suites/test-runtime.js'
 

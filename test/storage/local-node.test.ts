@@ -1,5 +1,5 @@
 import { realRuntime } from '../../src/runtime/real-runtime.js'
-import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { storageNodeSuite } from '../suites/storage-node.js'
 

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { memoryIndex } from '../../src/index/memory-index.js'
+import { memoryIndex } from '../../src/ordered-map/memory-index.js'
 import type { KeyBytes } from '../../src/model/brand.js'
-import { Overlay } from '../../src/storage/overlay.js'
-import { viewOf } from '../../src/storage/view.js'
+import { Overlay } from '../../src/line/overlay.js'
+import { viewOf } from '../../src/line/view.js'
 
 interface ModelBatch {
   readonly number: number

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyBytes } from '../../src/model/brand.js'
-import { Overlay } from '../../src/storage/overlay.js'
+import { Overlay } from '../../src/line/overlay.js'
 
 const everything = ['' as KeyBytes, '\xff' as KeyBytes] as const
 const key = (number: number): KeyBytes => `k${String(number).padStart(6, '0')}` as KeyBytes

@@ -9,9 +9,9 @@ import { Worker } from 'node:worker_threads'
 import { NoLocks } from '../../src/runtime/kernel-lock.js'
 import { takeLock } from '../../src/runtime/process-lock.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
-import { FolderRefused } from '../../src/storage/errors.js'
-import { takeFolder } from '../../src/storage/folder.js'
-import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { FolderRefused } from '../../src/line/errors.js'
+import { takeFolder } from '../../src/storage/folder/folder.js'
+import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { Contender, namespaceRefusal, type Outcome } from './contenders.js'
 import { leaveStaleLock, race } from './races.js'
@@ -185,7 +185,7 @@ test('owner: the writer of a killed owner is waited for, whichever node it write
   await made.begin()
   await made.release()
   const source = `
-    import { lmdbIndex } from '${new URL('../../src/index/lmdb-index.js', import.meta.url).href}'
+    import { lmdbIndex } from '${new URL('../../src/ordered-map/lmdb/lmdb-index.js', import.meta.url).href}'
     lmdbIndex(process.argv[1])
     console.log('opened')
     setInterval(() => undefined, 1_000_000)`

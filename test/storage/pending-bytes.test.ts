@@ -5,8 +5,13 @@ import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import { openExpressions } from '../../src/expression/expression.js'
 import { type Pending } from '../../src/rules/pending.js'
-import { decodePending, encodeEntry, encodePending, hasTombstone } from '../../src/storage/pending-bytes.js'
-import { inSpace } from '../../src/storage/spaces.js'
+import {
+  decodePending,
+  encodeEntry,
+  encodePending,
+  hasTombstone,
+} from '../../src/storage/transactions/pending-bytes.js'
+import { inSpace } from '../../src/line/spaces.js'
 
 const table: TableShape = {
   name: 'Bücher',

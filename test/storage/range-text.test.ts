@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyBytes, Lsn, Timestamp } from '../../src/model/brand.js'
 import { spaceId } from '../../src/model/brand.js'
-import { type RangeText, type RangeTextRequest, TextCollector } from '../../src/storage/range-text.js'
-import { encodeRecord } from '../../src/storage/record.js'
+import { type RangeText, type RangeTextRequest, TextCollector } from '../../src/storage/node/range-text.js'
+import { encodeRecord } from '../../src/line/record.js'
 import { seededRandom } from '../suites/seeded-random.js'
 
 const request = (more: Partial<RangeTextRequest> = {}): RangeTextRequest => ({

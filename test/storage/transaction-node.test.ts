@@ -1,4 +1,4 @@
-import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { testRuntime } from '../suites/test-runtime.js'
 import { transactionNodeSuite } from '../suites/transaction-node.js'

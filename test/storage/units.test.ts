@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Timestamp } from '../../src/model/brand.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TxId } from '../../src/model/brand.js'
-import { Unsettled } from '../../src/storage/unsettled.js'
+import { Unsettled } from '../../src/storage/transactions/unsettled.js'
 
 const TX = 'tx' as TxId
 

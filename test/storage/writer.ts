@@ -1,7 +1,7 @@
 // Writes until it is killed; says on its standard output what was acknowledged. Started by folder.test.ts.
 import { writeSync } from 'node:fs'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
-import { openLocalNode } from '../../src/storage/open-local-node.js'
+import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { number, plain, plainItem, put } from '../suites/tables.js'
 
 const [path, round] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 // What every index promises, run for each of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KeyRange, OrderedIndex } from '../../src/index/ordered-index.js'
+import type { KeyRange, OrderedIndex } from '../../src/ordered-map/ordered-index.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { seededRandom } from './seeded-random.js'
 

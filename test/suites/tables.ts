@@ -4,7 +4,12 @@ import { spaceId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
-import type { ItemRecord, StorageNode, WriteOutcome, WriteRequest } from '../../src/storage/storage-node.js'
+import type {
+  ItemRecord,
+  StorageNode,
+  WriteOutcome,
+  WriteRequest,
+} from '../../src/storage/node/storage-node.js'
 
 /** Partition key `id`, no sort key, no index. */
 export const plain: TableShape = {

@@ -1,10 +1,15 @@
 // What every transactor promises, whatever it commits with. Each endpoint runs this suite.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Endpoint } from '../../src/toolkit/endpoint.js'
+import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { ConditionFailed, Conflict, UnitAborted } from '../../src/toolkit/errors.js'
-import type { OutcomeInfo, Transactor, TransactorOptions, UnitOfWork } from '../../src/toolkit/transactor.js'
-import { fromSdkItem, marshallItem, toSdkItem, unmarshallItem } from '../../src/toolkit/values.js'
+import type {
+  OutcomeInfo,
+  Transactor,
+  TransactorOptions,
+  UnitOfWork,
+} from '../../src/toolkit/unit/transactor.js'
+import { fromSdkItem, marshallItem, toSdkItem, unmarshallItem } from '../../src/toolkit/values/values.js'
 
 /** An endpoint to run the suite on. */
 export interface TransactorSubject {

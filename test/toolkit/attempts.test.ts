@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { manualClock, type ManualClock } from '../../src/runtime/manual-clock.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import {
   ConditionFailed,
   Conflict,
@@ -12,12 +12,12 @@ import {
   UnitAborted,
   UnitExpired,
 } from '../../src/toolkit/errors.js'
-import { EarlierCommitted } from '../../src/toolkit/protocol.js'
-import { Overloaded } from '../../src/toolkit/refusals.js'
-import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/protocol.js'
-import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/transactor.js'
-import { unitTransactor } from '../../src/toolkit/unit-transactor.js'
-import { Pace, Turns } from '../../src/toolkit/waiting.js'
+import { EarlierCommitted } from '../../src/toolkit/endpoint/protocol.js'
+import { Overloaded } from '../../src/toolkit/endpoint/refusals.js'
+import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/endpoint/protocol.js'
+import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/unit/transactor.js'
+import { unitTransactor } from '../../src/toolkit/unit/unit-transactor.js'
+import { Pace, Turns } from '../../src/toolkit/endpoint/waiting.js'
 import { seededRandom } from '../suites/seeded-random.js'
 import { PlainAttempt } from './plain-attempt.js'
 

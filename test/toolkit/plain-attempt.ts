@@ -1,12 +1,12 @@
 // A way to commit for tests of units alone: plain reads, and one TransactWriteItems. It isolates nothing.
-import type { Store } from '../../src/store.js'
-import type { StoreInput } from '../../src/store-operations.js'
+import type { Store } from '../../src/store/store.js'
+import type { StoreInput } from '../../src/store/store-operations.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
-import { Deadline } from '../../src/toolkit/deadline.js'
+import { Deadline } from '../../src/toolkit/unit/deadline.js'
 import { ConditionFailed } from '../../src/toolkit/errors.js'
-import { Layouts } from '../../src/toolkit/layout.js'
-import type { Action, Attempt, AttemptStart, UnitWork } from '../../src/toolkit/protocol.js'
-import { fromSdkItem, toSdkItem } from '../../src/toolkit/values.js'
+import { Layouts } from '../../src/toolkit/unit/layout.js'
+import type { Action, Attempt, AttemptStart, UnitWork } from '../../src/toolkit/endpoint/protocol.js'
+import { fromSdkItem, toSdkItem } from '../../src/toolkit/values/values.js'
 
 type TransactItems = StoreInput<'TransactWriteItems'>['TransactItems']
 

@@ -1,7 +1,7 @@
 // With a table map, wrong use does not compile: each `@ts-expect-error` below fails the build if the line under it compiles.
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Transactor, UnitOfWork } from '../../src/toolkit/transactor.js'
+import type { Transactor, UnitOfWork } from '../../src/toolkit/unit/transactor.js'
 
 interface Shop {
   readonly Accounts: {

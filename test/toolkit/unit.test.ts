@@ -2,10 +2,10 @@
 // what the store itself does when the same steps are carried out one after the other.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { ConditionFailed, UnitAborted } from '../../src/toolkit/errors.js'
-import type { Condition, Update } from '../../src/toolkit/transactor.js'
-import { Unit } from '../../src/toolkit/unit.js'
+import type { Condition, Update } from '../../src/toolkit/unit/transactor.js'
+import { Unit } from '../../src/toolkit/unit/unit.js'
 import {
   marshall,
   marshallItem,
@@ -13,8 +13,8 @@ import {
   toSdkValue,
   unmarshallItem,
   fromSdkItem,
-} from '../../src/toolkit/values.js'
-import { conditionExpression, updateExpression } from '../../src/toolkit/expressions.js'
+} from '../../src/toolkit/values/values.js'
+import { conditionExpression, updateExpression } from '../../src/toolkit/values/expressions.js'
 import { seededRandom } from '../suites/seeded-random.js'
 import { attemptStart, PlainAttempt } from './plain-attempt.js'
 

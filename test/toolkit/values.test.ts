@@ -11,7 +11,7 @@ import {
   toSdkValue,
   unmarshall,
   unmarshallItem,
-} from '../../src/toolkit/values.js'
+} from '../../src/toolkit/values/values.js'
 
 const PAIRS: readonly (readonly [plain: unknown, value: object])[] = [
   ['text', { S: 'text' }],

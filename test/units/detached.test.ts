@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { Conflict, transactor, UnitNotFound } from '../../src/toolkit/index.js'
-import type { Transactor } from '../../src/toolkit/transactor.js'
+import type { Transactor } from '../../src/toolkit/unit/transactor.js'
 
 for (const [where, nodes, over] of [
   ['in this process', 1, 'process'],

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { open, type Store } from '../../src/store.js'
-import type { IsolationLevel } from '../../src/toolkit/transactor.js'
+import { open, type Store } from '../../src/store/store.js'
+import type { IsolationLevel } from '../../src/toolkit/unit/transactor.js'
 import { SCHEDULES, Stage, TABLE, type Verdict } from './schedules.js'
 
 const LEVELS: readonly IsolationLevel[] = ['read-uncommitted', 'read-committed', 'snapshot', 'serializable']

@@ -1,7 +1,7 @@
 // Units of work on Seriatim: in this process, through the SDK without a socket, and over HTTP.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { open } from '../../src/store.js'
-import { clientEndpoint } from '../../src/toolkit/endpoint.js'
+import { open } from '../../src/store/store.js'
+import { clientEndpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { transactor } from '../../src/toolkit/index.js'
 import { testTransactor, type TransactorFeatures, type TransactorSubject } from '../suites/transactor.js'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { manualClock } from '../../src/runtime/manual-clock.js'
-import { open, type Store } from '../../src/store.js'
+import { open, type Store } from '../../src/store/store.js'
 import { SnapshotTooOld, transactor } from '../../src/toolkit/index.js'
 import { spawnServer } from '../suites/spawned-server.js'
 

@@ -1,5 +1,5 @@
 // Alice looks at her two accounts while 100 goes from one to the other.
-import type { IsolationLevel } from '../../toolkit/transactor.js'
+import type { IsolationLevel } from '../../toolkit/unit/transactor.js'
 import type { Scene, Stage } from './stage.js'
 
 export const aliceScene: Scene = {

@@ -1,7 +1,7 @@
 // Four demonstrations of optimistic concurrency control, first shown on QLDB: a customer is created if nobody has the
 // address yet, and another client is at work between the look and the write.
 import { Conflict, UnitExpired } from '../../toolkit/errors.js'
-import type { UnitOfWork } from '../../toolkit/transactor.js'
+import type { UnitOfWork } from '../../toolkit/unit/transactor.js'
 import type { Plain, Scene, Stage } from './stage.js'
 
 const WANTED = 'matt@example.org'

@@ -1,6 +1,6 @@
 // What scenes share: a store of their own, a place to say what happens, and checks.
 import { isDeepStrictEqual } from 'node:util'
-import type { Store } from '../../store.js'
+import type { Store } from '../../store/store.js'
 
 export interface Scene {
   readonly title: string

@@ -6,8 +6,8 @@ import type { ClientToken, LocatedPredicate, WriteTransactionOutcome } from '../
 import { DynamoError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import { type BoundUnit, bindUnit, type UnitWork } from '../../rules/units/binding.js'
-import { cancelledBy } from '../operations/transact-refusals.js'
-import { tokenRefusal } from '../operations/transact-write-items.js'
+import { cancelledBy } from '../transactions/transact-refusals.js'
+import { tokenRefusal } from '../transactions/transact-write-items.js'
 import {
   refusedSnapshot,
   shownId,

@@ -1,6 +1,6 @@
 // Queries and scans where a unit of work reads: each node is read at the unit's snapshot, and the rest is as for Query and
 // Scan.
-import type { RangeReader } from '../operations/query.js'
+import type { RangeReader } from '../reads/query.js'
 import { forget, type ReadPlace, readPlace, refusedSnapshot, type Unit, type UnitContext } from './unit.js'
 
 /** `read` is told where to read, and how to ask a node for it. Throws DynamoError. */

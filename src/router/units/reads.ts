@@ -1,11 +1,11 @@
 // Items that a unit of work has read or locked, as they come over the wire: checks on them.
 import { parseItem } from '../../model/parse-value.js'
 import type { UnitRead } from '../../rules/units/binding.js'
-import type { Action } from '../../storage/transactions.js'
+import type { Action } from '../../storage/transactions/transactions.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import { keyOf } from '../keys.js'
-import { tableNameShape, type Shape } from '../shape.js'
-import { tableNameOf } from '../table-name.js'
+import { tableNameShape, type Shape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
 import { timestampOf } from './unit.js'
 
 export const readShape: Shape = {

@@ -2,7 +2,7 @@
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import { readsAtOneSnapshot } from '../../model/isolation.js'
-import type { ItemRecord } from '../../storage/storage-node.js'
+import type { ItemRecord } from '../../storage/node/storage-node.js'
 import {
   EXTENSION_PREFIX,
   type Input,
@@ -13,8 +13,8 @@ import {
 import { keyOf } from '../keys.js'
 import { furtherMembers, joinReply } from '../reply.js'
 import type { Reply } from '../router.js'
-import { tableNameShape } from '../shape.js'
-import { tableNameOf } from '../table-name.js'
+import { tableNameShape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
 import { type BoundGet, readItems } from './get-items.js'
 import { ageMember, refuseLost, releaseOf, snapshotTicket, unitLimits, unitMembers, unitOf } from './unit.js'
 

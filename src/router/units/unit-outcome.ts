@@ -1,4 +1,4 @@
-import { tokenOutcome } from '../client-tokens.js'
+import { tokenOutcome } from '../transactions/client-tokens.js'
 import { EXTENSION_PREFIX, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 

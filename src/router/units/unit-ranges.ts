@@ -1,8 +1,8 @@
 // UnitQuery and UnitScan: Query and Scan at the snapshot of a unit of work.
 import { EXTENSION_PREFIX, type Operation } from '../context.js'
-import { query, runQuery } from '../operations/query.js'
-import { runScan, scan } from '../operations/scan.js'
-import { tableNameOf } from '../table-name.js'
+import { query, runQuery } from '../reads/query.js'
+import { runScan, scan } from '../reads/scan.js'
+import { tableNameOf } from '../shapes/table-name.js'
 import { readRange } from './read-range.js'
 import { ageMember, refuseLost, releaseOf, snapshotTicket, unitMembers, unitOf } from './unit.js'
 

@@ -9,10 +9,10 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import { type Isolation, isolationLevels, readsAtOneSnapshot } from '../../model/isolation.js'
-import type { ReadPoint } from '../../storage/units.js'
+import type { ReadPoint } from '../../storage/units/units.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import type { Principal } from '../router.js'
-import type { Shape } from '../shape.js'
+import type { Shape } from '../shapes/shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
 import type { Ticket } from './tickets.js'
 

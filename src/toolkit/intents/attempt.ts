@@ -15,7 +15,7 @@ import type {
   ReadItem,
   TableLayout,
   UnitWork,
-} from '../protocol.js'
+} from '../endpoint/protocol.js'
 import { OutcomeUnknown } from '../errors.js'
 import type { Usage } from './caller.js'
 import { commitByIntents } from './commit.js'

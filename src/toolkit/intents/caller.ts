@@ -2,12 +2,12 @@
 // delivery does nothing. What it cannot tell is whether a refused request was refused because it had already been
 // carried out; then the answer says `repeated`, and the caller looks.
 import type { Runtime } from '../../runtime/runtime.js'
-import type { Endpoint } from '../endpoint.js'
-import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
+import type { Endpoint } from '../endpoint/endpoint.js'
+import type { EndpointInput, EndpointOperation, EndpointOutput } from '../endpoint/operations.js'
 import { Conflict } from '../errors.js'
-import { namingTables } from '../naming.js'
-import { AnswerLost, isTurnedAway, Overloaded, sendsOf, timedOut, verdictOf } from '../refusals.js'
-import { Turns } from '../waiting.js'
+import { namingTables } from '../endpoint/naming.js'
+import { AnswerLost, isTurnedAway, Overloaded, sendsOf, timedOut, verdictOf } from '../endpoint/refusals.js'
+import { Turns } from '../endpoint/waiting.js'
 import { intentLimits } from './limits.js'
 
 export type Reply<Name extends EndpointOperation> =

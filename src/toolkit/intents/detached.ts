@@ -3,8 +3,8 @@
 // it is committed.
 import { parseItem } from '../../model/parse-value.js'
 import { Conflict, UnitNotFound } from '../errors.js'
-import type { AttemptStart, DetachedUnits, UnitWork } from '../protocol.js'
-import type { IsolationLevel, TransactOptions } from '../transactor.js'
+import type { AttemptStart, DetachedUnits, UnitWork } from '../endpoint/protocol.js'
+import type { IsolationLevel, TransactOptions } from '../unit/transactor.js'
 import type { IntentsAttempt, Resumed } from './attempt.js'
 import { readHeader } from './headers.js'
 import { findRecords } from './record-table.js'

@@ -6,7 +6,7 @@ import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import type { KeyAttribute } from '../../model/table.js'
-import type { Action, TableLayout } from '../protocol.js'
+import type { Action, TableLayout } from '../endpoint/protocol.js'
 import { keyOf } from './images.js'
 import { INTENT, VERSION } from './records.js'
 

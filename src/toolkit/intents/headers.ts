@@ -1,7 +1,7 @@
 // Headers: reading them, and the one write that decides a transaction.
 import { type Header, headerKey, headerOf } from './records.js'
 import { cancelRequest, commitRequest, doneRequest } from './requests.js'
-import { AnswerLost } from '../refusals.js'
+import { AnswerLost } from '../endpoint/refusals.js'
 import type { Usage } from './caller.js'
 import { readOne, type Space } from './space.js'
 

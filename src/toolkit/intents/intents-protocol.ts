@@ -8,9 +8,9 @@
 // See docs/reference/any-endpoint.md for what it stores, docs/explanation/any-endpoint.md for what it promises, and
 // docs/adr/0013-intents.md for why.
 import type { Runtime } from '../../runtime/runtime.js'
-import type { Endpoint } from '../endpoint.js'
-import type { AttemptStart, DetachedUnits, Protocol } from '../protocol.js'
-import type { Outcome } from '../transactor.js'
+import type { Endpoint } from '../endpoint/endpoint.js'
+import type { AttemptStart, DetachedUnits, Protocol } from '../endpoint/protocol.js'
+import type { Outcome } from '../unit/transactor.js'
 import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
 import { Caller, type CallerSettings } from './caller.js'
 import { detachedUnits } from './detached.js'

@@ -3,8 +3,8 @@
 // certain because it is validated there.
 import { sameItem } from '../../model/compare.js'
 import { Conflict } from '../errors.js'
-import type { ItemAddress, ReadItem } from '../protocol.js'
-import { fromSdkItem } from '../values.js'
+import type { ItemAddress, ReadItem } from '../endpoint/protocol.js'
+import { fromSdkItem } from '../values/values.js'
 import type { Usage } from './caller.js'
 import { stampOf } from './commit.js'
 import { cancel, readHeader } from './headers.js'

@@ -12,9 +12,9 @@ import {
   type MutableItem,
   setAttribute,
 } from '../../model/value.js'
-import type { IsolationLevel } from '../transactor.js'
-import type { ItemAddress, Page, RangeRequest, TableLayout } from '../protocol.js'
-import { fromSdkItem, toSdkItem } from '../values.js'
+import type { IsolationLevel } from '../unit/transactor.js'
+import type { ItemAddress, Page, RangeRequest, TableLayout } from '../endpoint/protocol.js'
+import { fromSdkItem, toSdkItem } from '../values/values.js'
 import type { Usage } from './caller.js'
 import { addressText, keyOf } from './images.js'
 import { type Look, Looker } from './look.js'

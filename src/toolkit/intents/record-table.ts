@@ -1,6 +1,6 @@
 // The table of transaction records, before anything depends on it: a unit that could not be decided, because the table is
 // missing or must not be written, is refused before its first write.
-import { isUnauthorized } from '../refusals.js'
+import { isUnauthorized } from '../endpoint/refusals.js'
 import type { Usage } from './caller.js'
 import { readHeader } from './headers.js'
 import type { Header } from './records.js'

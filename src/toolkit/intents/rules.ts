@@ -14,7 +14,7 @@ import { applyRedo } from './images.js'
 import type { Header, Intent, Redo, Stored } from './records.js'
 import type { Patience } from './limits.js'
 import type { Item } from '../../model/value.js'
-import type { Outcome } from '../transactor.js'
+import type { Outcome } from '../unit/transactor.js'
 
 export type Settlement = 'apply' | 'drop' | 'undecided'
 

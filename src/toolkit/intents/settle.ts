@@ -3,9 +3,9 @@
 //
 //   intent in the way --> its header --> committed: apply   cancelled: drop   pending or absent: wait | cancel it | yield
 import { Conflict } from '../errors.js'
-import type { ItemAddress } from '../protocol.js'
-import { described } from '../steps.js'
-import { unmarshallItem } from '../values.js'
+import type { ItemAddress } from '../endpoint/protocol.js'
+import { described } from '../unit/steps.js'
+import { unmarshallItem } from '../values/values.js'
 import type { Usage } from './caller.js'
 import { cancel, markDone, readHeader, unchangedMs } from './headers.js'
 import { intentLimits } from './limits.js'

@@ -2,8 +2,8 @@
 // on it. The write leaves the unit's id as the item's version: by it, a write whose answer was lost is recognised.
 import { OutcomeUnknown } from '../errors.js'
 import { attribute } from '../../model/value.js'
-import { fromSdkItem, toSdkItem } from '../values.js'
-import { AnswerLost, isTurnedAway, Overloaded } from '../refusals.js'
+import { fromSdkItem, toSdkItem } from '../values/values.js'
+import { AnswerLost, isTurnedAway, Overloaded } from '../endpoint/refusals.js'
 import type { Usage } from './caller.js'
 import { applyRedo } from './images.js'
 import { intentLimits } from './limits.js'

@@ -1,8 +1,8 @@
 // What all transactions of one transactor share: the endpoint, the record table, what is known of tables and of others.
 import type { Item } from '../../model/value.js'
-import { Layouts } from '../layout.js'
-import type { ItemAddress } from '../protocol.js'
-import { fromSdkItem, toSdkItem } from '../values.js'
+import { Layouts } from '../unit/layout.js'
+import type { ItemAddress } from '../endpoint/protocol.js'
+import { fromSdkItem, toSdkItem } from '../values/values.js'
 import type { Caller, Usage } from './caller.js'
 import { intentLimits, type Patience } from './limits.js'
 import type { Guards } from './guards.js'

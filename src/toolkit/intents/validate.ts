@@ -8,7 +8,7 @@
 // which the range was looked at again is one at which everything was as it had been seen.
 import { sameItem } from '../../model/compare.js'
 import type { Item } from '../../model/value.js'
-import type { ItemAddress } from '../protocol.js'
+import type { ItemAddress } from '../endpoint/protocol.js'
 import type { Usage } from './caller.js'
 import { keyOf } from './images.js'
 import { type Look, Looker } from './look.js'

@@ -5,7 +5,7 @@
 //        '---- drawn again: the old rows stay until the new are written ----'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { LockTimeout } from '../errors.js'
-import type { Endpoint } from '../endpoint.js'
+import type { Endpoint } from '../endpoint/endpoint.js'
 import { attempt, insist } from './calls.js'
 import type { ClientParts } from './client-parts.js'
 import { FIRST_BEAT, Lease, type Ticket } from './lease.js'

@@ -1,6 +1,6 @@
 // For people and for tidiness: the table, who holds and waits, breaking a lock, removing what is dead.
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { fromSdkItem, unmarshallItem } from '../values.js'
+import { fromSdkItem, unmarshallItem } from '../values/values.js'
 import { insist } from './calls.js'
 import type { ClientParts } from './client-parts.js'
 import {

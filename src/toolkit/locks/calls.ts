@@ -1,8 +1,8 @@
 // Requests of a lock client: each bounded in time, refusals of a condition as values, passing trouble tried again.
-import type { Endpoint } from '../endpoint.js'
-import type { EndpointInput, EndpointOperation, EndpointOutput } from '../operations.js'
-import { namingTables } from '../naming.js'
-import { isPassing, timedOut } from '../refusals.js'
+import type { Endpoint } from '../endpoint/endpoint.js'
+import type { EndpointInput, EndpointOperation, EndpointOutput } from '../endpoint/operations.js'
+import { namingTables } from '../endpoint/naming.js'
+import { isPassing, timedOut } from '../endpoint/refusals.js'
 import type { LockClock } from './lock-clock.js'
 
 export type Attempt<Name extends EndpointOperation> =

@@ -1,6 +1,6 @@
 // Conditions that make a write refuse whoever has been overtaken.
 import type { PutItemCommandInput, TransactWriteItem, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
-import type { Condition, Update } from '../transactor.js'
+import type { Condition, Update } from '../unit/transactor.js'
 import type { Lock } from './lock.js'
 
 const NAME = '#seriatimFence'

@@ -2,7 +2,7 @@
 import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
 import { valueBytes } from '../../model/item-size.js'
 import { LockLost } from '../errors.js'
-import { marshall, toSdkValue } from '../values.js'
+import { marshall, toSdkValue } from '../values/values.js'
 import { release, requestTimeoutMs } from './acquire.js'
 import { insist } from './calls.js'
 import type { ClientParts } from './client-parts.js'

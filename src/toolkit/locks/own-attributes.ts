@@ -4,7 +4,7 @@
 //   answer  <-- and back again (items, attributes, the item of a refused condition)   <--
 //
 // It translates and decides nothing: all requests are those of rows.ts and administration.ts, whose expressions are known.
-import type { Endpoint } from '../endpoint.js'
+import type { Endpoint } from '../endpoint/endpoint.js'
 
 /** What each attribute of a lock table is called. */
 export interface LockAttributes {

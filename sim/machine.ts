@@ -1,0 +1,200 @@
+// A simulated machine with one storage node, or with several that share its journal as the nodes of a real process do.
+//
+//   node-0: index, write log --\
+//   node-1: index, write log ----> one process --> one journal --> one disk
+//   node-2: index, write log --/   all start, crash and lose power together; a sync that fails fails for all of them
+//
+// To the others each node and its part of the ledger is a service of its own. In some worlds there are no others: the
+// machine coordinates by itself (one-process.ts).
+import type { KeyBytes, TxId } from '../src/model/brand.js'
+import type { Knobs } from '../src/model/knobs.js'
+import type { StepAction } from '../src/rules/beside.js'
+import { JournalLine, type JournalLineOptions } from '../src/line/journal-line.js'
+import type { Line } from '../src/line/line.js'
+import type { LocalNode } from '../src/storage/node/local-node.js'
+import { openNodesOver } from '../src/storage/folder/open-local-node.js'
+import { inSpace } from '../src/line/spaces.js'
+import { countedRules } from './counted-rules.js'
+import { never, SimDisk } from './disk.js'
+import { frameSeams } from './frame-seams.js'
+import { type RunningNode, serveWithin } from './one-process.js'
+import { CALL_TIMEOUT_MS, type Cluster } from './processes.js'
+import { type Life, type Services, SimProcess } from './process.js'
+import type { Random } from '../src/runtime/seeded-random.js'
+import { SimIndex } from './sim-index.js'
+import { type DecidedStep, WriteLog } from './write-log.js'
+
+const LOOKED = 'after-look-at-unsynced'
+const REPORT_AGAIN_MICROS = 100_000
+const SYNC_FAILED_RESTART_MICROS = 200_000
+
+/** In one process nobody has to wait but for room: some have little. */
+const scarcity = (random: Random): Pick<Knobs, 'overlayBytesMax'> => ({
+  overlayBytesMax: random.skewed(2 * 1024, 64 * 1024),
+})
+/** Of the disks of such machines. */
+const OFTEN_FULL = 0.2
+
+export class Machine {
+  readonly process: SimProcess
+  readonly nodes: readonly SimNode[]
+  readonly #cluster: Cluster
+  readonly #disk: SimDisk
+  readonly #knobs: Knobs
+
+  /** With the nodes of these positions in the cluster. */
+  constructor(cluster: Cluster, name: string, positions: readonly number[]) {
+    this.#cluster = cluster
+    const { around, sharedJournal, oneProcess, knobs } = cluster
+    this.#knobs = oneProcess ? { ...knobs, ...scarcity(around.random) } : knobs
+    this.#disk = new SimDisk(around, {
+      ...(sharedJournal && { seams: frameSeams }),
+      ...(oneProcess && { oftenFull: around.random.chance(OFTEN_FULL) }),
+    })
+    this.nodes = positions.map((position) => new SimNode(cluster, position, () => this.process))
+    this.process = new SimProcess(cluster.around, {
+      name,
+      role: 'node',
+      start: (life) => this.#start(life),
+      onGivenUp: (error) => cluster.onBroken(`${name} cannot be started: ${String(error)}`),
+      onCrash: (power) => {
+        this.#disk.crash(power)
+        for (const node of this.nodes) node.crash()
+      },
+    })
+  }
+
+  async #start(life: Life): Promise<Services> {
+    const { rules, around, oneProcess } = this.#cluster
+    const opened = await openNodesOver(
+      {
+        runtime: life.runtime,
+        indexes: this.nodes.map(({ index }) => index.layer(life)),
+        files: this.#disk.layer(life, () => this.#restartSoon(life)),
+        folder: 'journal',
+        tuning: this.#knobs,
+        rules,
+        functions: countedRules(
+          around.tally,
+          oneProcess ? (steps, done) => this.#noteStep(steps, done) : undefined,
+        ),
+        transactions: { waitMs: 100, stalledMs: 300 },
+        lineOf: (options) => this.nodes[options.writer]!.lineOf(options),
+      },
+      () => Promise.resolve(),
+    )
+    if (!life.alive) return never()
+    const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
+    const services = oneProcess ? await serveWithin(this.#cluster, life, running) : this.#serve(life, running)
+    around.scheduler.note(`started ${this.process.name}`)
+    return services
+  }
+
+  #serve(life: Life, running: readonly RunningNode[]): Services {
+    const services: Record<string, object> = {}
+    for (const [at, node] of this.nodes.entries()) {
+      services[node.services.node] = running[at]!.watched
+      services[node.services.ledger] = running[at]!.ledger
+      node.reportStalled(life)
+    }
+    return services
+  }
+
+  /** Transactions in one round need not leave a record: what they write says whose it is. */
+  #noteStep(steps: readonly StepAction[], done: Pick<DecidedStep, 'timestamp' | 'clock'>): void {
+    const request = this.#cluster.witness.requestOf(steps.map(({ action }) => action))
+    if (request === undefined) return
+    const addresses = new Set(steps.map(({ action }) => inSpace(action.table.space, action.key.bytes)))
+    for (const { log } of this.nodes) log.deciding({ request, ...done, addresses })
+  }
+
+  /** A machine whose disk failed takes no writes before it is started again: somebody does that. */
+  #restartSoon(life: Life): void {
+    this.#cluster.around.scheduler.after(SYNC_FAILED_RESTART_MICROS, 'operator', () => {
+      if (life.alive) this.process.crash('sync-failed')
+    })
+  }
+}
+
+/** A storage node, its part of the ledger, and what outlives them: the index, and what is known of them from outside. */
+export class SimNode {
+  readonly name: string
+  /** What it and its part of the ledger are called by others. */
+  readonly services: { readonly node: string; readonly ledger: string }
+  readonly log = new WriteLog()
+  readonly index: SimIndex
+  readonly #cluster: Cluster
+  readonly #position: number
+  readonly #process: () => SimProcess
+  /** When a transaction was last reported; whoever waits for it need not say so each time. */
+  readonly #reported = new Map<string, number>()
+  #node: LocalNode | undefined
+
+  constructor(cluster: Cluster, position: number, process: () => SimProcess) {
+    this.name = `node-${position}`
+    this.services = { node: this.name, ledger: `ledger-${position}` }
+    this.index = new SimIndex(cluster.around, cluster.knobs)
+    this.#cluster = cluster
+    this.#position = position
+    this.#process = process
+  }
+
+  /** That of its machine. */
+  get process(): SimProcess {
+    return this.#process()
+  }
+
+  /** For those who look at the world from outside. Undefined while its machine is down. */
+  get node(): LocalNode | undefined {
+    return this.#node
+  }
+
+  lineOf(options: JournalLineOptions): Line {
+    return this.log.tap(new JournalLine(options), options, {
+      isUnsure: () => options.journal.refusal !== undefined,
+      onWait: () => this.#cluster.around.tally.add('wait/admission'),
+    })
+  }
+
+  /** Everything that its disk has kept is in its index now. */
+  started(life: Life, node: LocalNode): RunningNode {
+    const { table, witness, oneProcess } = this.#cluster
+    const onLook = (address: KeyBytes): void => this.#looked(life, address)
+    const index = this.index.layer(life)
+    this.log.restarted((address) => index.get(address))
+    node.setShape(table)
+    this.#node = node
+    const watched = witness.node(node, {
+      isPending: (address) => this.log.isPending(address),
+      onLook,
+      ...(oneProcess && { onTransact: (addresses) => addresses.forEach(onLook) }),
+    })
+    return { service: this.services.node, node, watched, ledger: witness.ledger(node.ledger) }
+  }
+
+  /** To whoever recovers, in another process. */
+  reportStalled(life: Life): void {
+    this.#node?.onStalled((tx) => this.#report(life, tx))
+  }
+
+  crash(): void {
+    this.#node = undefined
+    this.index.crash()
+  }
+
+  /** A crash point of its own, once the answer has left: whoever looked must not have seen what the crash undoes. */
+  #looked(life: Life, address: KeyBytes): void {
+    if (!this.log.isUnsynced(address)) return
+    this.#cluster.around.scheduler.after(1, LOOKED, () => life.reach(LOOKED))
+  }
+
+  #report(life: Life, tx: TxId): void {
+    const { recoveries, around, network } = this.#cluster
+    const { nowMicros } = around.scheduler
+    if (nowMicros - (this.#reported.get(tx) ?? -Infinity) < REPORT_AGAIN_MICROS) return
+    this.#reported.set(tx, nowMicros)
+    const recovery = around.random.pick(recoveries)
+    const request = { service: 'recovery', method: 'report', args: [this.#position, tx] }
+    network.call(life, recovery, request, { timeoutMs: CALL_TIMEOUT_MS }).catch(() => undefined)
+  }
+}

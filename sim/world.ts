@@ -1,0 +1,334 @@
+// One simulated world, from one seed: the real storage nodes, ledger, coordinators and recovery, on simulated machines and
+// a simulated network, under simulated clients.
+//
+//   client-0 ... client-N ----------------------------------------------> history --> judges (check/)
+//        | single items           | transactions                             ^
+//        |                        v                                          | outcomes that nobody was told
+//        |                  coordinator-0 ...      recovery-0 ...            |
+//        |                        |                     |                 witness, write log
+//        v                        v                     v
+//   ==== network: delay, drop, repeat, overtake, cut ================ crash points at every send and receive ====
+//        |                        |                     |
+//   node-0 (LocalNode, LocalLedger)      node-1 ...
+//   journal -> disk: lost and torn pages, full, failed syncs             crash points at every write and sync
+//   index: survives; what was being applied may not
+//   (in some worlds all nodes are on one machine, with one journal and one disk, and crash together; in some of those
+//   it coordinates and recovers by itself, as a real server does: one-process.ts)
+//
+//   set up --> trouble: faults, crashes, clocks that jump --> no more trouble --> at rest --> judge
+//
+// Everything that happens is an event of the scheduler; nothing reads a clock, a file or a random source but the world's.
+// May import: everything below the router. Nothing imports it but the command line and tests.
+import { ledgerSlot, type KeyBytes, timestamp } from '../src/model/brand.js'
+import type { TransactionRules } from '../src/rules/switches.js'
+import type { LocalNode } from '../src/storage/node/local-node.js'
+import { inSpace } from '../src/line/spaces.js'
+import type { RangeEntry } from '../src/storage/node/storage-node.js'
+import { keyNamed } from './actions.js'
+import { type Aim, Aims } from './aims.js'
+import type { Anomaly } from './check/anomaly.js'
+import { judgeCounts, judgeView } from './check/views.js'
+import { judgeByReplay } from './check/oracle.js'
+import { SimClient } from './client.js'
+import { type Fault, Tally } from './faults.js'
+import { type Image, writerOf } from './history.js'
+import { type KnobsFrom, knobsOf, worldKnobs } from './knobs.js'
+import { Machine, type SimNode } from './machine.js'
+import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
+import { INDEXED_TABLE, TABLE } from './table.js'
+import { type Surroundings, SimProcess } from './process.js'
+import { Random } from '../src/runtime/seeded-random.js'
+import { imageOf, Recorder } from './recorder.js'
+import { Scanner } from './scanner.js'
+import { Scheduler } from './scheduler.js'
+import { Troublemaker } from './trouble.js'
+import { Witness } from './witness.js'
+import type { Workload } from './workloads/workload.js'
+
+export type JournalOf = 'own' | 'shared'
+/** Whether coordinators and recovery are processes of their own, or in that of the nodes. */
+export type Processes = 'many' | 'one'
+
+export interface WorldOptions {
+  readonly seed: number
+  readonly transactions: number
+  readonly nodes: number
+  readonly coordinators: number
+  readonly recoveries: number
+  readonly clients: number
+  readonly faults: ReadonlySet<Fault>
+  readonly rules: TransactionRules
+  readonly workload: Workload
+  /** Whether each node is on a machine of its own, or all are on one and share its journal ('own'). */
+  readonly journal?: JournalOf
+  /** If 'one', the nodes share a journal, and there are no coordinators and recoveries but that of their machine ('many'). */
+  readonly processes?: Processes
+  /** ('seed') */
+  readonly knobs?: KnobsFrom
+  /** Crashes on purpose. */
+  readonly aims?: readonly Aim[]
+}
+
+export interface WorldReport {
+  readonly anomalies: readonly Anomaly[]
+  readonly realtime: readonly Anomaly[]
+  readonly tally: Tally
+  readonly traceHash: string
+  readonly events: number
+  readonly virtualMicros: number
+}
+
+const REST_MICROS_MAX = 120_000_000
+const REST_LOOK_MICROS = 200_000
+const THINK_MICROS = { min: 100, max: 20_000 }
+const EVENTS_PER_TRANSACTION_MAX = 20_000
+
+/** In some worlds nothing that was sent can be changed: several in a row, so that every workload has such worlds. */
+const isFrozen = (seed: number): boolean => Math.floor(seed / WORKLOADS_EACH) % FROZEN_EVERY === 0
+const WORKLOADS_EACH = 9
+const FROZEN_EVERY = 8
+
+/** In some worlds entries follow the items. */
+const isIndexed = (seed: number): boolean => Math.floor(seed / WORKLOADS_EACH) % INDEXED_EVERY === 1
+const INDEXED_EVERY = 3
+
+/** Runs a world to its end and judges it. The same options give the same report, with the same trace hash. */
+export async function runWorld(options: WorldOptions): Promise<WorldReport> {
+  return new World(options).run()
+}
+
+class World {
+  readonly #options: WorldOptions
+  readonly #around: Surroundings
+  readonly #cluster: Cluster
+  readonly #machines: readonly Machine[]
+  readonly #coordinators: readonly SimProcess[]
+  readonly #clients: SimProcess[] = []
+  readonly #recorder: Recorder
+  #stuck: string | undefined
+  /** Something happened that must not; there is no sense in going on. */
+  #broken = false
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    const tally = new Tally()
+    const around: Surroundings = {
+      scheduler: new Scheduler(),
+      random: new Random(options.seed),
+      faults: options.faults,
+      tally,
+      trouble: { on: false },
+      ...(options.aims && { aims: new Aims(options.aims) }),
+    }
+    this.#around = around
+    this.#recorder = new Recorder(tally)
+    const onBroken = (what: string): void => {
+      this.#broken = true
+      this.#recorder.found.add('broken-invariant', what)
+    }
+    const network = clusterNetwork(around, onBroken, isFrozen(options.seed) ? 'frozen' : 'as it is')
+    const nodes: SimNode[] = []
+    const recoveries: SimProcess[] = []
+    const { rules, journal = 'own', processes = 'many' } = options
+    const oneProcess = processes === 'one'
+    const sharedJournal = journal === 'shared' || oneProcess
+    if (sharedJournal) tally.add('world/shared journal')
+    if (oneProcess) tally.add('world/one process')
+    const table = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
+    this.#cluster = {
+      around,
+      network,
+      rules,
+      table,
+      knobs: options.knobs === 'plain' ? worldKnobs : knobsOf(options.seed, tally),
+      witness: new Witness(tally),
+      nodes,
+      sharedJournal,
+      oneProcess,
+      recoveries,
+      onBroken,
+    }
+    this.#machines = machinesOf(this.#cluster, options.nodes)
+    nodes.push(...this.#machines.flatMap((machine) => machine.nodes))
+    if (oneProcess) {
+      this.#coordinators = []
+      return
+    }
+    for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
+    this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
+      coordinatorProcess(this.#cluster, at),
+    )
+  }
+
+  async run(): Promise<WorldReport> {
+    const { scheduler, tally } = this.#around
+    let report: WorldReport | undefined
+    let failure: unknown
+    this.#live().then(
+      (done) => (report = done),
+      (error: unknown) => (failure = error),
+    )
+    const eventsMax = 1_000_000 + this.#options.transactions * EVENTS_PER_TRANSACTION_MAX
+    await scheduler.run(
+      () => report !== undefined || failure !== undefined || this.#broken || scheduler.events > eventsMax,
+    )
+    if (failure !== undefined) throw failure
+    if (report !== undefined) return report
+    if (this.#broken) return this.#report(this.#recorder.found.all, [], tally)
+    const explanation = `the world stopped after ${tally.of('transactions')} transactions and ${scheduler.events} events`
+    return this.#report([{ kind: 'stuck', explanation }], [], tally)
+  }
+
+  async #live(): Promise<WorldReport> {
+    const { trouble, tally } = this.#around
+    const { workload, clients } = this.#options
+    for (const process of this.#processes()) process.start()
+    const crew = Array.from({ length: clients }, (_, at) => this.#client(`client-${at}`))
+    await crew[0]!.sleep(100_000)
+    await workload.setUp?.(crew[0]!)
+    trouble.on = true
+    const { network, oneProcess } = this.#cluster
+    // One process alone has no links but those to its clients.
+    const links = oneProcess ? this.#clients : undefined
+    const troublemaker = new Troublemaker(network, this.#processes(), this.#around, links)
+    troublemaker.start()
+    const scanner = new Scanner(this.#cluster, this.#recorder, this.#options.seed)
+    scanner.start()
+    await Promise.all(crew.map((client) => this.#drive(client)))
+    trouble.on = false
+    network.heal()
+    await this.#rest(crew[0]!)
+    if (this.#stuck !== undefined)
+      return this.#report(
+        [...this.#recorder.found.all, { kind: 'not-at-rest', explanation: this.#stuck }],
+        [],
+        tally,
+      )
+    return this.#judge()
+  }
+
+  #processes(): readonly SimProcess[] {
+    const { recoveries } = this.#cluster
+    return [...this.#machines.map(({ process }) => process), ...recoveries, ...this.#coordinators]
+  }
+
+  #client(name: string): SimClient {
+    const process = new SimProcess(this.#around, { name, role: 'client', start: () => Promise.resolve({}) })
+    process.start()
+    this.#clients.push(process)
+    const coordinators = this.#cluster.oneProcess
+      ? this.#machines.map((machine) => machine.process)
+      : this.#coordinators
+    return new SimClient(this.#cluster, coordinators, process.life!, this.#recorder)
+  }
+
+  async #drive(client: SimClient): Promise<void> {
+    const { tally } = this.#around
+    while (tally.of('transactions') < this.#options.transactions) {
+      await client.sleep(client.random.skewed(THINK_MICROS.min, THINK_MICROS.max))
+      await this.#options.workload.act(client)
+    }
+  }
+
+  /** Until every process is up, nothing is pending on any node and nothing unfinished in any ledger. */
+  async #rest(client: SimClient): Promise<void> {
+    const untilMicros = client.nowMicros + REST_MICROS_MAX
+    for (;;) {
+      await client.sleep(REST_LOOK_MICROS)
+      this.#stuck = await this.#unrest()
+      if (this.#stuck === undefined || client.nowMicros > untilMicros) return
+    }
+  }
+
+  async #unrest(): Promise<string | undefined> {
+    for (const { name, node } of this.#cluster.nodes) {
+      if (node === undefined) return `${name} does not start`
+      const pending = await node.stalled(timestamp(Number.MAX_SAFE_INTEGER), 10)
+      if (pending.length > 0) return `${name} still holds ${pending.join(', ')}`
+      const unfinished = await node.ledger.unfinished(ledgerSlot('0'.repeat(32)), 10)
+      if (unfinished.length > 0)
+        return `the ledger of ${name} has unfinished ${unfinished.map(({ tx, state }) => `${tx} (${state})`).join(', ')}`
+    }
+    return undefined
+  }
+
+  async #judge(): Promise<WorldReport> {
+    const { nodes, witness } = this.#cluster
+    const { scheduler, tally } = this.#around
+    const recorder = this.#recorder
+    const keys = new Set([
+      ...recorder.writes.flatMap(({ actions }) => actions.map(({ key }) => key)),
+      ...recorder.reads.flatMap(({ images }) => [...images.keys()]),
+      ...recorder.looks.map(({ key }) => key),
+      ...recorder.ranges.flatMap(({ keys: seen }) => seen),
+    ])
+    const nameOf = new Map([...keys].map((name) => [inSpace(TABLE.space, keyNamed(name).key.bytes), name]))
+    const history = await recorder.settle(nodes, witness, (address) => nameOf.get(address) ?? address)
+    const final = await this.#finalState(nameOf)
+    for (const entry of history) if (entry.kind !== 'look') scheduler.note(entry.id, entry.timestamp)
+    for (const image of final.values()) scheduler.note(writerOf(image) ?? 'absent')
+    const replayed = judgeByReplay(history, final)
+    tally.add('checked answers', '', replayed.checked)
+    tally.add('skipped answers', '', replayed.skipped)
+    const judged = this.#options.workload.judge(
+      final,
+      new Map(recorder.writes.map((draft) => [draft.id, draft])),
+    )
+    const anomalies = [
+      ...recorder.found.all,
+      ...replayed.anomalies,
+      ...judged.anomalies,
+      ...this.#viewAnomalies([...nameOf.keys()]),
+    ]
+    return this.#report(anomalies, judged.realtime ?? [], tally)
+  }
+
+  async #finalState(nameOf: ReadonlyMap<KeyBytes, string>): Promise<Map<string, Image>> {
+    const final = new Map<string, Image>([...nameOf.values()].map((name) => [name, undefined]))
+    for (const { node } of this.#cluster.nodes) {
+      for (const { key, record } of await itemsOf(node!)) {
+        const address = inSpace(TABLE.space, key)
+        final.set(nameOf.get(address) ?? address, imageOf(record))
+      }
+    }
+    return final
+  }
+
+  #viewAnomalies(addresses: readonly KeyBytes[]): readonly Anomaly[] {
+    const { nodes, table } = this.#cluster
+    const found: Anomaly[] = []
+    for (const { name, node, log } of nodes) {
+      for (const which of ['durable', 'decided'] as const) {
+        const view = log.view(which)!
+        found.push(...judgeView(`${name} (${which})`, table, view, addresses))
+      }
+      found.push(...judgeCounts(name, table, log.view('decided')!, (space) => node!.count(space)))
+    }
+    return found
+  }
+
+  #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
+    const { traceHash, events, nowMicros } = this.#around.scheduler
+    for (const { passes } of this.#processes())
+      for (const [point, count] of passes) tally.add('point/', point, count)
+    return { anomalies, realtime, tally, traceHash, events, virtualMicros: nowMicros }
+  }
+}
+
+function machinesOf(cluster: Cluster, nodes: number): readonly Machine[] {
+  const positions = Array.from({ length: nodes }, (_, at) => at)
+  return cluster.sharedJournal
+    ? [new Machine(cluster, 'machine', positions)]
+    : positions.map((position) => new Machine(cluster, `node-${position}`, [position]))
+}
+
+async function itemsOf(node: LocalNode): Promise<readonly RangeEntry[]> {
+  const request = {
+    space: TABLE.space,
+    from: '' as KeyBytes,
+    reverse: false,
+    entriesMax: 1e6,
+    bytesMax: Infinity,
+  }
+  return (await node.range(request)).entries
+}

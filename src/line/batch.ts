@@ -1,0 +1,66 @@
+// What a node has decided since the last batch was taken by its journal, until it is durable or lost.
+import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
+import type { SpaceCount } from './counts.js'
+
+export interface Batch {
+  readonly number: number
+  readonly changes: Map<KeyBytes, Uint8Array | undefined>
+  /** Keys that had no value before, with the length of one that is made when the batch is taken, about. */
+  readonly fresh: Map<KeyBytes, number>
+  /** Counts of the spaces that it changed, as they were before. */
+  readonly countsBefore: Map<SpaceId, SpaceCount>
+  /** By how much changes that readers see at once have changed them. */
+  readonly countsVisible: Map<SpaceId, SpaceCount>
+  readonly durable: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+  bytes: number
+  /** Readers do not see all of it before it is durable. */
+  hidden: boolean
+  /** Somebody waits for it. */
+  hurried: boolean
+  /** The highest timestamp and LSN given out when it was taken. */
+  timestamp: Timestamp
+  lsn: Lsn
+  /** Offset of the journal after it, once it is durable. */
+  end: number
+}
+
+/** Of what was put and taken back a frame is written, too: its time is what the node must not forget. */
+export const isEmpty = ({ bytes }: Batch): boolean => bytes === 0
+
+export function newBatch(number: number): Batch {
+  const { promise, resolve, reject } = withResolvers()
+  // Who waits for the batch hears of a failure; if nobody does, there is nobody to tell.
+  promise.catch(() => undefined)
+  return {
+    number,
+    changes: new Map(),
+    fresh: new Map(),
+    countsBefore: new Map(),
+    countsVisible: new Map(),
+    durable: promise,
+    resolve,
+    reject,
+    bytes: 0,
+    hidden: false,
+    hurried: false,
+    timestamp: 0 as Timestamp,
+    lsn: 0 as Lsn,
+    end: 0,
+  }
+}
+
+function withResolvers(): {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+} {
+  let resolve: () => void = () => undefined
+  let reject: (error: Error) => void = () => undefined
+  const promise = new Promise<void>((res, rej) => {
+    resolve = res
+    reject = rej
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,312 @@
+// Reads the entries of LMDB, and trusts none of them before its checksum.
+//
+// What is not found may be damage as well: with a flipped bit in its key an entry stands where nobody looks for it, and a
+// search that compares with such a key goes astray. But it stands between the same neighbours as before, and a search that
+// goes astray ends beside the key that misled it. So whoever finds nothing looks at the entries on both sides:
+//
+//   entry before  <  key sought  <  entry behind        both sound: there is no such entry
+//
+// and a walk over a range looks at the entry before its first one and the entry behind its last one. A damaged neighbour whose
+// flipped bit is found to be elsewhere (./one-bit.ts) is no reason to refuse.
+import type { Database, RangeOptions, RootDatabase } from 'lmdb'
+import type { KeyBytes } from '../../model/brand.js'
+import { CHECKSUM_BYTES, EntryDamaged, checksumOfKey, checksumOfKeyBytes, unsealed } from '../checksum.js'
+import { ENTRIES } from './lmdb-options.js'
+import { keyBefore } from './one-bit.js'
+import type { KeyRange, Look } from '../ordered-index.js'
+
+export type Entries = Database<Uint8Array, KeyBytes>
+
+/** LMDB's own buffer, which holds each record of a walk in turn; or one that was made for a large record. */
+interface WalkedBytes extends Buffer {
+  readonly isGlobal?: boolean
+}
+
+/** Key bytes are latin1 strings already: no array is made on the way to LMDB. */
+export const keyEncoder = {
+  writeKey: (key: string, target: Buffer, start: number): number => {
+    if (target.write(key, start, 'latin1') !== key.length) throw new RangeError('the key does not fit')
+    return start + key.length
+  },
+  readKey: (source: Buffer, start: number, end: number): string => source.toString('latin1', start, end),
+}
+
+/** Before and behind all keys that there are. */
+const LOWEST = '\0' as KeyBytes
+const HIGHEST = '\xff'.repeat(8) as KeyBytes
+const KEY_BYTES_MAX = 2048
+/** What a walk says of an entry whose checksum is wrong. */
+const DAMAGED = new Uint8Array(0)
+
+type Neighbours = 'before' | 'behind'
+
+/** A walk of which only the first step is taken, again and again: making one anew takes longer than the step. */
+class FirstStep {
+  readonly #options: { start: KeyBytes; end: KeyBytes; reverse: boolean } & RangeOptions
+  readonly #walk: Iterable<{ key: KeyBytes; value: Uint8Array }>
+
+  constructor(entries: Entries, side: Neighbours) {
+    this.#options =
+      side === 'behind'
+        ? { start: LOWEST, end: HIGHEST, reverse: false }
+        : { start: HIGHEST, end: LOWEST, reverse: true, inclusiveEnd: true, exclusiveStart: true }
+    this.#walk = entries.getRange(this.#options)
+  }
+
+  take(start: KeyBytes): { key: KeyBytes; value: Uint8Array } | undefined {
+    this.#options.start = start
+    const steps = this.#walk[Symbol.iterator]()
+    try {
+      const step = steps.next()
+      return step.done === true ? undefined : step.value
+    } finally {
+      steps.return?.()
+    }
+  }
+}
+
+export class SealedEntries {
+  readonly entries: Entries
+  readonly #before: FirstStep
+  readonly #behind: FirstStep
+  /** Of the key that was read last. */
+  #checksumOfKey = 0
+  /** The record that was found damaged last. */
+  #damaged: Buffer = Buffer.alloc(0)
+  /** Looks at the values of the scan under way; undefined: they are copied. */
+  #scan: Scan | undefined
+  /** Whether values are wanted, or only whether they are sound. */
+  #wanted = true
+  /** Two neighbours that were sound when nothing was found between them: nothing is, until something is written. */
+  #gapFrom = HIGHEST
+  #gapTo = LOWEST
+  /** Neighbours that were read, for tests: each may have megabytes. */
+  neighboursRead = 0
+
+  constructor(root: RootDatabase<Uint8Array, KeyBytes>) {
+    const options = {
+      encoding: 'binary' as const,
+      cache: false,
+      keyEncoder: { ...keyEncoder, readKey: this.#readKey },
+      // Only walks decode: a single value is read as it is.
+      encoder: { encode: (value: Uint8Array) => value, decode: this.#decode },
+    }
+    this.entries = root.openDB(ENTRIES, options)
+    this.#before = new FirstStep(this.entries, 'before')
+    this.#behind = new FirstStep(this.entries, 'behind')
+  }
+
+  get isEmpty(): boolean {
+    return this.#behind.take(LOWEST) === undefined
+  }
+
+  get(key: KeyBytes): Uint8Array | undefined {
+    const record = this.entries.getBinary(key)
+    if (record === undefined) {
+      if (!(key > this.#gapFrom && key < this.#gapTo)) this.#checkGap(key)
+      return undefined
+    }
+    const value = unsealed(checksumOfKey(key), record)
+    if (value === undefined) throw wrongChecksum(key, record)
+    return value
+  }
+
+  *range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+    this.#checkStart(from, to, reverse)
+    const walk = this.entries.getRange(bounds(from, to, reverse))[Symbol.iterator]()
+    let last: KeyBytes | undefined
+    let done: boolean | undefined = false
+    try {
+      for (let step = walk.next(); ; step = walk.next()) {
+        done = step.done
+        if (step.done === true) return
+        const { key, value } = step.value as { key: KeyBytes; value: Uint8Array }
+        if (last === undefined ? (reverse ? key >= to : key < from) : reverse ? key >= last : key <= last)
+          throw new EntryDamaged(key, 'out of order')
+        if (reverse ? key < from : key >= to) {
+          if (value === DAMAGED) this.#checkWhere(key, from, to)
+          return
+        }
+        if (value === DAMAGED) throw wrongChecksum(key, this.#damaged)
+        last = key
+        yield [key, value]
+      }
+    } finally {
+      if (done !== true) walk.return?.()
+    }
+  }
+
+  scan({ from, to, reverse }: KeyRange, look: Look): void {
+    this.#checkStart(from, to, reverse)
+    const walk = this.entries.getRange(bounds(from, to, reverse))[Symbol.iterator]()
+    const scan = (this.#scan = new Scan(from, to, reverse, look))
+    try {
+      while (walk.next().done !== true) {
+        if (!scan.enough) continue
+        walk.return?.()
+        break
+      }
+    } catch (error) {
+      walk.return?.()
+      throw error
+    } finally {
+      this.#scan = undefined
+    }
+    if (scan.beyond !== undefined) this.#checkWhere(scan.beyond, from, to)
+  }
+
+  readonly #readKey = (source: Buffer, start: number, end: number): KeyBytes => {
+    if (this.#scan !== undefined) {
+      this.#scan.key(source, start, end)
+      return LOWEST
+    }
+    this.#checksumOfKey = checksumOfKeyBytes(source, start, end)
+    return source.toString('latin1', start, end) as KeyBytes
+  }
+
+  readonly #decode = (walked: WalkedBytes, length: number): Uint8Array | undefined => {
+    const record = new Uint8Array(walked.buffer, walked.byteOffset, length)
+    if (this.#scan !== undefined) {
+      if (this.#scan.value(walked, record)) this.#damaged = Buffer.from(record)
+      return undefined
+    }
+    const value = unsealed(this.#checksumOfKey, record)
+    if (value === undefined) {
+      this.#damaged = Buffer.from(record)
+      return DAMAGED
+    }
+    if (!this.#wanted) return value
+    return walked.isGlobal === true
+      ? Buffer.from(value)
+      : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  }
+
+  /** To be called when something was written. */
+  forgetGap(): void {
+    this.#gapFrom = HIGHEST
+    this.#gapTo = LOWEST
+  }
+
+  #checkGap(key: KeyBytes): void {
+    this.forgetGap()
+    const before = this.#checkNeighbour('before', key, key, key)
+    const behind = this.#checkNeighbour('behind', key, key, key)
+    if (before === undefined || behind === undefined) return
+    this.#gapFrom = before
+    this.#gapTo = behind
+  }
+
+  /** The entry beside the end at which a walk begins. */
+  #checkStart(from: KeyBytes, to: KeyBytes, reverse: boolean): void {
+    if (reverse) this.#checkNeighbour('behind', to, from, to)
+    else this.#checkNeighbour('before', from, from, to)
+  }
+
+  /** The entry on that side of the key, which might belong to the range: its key, or the end of all keys, if it is sound. */
+  #checkNeighbour(side: Neighbours, of: KeyBytes, from: KeyBytes, to: KeyBytes): KeyBytes | undefined {
+    this.neighboursRead++
+    this.#wanted = false
+    const found = (side === 'before' ? this.#before : this.#behind).take(of)
+    this.#wanted = true
+    if (found === undefined) return side === 'before' ? LOWEST : HIGHEST
+    if (side === 'before' ? found.key >= of : found.key < of) throw new EntryDamaged(of, 'out of order')
+    if (found.value !== DAMAGED) return found.key
+    this.#checkWhere(found.key, from, to)
+    return undefined
+  }
+
+  /** A damaged entry beside a range: it may have been in it. */
+  #checkWhere(key: KeyBytes, from: KeyBytes, to: KeyBytes): void {
+    const before = keyBefore(key, this.#damaged)
+    // Of another key space nothing is told.
+    if (before === undefined && isOneSpace(key, from)) throw new EntryDamaged(key, 'wrong checksum')
+    if (before === undefined) throw new EntryDamaged(from, 'what stands beside it has a wrong checksum')
+    if (before === from || (before > from && before < to)) throw new EntryDamaged(before, 'wrong checksum')
+  }
+}
+
+/** One scan: the keys are compared as bytes, and no string is made of them. */
+class Scan {
+  enough = false
+  /** The key of a damaged entry behind the range. */
+  beyond: KeyBytes | undefined
+  readonly #look: Look
+  readonly #reverse: boolean
+  readonly #bound: Buffer
+  readonly #last = Buffer.allocUnsafe(KEY_BYTES_MAX)
+  #lastLength: number
+  #isFirst = true
+  #isBeyond = false
+  #checksumOfKey = 0
+  #source: Buffer = Buffer.alloc(0)
+  #start = 0
+  #end = 0
+
+  constructor(from: KeyBytes, to: KeyBytes, reverse: boolean, look: Look) {
+    this.#look = look
+    this.#reverse = reverse
+    this.#bound = Buffer.from(reverse ? from : to, 'latin1')
+    this.#lastLength = this.#last.write(reverse ? to : from, 0, 'latin1')
+  }
+
+  key(source: Buffer, start: number, end: number): void {
+    this.#source = source
+    this.#start = start
+    this.#end = end
+    this.#checksumOfKey = checksumOfKeyBytes(source, start, end)
+    const order = this.#compareWithLast(source, start, end)
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    if (this.#reverse ? order >= 0 : order < 0 || (order === 0 && !isFirst))
+      throw new EntryDamaged(this.#named(), 'out of order')
+    const ofBound = compare(source, start, end, this.#bound)
+    this.#isBeyond = this.#reverse ? ofBound < 0 : ofBound >= 0
+  }
+
+  /** True if the record is damaged, and stands behind the range. */
+  value(walked: WalkedBytes, record: Uint8Array): boolean {
+    const isSound = unsealed(this.#checksumOfKey, record) !== undefined
+    if (this.#isBeyond) {
+      this.enough = true
+      if (!isSound) this.beyond = this.#named()
+      return !isSound
+    }
+    if (!isSound) throw wrongChecksum(this.#named(), Buffer.from(record))
+    this.enough = !this.#look(walked, record.length - CHECKSUM_BYTES)
+    return false
+  }
+
+  #named(): KeyBytes {
+    return this.#source.toString('latin1', this.#start, this.#end) as KeyBytes
+  }
+
+  /** And remembers it. */
+  #compareWithLast(source: Buffer, start: number, end: number): number {
+    const order = compare(source, start, end, this.#last.subarray(0, this.#lastLength))
+    source.copy(this.#last, 0, start, end)
+    this.#lastLength = end - start
+    return order
+  }
+}
+
+function compare(source: Buffer, start: number, end: number, other: Uint8Array): number {
+  const length = Math.min(end - start, other.length)
+  for (let at = 0; at < length; at++) {
+    const difference = source[start + at]! - other[at]!
+    if (difference !== 0) return difference
+  }
+  return end - start - other.length
+}
+
+const SPACE_BYTES = 4
+const isOneSpace = (a: KeyBytes, b: KeyBytes): boolean => a.slice(0, SPACE_BYTES) === b.slice(0, SPACE_BYTES)
+
+/** Named by the key that it had, if one bit of that was flipped. */
+const wrongChecksum = (key: KeyBytes, record: Uint8Array): EntryDamaged =>
+  new EntryDamaged(keyBefore(key, record) ?? key, 'wrong checksum')
+
+/** The far end is open: the first entry behind the range is to be seen. */
+const bounds = (from: KeyBytes, to: KeyBytes, reverse: boolean): RangeOptions =>
+  reverse
+    ? { start: to, end: LOWEST, reverse: true, inclusiveEnd: true, exclusiveStart: true }
+    : { start: from, end: HIGHEST }

@@ -1,8 +1,0 @@
-// Reads and writes of many items.
-import type { Operation } from '../context.js'
-import { batchGetItem } from './batch-get-item.js'
-import { batchWriteItem } from './batch-write-item.js'
-import { query } from './query.js'
-import { scan } from './scan.js'
-
-export const queryOperations: readonly Operation[] = [query, scan, batchGetItem, batchWriteItem]

@@ -1,0 +1,49 @@
+import { refuseNestedKeys } from '../../expression/expression.js'
+import { parseItem } from '../../model/parse-value.js'
+import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../capacity.js'
+import type { Operation } from '../context.js'
+import { keyOf } from '../keys.js'
+import { openProjection } from './read-expressions.js'
+import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { tableNameShape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
+
+export const getItem: Operation = {
+  name: 'GetItem',
+  shape: {
+    kind: 'struct',
+    members: {
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      AttributesToGet: { kind: 'list', member: { kind: 'string' }, lengthMin: 1, lengthMax: 255 },
+      TableName: tableNameShape,
+      Key: { kind: 'map', member: { kind: 'any' }, required: true },
+      ConsistentRead: { kind: 'boolean' },
+      ProjectionExpression: { kind: 'string' },
+      ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+    },
+  },
+
+  async run(context, input, scope) {
+    const tableName = tableNameOf(input['TableName'])
+    scope.authorise(tableName)
+    const projection = openProjection(input)
+    const keyAttributes = parseItem(input['Key'])
+    const table = context.catalog.table(tableName)
+    const key = keyOf(table.shape, keyAttributes)
+    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
+    const record = await context.nodeOf(key.hash).get(table.shape.space, key)
+
+    const detail = input['ReturnConsumedCapacity']
+    const capacity =
+      detail === 'TOTAL' || detail === 'INDEXES'
+        ? consumedCapacity(detail, table.name, {
+            table: readUnits(record?.itemBytes ?? 0, input['ConsistentRead'] === true),
+          })
+        : undefined
+    const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
+    if (record === undefined) return Buffer.from(`{${further.slice(1)}}`)
+    if (projection === undefined) return joinReply(['{"Item":', record.json, `${further}}`])
+    const item = projection.project(parseRecord(record))
+    return Buffer.from(`{"Item":${JSON.stringify(item)}${further}}`)
+  },
+}

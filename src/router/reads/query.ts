@@ -1,0 +1,148 @@
+import type { KeyBytes } from '../../model/brand.js'
+import { comparisonsOf } from '../../expression/expression.js'
+import { validationError } from '../../model/errors.js'
+import { sameValue } from '../../model/compare.js'
+import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
+import type { TableShape } from '../../model/table.js'
+import { attribute, type Item } from '../../model/value.js'
+import type { StorageNode } from '../../storage/node/storage-node.js'
+import type { Input, Operation, RangeContext, RequestScope } from '../context.js'
+import {
+  openQueryExpressions,
+  refuseNestedKeyPaths,
+  refuseQueryFilter,
+  type KeyCondition,
+} from './read-expressions.js'
+import { conditionMapShape, readMembers } from './read-members.js'
+import { readPage, type RangeNode } from './read-page.js'
+import { readTarget, type ReadTarget } from './read-target.js'
+import { checkSelect, selectionOf } from './selection.js'
+import {
+  checkStartNames,
+  checkStartPart,
+  inRange,
+  parseStartKey,
+  rangeAfter,
+  startPosition,
+} from './start-key.js'
+import type { Reply } from '../router.js'
+import { tableNameOf } from '../shapes/table-name.js'
+
+export const query: Operation = {
+  name: 'Query',
+  shape: {
+    kind: 'struct',
+    members: {
+      ...readMembers,
+      // Its lower bound is checked below: DynamoDB words it differently here.
+      Limit: { kind: 'integer' },
+      QueryFilter: conditionMapShape,
+      KeyConditions: conditionMapShape,
+      ScanIndexForward: { kind: 'boolean' },
+      KeyConditionExpression: { kind: 'string' },
+    },
+  },
+
+  run: (context, input, scope) => runQuery(context, input, scope, plainReads),
+}
+
+/** How the nodes are asked, and what is said beside DynamoDB's answer. */
+export interface RangeReader {
+  nodeView(node: StorageNode, table: TableShape): RangeNode
+  /** Asked for once the page has been read. */
+  readonly extraMembers?: () => Readonly<Record<string, unknown>>
+}
+
+export const plainReads: RangeReader = { nodeView: (node) => node }
+
+export async function runQuery(
+  context: RangeContext,
+  input: Input,
+  scope: Pick<RequestScope, 'authorise'>,
+  reader: RangeReader,
+): Promise<Reply> {
+  const tableName = tableNameOf(input['TableName'])
+  scope.authorise(tableName)
+  const entriesMax = limitOf(input['Limit'])
+  const start = parseStartKey(input['ExclusiveStartKey'])
+  const expressions = openQueryExpressions(input)
+  checkSelect(input)
+
+  const target = readTarget(context, tableName, input)
+  if (start !== undefined) {
+    checkStartNames(target, start)
+    checkStartPart(target.key.partition, 'partition', start)
+  }
+  const condition = expressions.keyCondition(target.key)
+  const reverse = input['ScanIndexForward'] === false
+  const whole = queryRange(target, condition)
+  const range = start === undefined ? whole : rest(target, condition, whole, start, reverse)
+  refuseNestedKeyPaths(target, expressions)
+  refuseQueryFilter(target, expressions)
+  return readPage({
+    target,
+    nodes: nodesOf(context, target, whole.from).map((node) => reader.nodeView(node, target.table.shape)),
+    range,
+    reverse,
+    entriesMax,
+    filter: expressions.filter?.matches,
+    filterComparisons: expressions.filter && comparisonsOf(expressions.filter.bound),
+    selection: selectionOf(input, target, expressions.projection),
+    consistent: input['ConsistentRead'] === true,
+    capacityDetail: input['ReturnConsumedCapacity'],
+    ...(reader.extraMembers && { extraMembers: reader.extraMembers }),
+  })
+}
+
+function limitOf(limit: unknown): number | undefined {
+  if (typeof limit !== 'number') return undefined
+  if (limit >= 1) return Math.floor(limit)
+  throw validationError(
+    "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+  )
+}
+
+export const queryRange = ({ index, key }: ReadTarget, { partition, sort }: KeyCondition): KeyRange =>
+  (index === undefined ? itemRange : indexRange)(key, partition, sort)
+
+/** What of the range follows the start key, which must be a place within it. */
+function rest(
+  target: ReadTarget,
+  condition: KeyCondition,
+  whole: KeyRange,
+  start: Item,
+  reverse: boolean,
+): KeyRange {
+  const { partition, sort } = target.key
+  if (sort !== undefined) checkStartPart(sort, 'sort', start)
+  const position = startPosition(target, start)
+  const value = attribute(start, partition.name)
+  const samePartition = value !== undefined && sameValue(value, condition.partition)
+  if (condition.sort === undefined) {
+    if (!samePartition) {
+      throw validationError(
+        'The provided starting key is outside query boundaries based on provided conditions',
+      )
+    }
+  } else {
+    const inPartition = samePartition
+      ? position
+      : startPosition(target, { ...start, [partition.name]: condition.partition })
+    if (!inRange(whole, inPartition)) {
+      throw validationError('The provided starting key does not match the range key predicate')
+    }
+    if (!samePartition) {
+      throw validationError('The query can return at most one row and cannot be restarted')
+    }
+  }
+  return rangeAfter(whole, position, reverse)
+}
+
+/** An index entry lives on the node of its item: only a global index has one partition on several nodes. */
+export function nodesOf(context: RangeContext, target: ReadTarget, key: KeyBytes): readonly StorageNode[] {
+  return target.index?.kind === 'global' ? context.nodes : [context.nodeOf(hashOf(key))]
+}
+
+/** The hash that every key begins with. */
+const hashOf = (key: KeyBytes): number =>
+  ((key.charCodeAt(0) << 24) | (key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3)) >>> 0

@@ -1,0 +1,180 @@
+// The expressions of a Query, Scan or BatchGetItem, or the older parameters that mean the same.
+//
+// What is wrong whatever the table is, is refused when they are opened; what needs the table's key, afterwards.
+import {
+  checkExpressionParameters,
+  conditionOfFilter,
+  conditionAttributes,
+  evaluateCondition,
+  keyConditionOf,
+  keyConditionOfKeyConditions,
+  openExpressions,
+  projectionOfAttributesToGet,
+  projectionPaths,
+  projector,
+  refuseKeyFilter,
+  refuseNestedKeys,
+  type KeyCondition as ExpressedKeyCondition,
+  type Path,
+  type RequestExpressions,
+} from '../../expression/expression.js'
+import type { BoundCondition, BoundProjection } from '../../expression/types.js'
+import { validationError } from '../../model/errors.js'
+import type { SortCondition } from '../../model/key-range.js'
+import type { KeyAttribute, KeySchema } from '../../model/table.js'
+import type { AttributeValue, Item } from '../../model/value.js'
+import type { Input } from '../context.js'
+import { checkKeyValue, type KeyRole } from '../keys.js'
+import type { ReadTarget } from './read-target.js'
+
+export interface RequestedFilter {
+  readonly parameter: 'FilterExpression' | 'QueryFilter' | 'ScanFilter'
+  readonly bound: BoundCondition
+  readonly matches: (item: Item) => boolean
+}
+
+/** ProjectionExpression or AttributesToGet, bound. */
+export interface RequestedProjection {
+  readonly project: (item: Item) => Item
+  readonly paths: readonly Path[]
+}
+
+export interface ReadExpressions {
+  readonly filter: RequestedFilter | undefined
+  readonly projection: RequestedProjection | undefined
+}
+
+export interface KeyCondition {
+  readonly partition: AttributeValue
+  readonly sort?: SortCondition
+}
+
+export interface QueryExpressions extends ReadExpressions {
+  /** The condition on the key of the table or index that is queried. */
+  keyCondition(key: KeySchema): KeyCondition
+}
+
+export function openQueryExpressions(input: Input): QueryExpressions {
+  checkExpressionParameters(input, {
+    expressions: ['ProjectionExpression', 'FilterExpression', 'KeyConditionExpression'],
+    others: ['AttributesToGet', 'QueryFilter', 'ConditionalOperator', 'KeyConditions'],
+  })
+  const text = input['KeyConditionExpression']
+  if (text == null && input['KeyConditions'] == null) {
+    throw validationError(
+      'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
+    )
+  }
+  const expressions = openExpressions(input)
+  // Bound before the table is known, so that its own faults are told first.
+  const bound = typeof text === 'string' ? expressions.condition(text, 'KeyConditionExpression') : undefined
+  const opened = open(input, expressions, 'QueryFilter')
+  return {
+    ...opened,
+    keyCondition: (key) =>
+      checkedKeyCondition(
+        key,
+        bound === undefined
+          ? keyConditionOfKeyConditions(input['KeyConditions'], key)
+          : keyConditionOf(bound, key),
+      ),
+  }
+}
+
+export function openScanExpressions(input: Input): ReadExpressions {
+  checkExpressionParameters(input, {
+    expressions: ['ProjectionExpression', 'FilterExpression'],
+    others: ['AttributesToGet', 'ScanFilter', 'ConditionalOperator'],
+  })
+  return open(input, openExpressions(input), 'ScanFilter')
+}
+
+const PROJECTION_PARAMETERS = ['ProjectionExpression', 'AttributesToGet', 'ExpressionAttributeNames']
+
+/** The projection of a read of single items. */
+export function openProjection(input: Input): RequestedProjection | undefined {
+  if (PROJECTION_PARAMETERS.every((name) => (input[name] ?? undefined) === undefined)) return undefined
+  // Reads of single items have no ExpressionAttributeValues: what a client sends under that name is not looked at.
+  const { ExpressionAttributeValues: _, ...known } = input
+  checkExpressionParameters(known, { expressions: ['ProjectionExpression'], others: ['AttributesToGet'] })
+  const expressions = openExpressions(known)
+  const projection = projectionOf(input, expressions)
+  expressions.finish()
+  return projection
+}
+
+function open(
+  input: Input,
+  expressions: RequestExpressions,
+  legacyFilter: 'QueryFilter' | 'ScanFilter',
+): ReadExpressions {
+  const filter = filterOf(input, expressions, legacyFilter)
+  const projection = projectionOf(input, expressions)
+  expressions.finish()
+  return { filter, projection }
+}
+
+function filterOf(
+  input: Input,
+  expressions: RequestExpressions,
+  legacyFilter: 'QueryFilter' | 'ScanFilter',
+): RequestedFilter | undefined {
+  const text = input['FilterExpression']
+  const bound =
+    typeof text === 'string'
+      ? expressions.condition(text, 'FilterExpression')
+      : conditionOfFilter(input[legacyFilter], input['ConditionalOperator'], legacyFilter)
+  if (bound === undefined) return undefined
+  return {
+    parameter: typeof text === 'string' ? 'FilterExpression' : legacyFilter,
+    bound,
+    matches: (item) => evaluateCondition(bound, item),
+  }
+}
+
+function projectionOf(input: Input, expressions: RequestExpressions): RequestedProjection | undefined {
+  const text = input['ProjectionExpression']
+  const names = input['AttributesToGet']
+  if (typeof text === 'string') return requested(expressions.projection(text))
+  return Array.isArray(names) ? requested(projectionOfAttributesToGet(names as string[])) : undefined
+}
+
+const requested = (bound: BoundProjection): RequestedProjection => ({
+  project: projector(bound),
+  paths: projectionPaths(bound),
+})
+
+function checkedKeyCondition(key: KeySchema, { partition, sort }: ExpressedKeyCondition): KeyCondition {
+  checkValues(key.partition, 'partition', [partition])
+  if (sort === undefined || key.sort === undefined) return { partition }
+  checkValues(key.sort, 'sort', sort.values)
+  return { partition, sort: sort as SortCondition }
+}
+
+function checkValues(part: KeyAttribute, role: KeyRole, values: readonly AttributeValue[]): void {
+  for (const value of values) checkKeyValue(part.name, role, value)
+}
+
+/** Refuses a path into a key attribute of the table or of any of its indexes. */
+export function refuseNestedKeyPaths(target: ReadTarget, { filter, projection }: ReadExpressions): void {
+  const paths = [
+    ...(projection?.paths ?? []),
+    ...(filter === undefined ? [] : conditionAttributes(filter.bound)),
+  ]
+  refuseNestedKeys(paths, target.table.shape.key, target.table.shape.indexes)
+}
+
+/** Refuses a query's filter on the key that it reads by, or on what the index does not hold. */
+export function refuseQueryFilter(target: ReadTarget, { filter }: ReadExpressions): void {
+  if (filter === undefined || filter.parameter === 'ScanFilter') return
+  refuseKeyFilter(filter.bound, target.key, filter.parameter)
+  const { index, heldNames } = target
+  if (index === undefined || heldNames === undefined) return
+  const names = new Set(conditionAttributes(filter.bound).map(([name]) => String(name)))
+  const missing = [...names].filter((name) => !heldNames.has(name))
+  if (missing.length > 0) {
+    throw validationError(
+      `One or more parameter values were invalid: Secondary index ${index.name} does not project one or more filter attributes: [${missing.join(', ')}]`,
+    )
+  }
+}

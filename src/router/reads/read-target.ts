@@ -1,0 +1,61 @@
+// What a Query or Scan reads: a table, or one of its indexes.
+import { validationError } from '../../model/errors.js'
+import type { SpaceId } from '../../model/brand.js'
+import type { IndexShape, KeySchema } from '../../model/table.js'
+import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
+import type { Input, RangeContext, Table } from '../context.js'
+
+export interface ReadTarget {
+  readonly table: Table
+  readonly index?: IndexShape
+  /** The key of the index, or of the table where there is no index. */
+  readonly key: KeySchema
+  readonly space: SpaceId
+  /** The attributes of a LastEvaluatedKey: the table's key, and the index's. */
+  readonly positionNames: readonly string[]
+  /** The attributes that the index holds; undefined where it holds whole items. */
+  readonly heldNames?: ReadonlySet<string>
+}
+
+export function readTarget(
+  context: Pick<RangeContext, 'catalog'>,
+  tableName: string,
+  input: Input,
+): ReadTarget {
+  const table = context.catalog.table(tableName)
+  const indexName = input['IndexName']
+  const { key, space } = table.shape
+  if (typeof indexName !== 'string') return { table, key, space, positionNames: namesOf(key) }
+
+  const index = readableIndex(table, indexName)
+  if (index.kind === 'global' && input['ConsistentRead'] === true) {
+    throw validationError('Consistent reads are not supported on global secondary indexes')
+  }
+  const positionNames = [...new Set([...namesOf(key), ...namesOf(index.key)])]
+  const whole = { table, index, key: index.key, space: index.space, positionNames }
+  if (index.projection.type === 'ALL') return whole
+  const included = index.projection.type === 'INCLUDE' ? index.projection.attributes : []
+  return { ...whole, heldNames: new Set([...positionNames, ...included]) }
+}
+
+function readableIndex(table: Table, name: string): IndexShape {
+  const index = table.readableIndexes.get(name)
+  if (index !== undefined) return index
+  if (table.shape.indexes.some((each) => each.name === name)) {
+    throw validationError(`Cannot read from backfilling global secondary index: ${name}`)
+  }
+  throw validationError(`The table does not have the specified index: ${name}`)
+}
+
+export const namesOf = (key: KeySchema): readonly string[] =>
+  key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]
+
+/** Only those attributes of the item that have one of the names. */
+export function pick(item: Item, names: Iterable<string>): Item {
+  const picked: MutableItem = {}
+  for (const name of names) {
+    const value = attribute(item, name)
+    if (value !== undefined) setAttribute(picked, name, value)
+  }
+  return picked
+}

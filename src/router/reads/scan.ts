@@ -1,0 +1,118 @@
+import { comparisonsOf } from '../../expression/expression.js'
+import { validationError } from '../../model/errors.js'
+import { segmentRange, type KeyRange } from '../../model/key-range.js'
+import { limits } from '../../model/limits.js'
+import type { Item } from '../../model/value.js'
+import type { Input, Operation, RangeContext, RequestScope } from '../context.js'
+import { openScanExpressions, refuseNestedKeyPaths } from './read-expressions.js'
+import { conditionMapShape, readMembers } from './read-members.js'
+import { readPage } from './read-page.js'
+import { readTarget, type ReadTarget } from './read-target.js'
+import { checkSelect, selectionOf } from './selection.js'
+import {
+  checkStartNames,
+  checkStartPart,
+  checkTableStart,
+  inRange,
+  parseStartKey,
+  rangeAfter,
+  startPosition,
+} from './start-key.js'
+import type { Reply } from '../router.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { plainReads, type RangeReader } from './query.js'
+
+export const scan: Operation = {
+  name: 'Scan',
+  shape: {
+    kind: 'struct',
+    members: {
+      ...readMembers,
+      TotalSegments: { kind: 'integer', valueMin: 1, valueMax: limits.segmentsMax },
+      ScanFilter: conditionMapShape,
+      Segment: { kind: 'integer', valueMin: 0, valueMax: limits.segmentsMax - 1 },
+      Limit: { kind: 'integer', valueMin: 1 },
+    },
+  },
+
+  run: (context, input, scope) => runScan(context, input, scope, plainReads),
+}
+
+export async function runScan(
+  context: RangeContext,
+  input: Input,
+  scope: Pick<RequestScope, 'authorise'>,
+  reader: RangeReader,
+): Promise<Reply> {
+  const tableName = tableNameOf(input['TableName'])
+  scope.authorise(tableName)
+  const start = parseStartKey(input['ExclusiveStartKey'])
+  const segment = segmentOf(input)
+  const expressions = openScanExpressions(input)
+  checkSelect(input)
+
+  const target = readTarget(context, tableName, input)
+  if (start !== undefined) checkStart(target, start)
+  const selection = selectionOf(input, target, expressions.projection)
+  const whole = segmentRange(segment.segment, segment.total)
+  const range = start === undefined ? whole : rest(target, whole, start, segment)
+  refuseNestedKeyPaths(target, expressions)
+  return readPage({
+    target,
+    nodes: context.nodes.map((node) => reader.nodeView(node, target.table.shape)),
+    range,
+    reverse: false,
+    entriesMax: typeof input['Limit'] === 'number' ? Math.floor(input['Limit']) : undefined,
+    filter: expressions.filter?.matches,
+    filterComparisons: expressions.filter && comparisonsOf(expressions.filter.bound),
+    selection,
+    consistent: input['ConsistentRead'] === true,
+    capacityDetail: input['ReturnConsumedCapacity'],
+    ...(reader.extraMembers && { extraMembers: reader.extraMembers }),
+  })
+}
+
+interface Segment {
+  readonly segment: number
+  readonly total: number
+}
+
+function segmentOf(input: Input): Segment {
+  const segment = input['Segment'] ?? undefined
+  const total = input['TotalSegments'] ?? undefined
+  if (segment === undefined && total === undefined) return { segment: 0, total: 1 }
+  if (typeof total !== 'number') {
+    throw validationError(
+      'The TotalSegments parameter is required but was not present in the request when Segment parameter is present',
+    )
+  }
+  if (typeof segment !== 'number') {
+    throw validationError(
+      'The Segment parameter is required but was not present in the request when parameter TotalSegments is present',
+    )
+  }
+  const [part, parts] = [Math.floor(segment), Math.floor(total)]
+  if (part < parts) return { segment: part, total: parts }
+  throw validationError(
+    'The Segment parameter is zero-based and must be less than parameter TotalSegments: ' +
+      `Segment: ${part} is not less than TotalSegments: ${parts}`,
+  )
+}
+
+/** A scan of a table says more about a wrong start key than a scan of an index. */
+function checkStart(target: ReadTarget, start: Item): void {
+  if (target.index === undefined) return checkTableStart(target, start)
+  checkStartNames(target, start)
+  const { partition, sort } = target.index.key
+  checkStartPart(partition, 'partition', start)
+  if (sort !== undefined) checkStartPart(sort, 'sort', start)
+}
+
+function rest(target: ReadTarget, whole: KeyRange, start: Item, { segment, total }: Segment): KeyRange {
+  const position = startPosition(target, start)
+  if (inRange(whole, position)) return rangeAfter(whole, position, false)
+  throw validationError(
+    'The provided starting key is invalid: Invalid ExclusiveStartKey. ' +
+      `Please use ExclusiveStartKey with correct Segment. TotalSegments: ${total} Segment: ${segment}`,
+  )
+}

@@ -1,0 +1,271 @@
+// The catalogue: which tables there are, kept in memory and, as small records, in the meta space of node 0.
+//
+//   change(decide) --> one at a time: decide on a draft (synchronous) --> writeMeta, atomic and durable --> memory
+//                                                                                    |
+//   table(name) <-- a map look-up, for every request                                 +--> maintenance, expiry: wake
+//
+// The invariant that keeps indexes complete: whoever writes an item reads the table's shape and calls `node.write` in
+// one synchronous stretch, and a node decides its steps in the order in which they were called (at once, or in line when
+// it has no room). A shape changes between two calls: whatever was called with the old one is decided before whatever
+// is called after the change. The backfill of a new index, and the sweep of a dropped space, are called in a later turn
+// of the event loop: the backfill meets all items written with the old shape, and nothing is added to a space whose
+// sweep has begun. A transaction is prepared in one turn and committed in another, and a write may queue behind it: nodes
+// are told of each new shape, and use it for whatever they decide from then on.
+//
+// Space ids are never reused, not even that of a change whose outcome is unknown. Dropped spaces are remembered with
+// the change that drops them, until they are empty on every node.
+import { spaceId, type SpaceId } from '../../model/brand.js'
+import { DynamoError } from '../../model/errors.js'
+import type { TableShape } from '../../model/table.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import type { MetaEntry, StorageNode } from '../../storage/node/storage-node.js'
+import type { SpaceCount } from '../../line/counts.js'
+import type { Catalog, Table } from '../context.js'
+import { ExpirySweeper } from './expiry.js'
+import { Maintenance } from './maintenance.js'
+import { decodeRecord, encodeRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
+
+export interface CatalogOptions {
+  readonly runtime: Runtime
+  readonly nodes: readonly StorageNode[]
+  /** Told of every failure in the background; the work is tried again later. */
+  readonly onBackgroundError?: (error: unknown) => void
+}
+
+const TABLE_PREFIX = 'table/'
+const DROPPED_PREFIX = 'dropped/'
+const NEXT_SPACE = 'space/next'
+const FIRST_SPACE = 1
+
+/**
+ * Loads the catalogue and takes up the background work that was left.
+ *
+ * @example
+ * const catalog = await openCatalog({ runtime, nodes: [node] })
+ * catalog.table('Accounts').shape.key.partition.name // 'id'
+ * await catalog.close()
+ */
+export async function openCatalog(options: CatalogOptions): Promise<TableCatalog> {
+  const home = options.nodes[0]
+  if (home === undefined) throw new RangeError('a catalogue needs a node')
+  const records = (await home.readMeta(TABLE_PREFIX)).map(decodeRecord)
+  const inUse = new Set(records.flatMap(spacesOf))
+  const dropped = (await home.readMeta(DROPPED_PREFIX))
+    .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))
+    // A drop whose outcome was unknown may have been followed by a change that kept the space.
+    .filter((space) => !inUse.has(space))
+  const next = (await home.readMeta(NEXT_SPACE)).find((entry) => entry.name === NEXT_SPACE)
+  let nextSpace = next === undefined ? FIRST_SPACE : Number(Buffer.from(next.value).toString())
+  for (const space of [...inUse, ...dropped]) nextSpace = Math.max(nextSpace, space + 1)
+  return new TableCatalog(options, home, { records, dropped, nextSpace })
+}
+
+/** The tables that a node keeps the records of, for those who only look: no background work begins. */
+export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise<readonly TableShape[]> =>
+  (await home.readMeta(TABLE_PREFIX)).map((entry) => tableOf(decodeRecord(entry)).shape)
+
+interface Entry {
+  readonly record: TableRecord
+  readonly table: Table
+}
+
+interface Loaded {
+  readonly records: readonly TableRecord[]
+  readonly dropped: readonly SpaceId[]
+  readonly nextSpace: number
+}
+
+export class TableCatalog implements Catalog, AsyncDisposable {
+  readonly #nodes: readonly StorageNode[]
+  readonly #home: StorageNode
+  readonly #entries = new Map<string, Entry>()
+  readonly #dropped: Set<SpaceId>
+  readonly #maintenance: Maintenance
+  readonly #expiry: ExpirySweeper
+  /** Undefined: to be sorted anew. */
+  #names: readonly string[] | undefined
+  #nextSpace: number
+  #lastChange: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(options: CatalogOptions, home: StorageNode, loaded: Loaded) {
+    this.#nodes = options.nodes
+    this.#home = home
+    this.#dropped = new Set(loaded.dropped)
+    this.#nextSpace = loaded.nextSpace
+    // Nodes, too: what was prepared before the last start may have been so with an older shape.
+    for (const record of loaded.records) this.#enforce(record.name, record)
+    for (const space of this.#dropped) for (const node of this.#nodes) node.dropTable(space)
+    const background = { ...options, catalog: this }
+    this.#maintenance = new Maintenance(background)
+    this.#expiry = new ExpirySweeper(background)
+    this.#wake()
+  }
+
+  table(name: string): Table {
+    const entry = this.#entries.get(name)
+    if (entry === undefined) {
+      throw new DynamoError('ResourceNotFoundException', 'Requested resource not found')
+    }
+    return entry.table
+  }
+
+  shapes(): readonly TableShape[] {
+    return Array.from(this.#entries.values(), ({ table }) => table.shape)
+  }
+
+  find(name: string): TableRecord | undefined {
+    return this.#entries.get(name)?.record
+  }
+
+  /** The record of that table, for requests for the table itself. */
+  record(name: string): TableRecord {
+    return this.find(name) ?? noSuchTable(name)
+  }
+
+  records(): TableRecord[] {
+    return Array.from(this.#entries.values(), (entry) => entry.record)
+  }
+
+  /** In the order of their bytes. */
+  names(): readonly string[] {
+    this.#names ??= [...this.#entries.keys()].toSorted()
+    return this.#names
+  }
+
+  /** Key spaces that nothing refers to any more and that may still hold entries. */
+  droppedSpaces(): SpaceId[] {
+    return [...this.#dropped]
+  }
+
+  count(space: SpaceId): SpaceCount {
+    let items = 0
+    let bytes = 0
+    for (const node of this.#nodes) {
+      const count = node.count(space)
+      items += count.items
+      bytes += count.bytes
+    }
+    return { items, bytes }
+  }
+
+  /**
+   * One change, after all changes before it. `decide` sees the catalogue as it then is and either throws, and nothing
+   * changes, or describes the change on the draft. Resolves once the change is durable and in force.
+   */
+  change<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
+    const change = this.#lastChange.then(() => this.#apply(decide))
+    this.#lastChange = change.catch(() => undefined)
+    return change
+  }
+
+  async #apply<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
+    if (this.#closed) throw new Error('the catalogue is closed')
+    const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++))
+    const result = decide(draft)
+    const entries = metaEntries(draft, this.#nextSpace)
+    if (entries.length === 0) return result
+    await this.#home.writeMeta(entries)
+    for (const [name, record] of draft.tables) {
+      if (record === undefined) this.#entries.delete(name)
+      else this.#enforce(name, record)
+    }
+    for (const space of draft.dropped) {
+      this.#dropped.add(space)
+      for (const node of this.#nodes) node.dropTable(space)
+    }
+    for (const space of draft.swept) this.#dropped.delete(space)
+    if (draft.tables.size > 0) this.#names = undefined
+    this.#wake()
+    return result
+  }
+
+  /** Requests see the new shape from here on, and nodes use it for those that were validated with the old one. */
+  #enforce(name: string, record: TableRecord): void {
+    const table = tableOf(record)
+    this.#entries.set(name, { record, table })
+    for (const node of this.#nodes) node.setShape(table.shape)
+  }
+
+  #wake(): void {
+    this.#maintenance.wake()
+    this.#expiry.wake()
+  }
+
+  /** Resolves when no background work is left or under way, for now. Work that failed waits for its next attempt. */
+  async idle(): Promise<void> {
+    await this.#lastChange
+    await this.#maintenance.idle()
+    await this.#expiry.idle()
+  }
+
+  /** Stops the background work; what is left of it is taken up when the catalogue is opened again. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([this.#maintenance.close(), this.#expiry.close()])
+    await this.#lastChange
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** A change while it is being decided. */
+export class CatalogDraft {
+  readonly tables = new Map<string, TableRecord | undefined>()
+  readonly dropped = new Set<SpaceId>()
+  readonly swept = new Set<SpaceId>()
+  /** A key space that was never used before. */
+  readonly allocateSpace: () => SpaceId
+  readonly #catalog: TableCatalog
+
+  constructor(catalog: TableCatalog, allocateSpace: () => SpaceId) {
+    this.#catalog = catalog
+    this.allocateSpace = allocateSpace
+  }
+
+  find(name: string): TableRecord | undefined {
+    return this.#catalog.find(name)
+  }
+
+  record(name: string): TableRecord {
+    return this.#catalog.record(name)
+  }
+
+  put(record: TableRecord): TableRecord {
+    this.tables.set(record.name, record)
+    return record
+  }
+
+  remove(record: TableRecord): void {
+    this.tables.set(record.name, undefined)
+    for (const space of spacesOf(record)) this.dropped.add(space)
+  }
+
+  drop(space: SpaceId): void {
+    this.dropped.add(space)
+  }
+
+  /** The dropped space is empty on every node. */
+  forget(space: SpaceId): void {
+    this.swept.add(space)
+  }
+}
+
+function metaEntries(draft: CatalogDraft, nextSpace: number): MetaEntry[] {
+  const entries: MetaEntry[] = []
+  for (const [name, record] of draft.tables) {
+    entries.push({ name: TABLE_PREFIX + name, ...(record && { value: encodeRecord(record) }) })
+  }
+  for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
+  for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
+  if (draft.tables.size > 0) entries.push({ name: NEXT_SPACE, value: Buffer.from(String(nextSpace)) })
+  return entries
+}
+
+const EMPTY = new Uint8Array(0)
+
+function noSuchTable(name: string): never {
+  throw new DynamoError('ResourceNotFoundException', `Requested resource not found: Table: ${name} not found`)
+}

@@ -1,0 +1,134 @@
+import { DynamoError, validationError } from '../../model/errors.js'
+import type { CatalogDraft } from './catalog.js'
+import type { RouterContext } from '../context.js'
+import { jsonReply } from '../reply.js'
+import { administeredTableNameShape } from '../shapes/shape.js'
+import { invalid, tableDefinition, type TableDefinition } from './table-definition.js'
+import { describeTable } from './table-description.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import type { TableRecord, Tag } from './table-record.js'
+import {
+  checkEncryption,
+  checkOnDemandThroughput,
+  checkTableClass,
+  describeEncryption,
+} from './table-settings.js'
+import {
+  attributeDefinitionsShape,
+  billingModeShape,
+  encryptionShape,
+  globalIndexShape,
+  keySchemaShape,
+  localIndexShape,
+  onDemandThroughputShape,
+  streamShape,
+  tagsShape,
+  throughputShape,
+  type CreateTableInput,
+  type StreamInput,
+} from '../shapes/table-shapes.js'
+import { checkTags } from './tags.js'
+import { tableOperation } from './table-operation.js'
+
+export const createTable = tableOperation<CreateTableInput>({
+  name: 'CreateTable',
+  shape: {
+    kind: 'struct',
+    members: {
+      AttributeDefinitions: { ...attributeDefinitionsShape, required: true },
+      TableName: administeredTableNameShape,
+      BillingMode: billingModeShape,
+      ProvisionedThroughput: throughputShape,
+      KeySchema: keySchemaShape,
+      LocalSecondaryIndexes: { kind: 'list', member: localIndexShape },
+      GlobalSecondaryIndexes: { kind: 'list', member: globalIndexShape },
+      OnDemandThroughput: onDemandThroughputShape,
+      StreamSpecification: streamShape,
+      SSESpecification: encryptionShape,
+      Tags: tagsShape,
+      TableClass: { kind: 'string' },
+      DeletionProtectionEnabled: { kind: 'boolean' },
+      ResourcePolicy: { kind: 'string' },
+    },
+  },
+
+  async run(catalog, input, scope, context) {
+    const name = tableNameOf(input.TableName)
+    scope.authorise(name)
+    const definition = tableDefinition(input)
+    checkStream(input.StreamSpecification)
+    checkEncryption(input.SSESpecification)
+    checkTableClass(input.TableClass)
+    checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode)
+    if (input.ResourcePolicy !== undefined)
+      throw validationError('ResourcePolicy is not supported by this store')
+    const tags = checkTags(input.Tags ?? [])
+    const record = await catalog.change((draft) => {
+      if (draft.find(name) !== undefined) {
+        throw new DynamoError('ResourceInUseException', `Table already exists: ${name}`)
+      }
+      return draft.put(newRecord(draft, context, name, input, definition, tags))
+    })
+    const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
+    const statuses = { table: 'CREATING', indexes: creating } as const
+    return jsonReply({
+      TableDescription: describeTable(record, (space) => catalog.count(space), scope.addressed, statuses),
+    })
+  },
+})
+
+function checkStream(stream: StreamInput | undefined): void {
+  if (stream === undefined) return
+  if (stream.StreamEnabled) {
+    if (stream.StreamViewType === undefined) {
+      throw invalid('Table is being created with a stream enabled, UpdateViewType is required')
+    }
+    throw validationError('Streams are not supported by this store yet: StreamEnabled must be false')
+  }
+  if (stream.StreamViewType !== undefined) {
+    throw invalid('Table is being created with a stream disabled, UpdateViewType should not be specified')
+  }
+}
+
+function newRecord(
+  draft: CatalogDraft,
+  { runtime }: RouterContext,
+  name: string,
+  input: CreateTableInput,
+  definition: TableDefinition,
+  tags: readonly Tag[],
+): TableRecord {
+  const nowMicros = runtime.clock.nowMicros()
+  return {
+    name,
+    id: uuid(runtime.randomBytes(16)),
+    createdAtMicros: nowMicros,
+    space: draft.allocateSpace(),
+    keySchema: input.KeySchema,
+    attributeDefinitions: input.AttributeDefinitions,
+    billingMode: definition.billingMode,
+    ...(definition.billingMode === 'PAY_PER_REQUEST' && { payPerRequestSinceMicros: nowMicros }),
+    throughput: definition.throughput,
+    // The table is empty: its indexes are complete from the start.
+    indexes: definition.indexes.map((index) => ({
+      ...index,
+      space: draft.allocateSpace(),
+      status: 'ACTIVE',
+    })),
+    tags,
+    deletionProtection: input.DeletionProtectionEnabled ?? false,
+    ...(input.TableClass !== undefined && { tableClass: input.TableClass }),
+    ...(input.SSESpecification?.Enabled === true && {
+      encryption: describeEncryption(input.SSESpecification),
+    }),
+    ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: { ...input.OnDemandThroughput } }),
+  }
+}
+
+function uuid(bytes: Uint8Array): string {
+  const random = Buffer.from(bytes)
+  random[6] = ((random[6] ?? 0) & 0x0f) | 0x40
+  random[8] = ((random[8] ?? 0) & 0x3f) | 0x80
+  const hex = random.toString('hex')
+  return [0, 8, 12, 16, 20].map((from, part) => hex.slice(from, [8, 12, 16, 20, 32][part])).join('-')
+}

@@ -1,0 +1,18 @@
+import { jsonReply } from '../reply.js'
+import { administeredTableNameShape } from '../shapes/shape.js'
+import { describeTable as describe } from './table-description.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { tableOperation } from './table-operation.js'
+
+export const describeTable = tableOperation<{ readonly TableName: string }>({
+  name: 'DescribeTable',
+  shape: { kind: 'struct', members: { TableName: administeredTableNameShape } },
+
+  run(catalog, input, scope) {
+    const name = tableNameOf(input.TableName)
+    scope.authorise(name)
+    return jsonReply({
+      Table: describe(catalog.record(name), (space) => catalog.count(space), scope.addressed),
+    })
+  },
+})

@@ -1,0 +1,108 @@
+// TableDescription: a table as DynamoDB describes it.
+import type { SpaceId } from '../../model/brand.js'
+import type { Projection } from '../../model/table.js'
+import type { SpaceCount } from '../../line/counts.js'
+import type { Addressed } from '../router.js'
+import { indexArn, tableArn } from '../shapes/table-name.js'
+import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
+
+export type TableStatus = 'CREATING' | 'ACTIVE' | 'UPDATING' | 'DELETING'
+
+/** The answer to a request that changes the table shows the change as under way, as DynamoDB does. */
+export interface Statuses {
+  readonly table: TableStatus
+  /** By index name; the others are as they are recorded. */
+  readonly indexes?: ReadonlyMap<string, TableStatus>
+}
+
+export type CountOf = (space: SpaceId) => SpaceCount
+
+/** `addressed`: where the client sees the table. */
+export function describeTable(
+  record: TableRecord,
+  countOf: CountOf,
+  { region }: Addressed,
+  statuses?: Statuses,
+): object {
+  const count = countOf(record.space)
+  const globals = record.indexes.filter((index) => index.kind === 'global')
+  const locals = record.indexes.filter((index) => index.kind === 'local')
+  const since = record.payPerRequestSinceMicros
+  return {
+    AttributeDefinitions: record.attributeDefinitions,
+    TableName: record.name,
+    KeySchema: record.keySchema,
+    TableStatus: statuses?.table ?? 'ACTIVE',
+    CreationDateTime: seconds(record.createdAtMicros),
+    ProvisionedThroughput: describeThroughput(record.throughput),
+    TableSizeBytes: count.bytes,
+    ItemCount: count.items,
+    TableArn: tableArn(record.name, region),
+    TableId: record.id,
+    ...(since !== undefined && {
+      BillingModeSummary: {
+        BillingMode: record.billingMode,
+        LastUpdateToPayPerRequestDateTime: seconds(since),
+      },
+    }),
+    ...(locals.length > 0 && {
+      LocalSecondaryIndexes: locals.map((index) => describeIndex(record, index, countOf, region)),
+    }),
+    ...(globals.length > 0 && {
+      GlobalSecondaryIndexes: globals.map((index) => ({
+        ...describeIndex(record, index, countOf, region),
+        ...describeStatus(index, statuses?.indexes?.get(index.name)),
+        ProvisionedThroughput: describeThroughput(index.throughput),
+      })),
+    }),
+    ...(record.encryption !== undefined && { SSEDescription: record.encryption }),
+    ...(record.tableClass !== undefined && { TableClassSummary: { TableClass: record.tableClass } }),
+    ...(record.onDemandThroughput !== undefined && { OnDemandThroughput: record.onDemandThroughput }),
+    DeletionProtectionEnabled: record.deletionProtection,
+  }
+}
+
+function describeIndex(
+  record: TableRecord,
+  index: IndexRecord,
+  countOf: CountOf,
+  region: string | undefined,
+): object {
+  const count = countOf(index.space)
+  return {
+    IndexName: index.name,
+    KeySchema: index.keySchema,
+    Projection: describeProjection(index.projection),
+    IndexSizeBytes: count.bytes,
+    ItemCount: count.items,
+    IndexArn: indexArn(record.name, index.name, region),
+  }
+}
+
+/** `Backfilling` is there only while an index is being added to an existing table: false in the answer that adds it. */
+function describeStatus(index: IndexRecord, underWay: TableStatus | undefined): object {
+  const status = underWay ?? index.status
+  if (status !== 'CREATING' || index.status !== 'CREATING') return { IndexStatus: status }
+  return { IndexStatus: status, Backfilling: underWay === undefined }
+}
+
+function describeProjection(projection: Projection): object {
+  return {
+    ProjectionType: projection.type,
+    ...(projection.type === 'INCLUDE' && { NonKeyAttributes: projection.attributes }),
+  }
+}
+
+function describeThroughput(throughput: Throughput): object {
+  const { increasedAtMicros, decreasedAtMicros } = throughput
+  return {
+    ...(increasedAtMicros !== undefined && { LastIncreaseDateTime: seconds(increasedAtMicros) }),
+    ...(decreasedAtMicros !== undefined && { LastDecreaseDateTime: seconds(decreasedAtMicros) }),
+    NumberOfDecreasesToday: throughput.decreasesToday,
+    ReadCapacityUnits: throughput.readUnits,
+    WriteCapacityUnits: throughput.writeUnits,
+  }
+}
+
+/** Seconds since the epoch, to the millisecond. */
+const seconds = (micros: number): number => Math.floor(micros / 1000) / 1000

@@ -1,0 +1,144 @@
+// What the catalogue remembers of a table, and the table as requests for its items see it.
+import { spaceId, type SpaceId } from '../../model/brand.js'
+import type { IndexShape, KeySchema, Projection, TableShape } from '../../model/table.js'
+import type { KeyAttributeType } from '../../model/value.js'
+import type { Table } from '../context.js'
+
+export interface AttributeDefinition {
+  readonly AttributeName: string
+  readonly AttributeType: KeyAttributeType
+}
+
+export interface KeySchemaElement {
+  readonly AttributeName: string
+  readonly KeyType: 'HASH' | 'RANGE'
+}
+
+export type BillingMode = 'PROVISIONED' | 'PAY_PER_REQUEST'
+
+export interface Throughput {
+  readonly readUnits: number
+  readonly writeUnits: number
+  readonly increasedAtMicros?: number
+  readonly decreasedAtMicros?: number
+  readonly decreasesToday: number
+}
+
+export interface IndexDefinition {
+  readonly kind: 'global' | 'local'
+  readonly name: string
+  readonly keySchema: readonly KeySchemaElement[]
+  readonly projection: Projection
+  readonly throughput: Throughput
+}
+
+export interface IndexRecord extends IndexDefinition {
+  readonly space: SpaceId
+  /** Creating: every write carries it, and the items that were there before are being added. */
+  readonly status: 'CREATING' | 'ACTIVE'
+}
+
+export interface TimeToLiveRecord {
+  readonly attribute: string
+  readonly space: SpaceId
+  /** Enabling: the items that were there before are being added to the expiry space. */
+  readonly status: 'ENABLING' | 'ENABLED'
+}
+
+export interface Tag {
+  readonly Key: string
+  readonly Value: string
+}
+
+export interface TableRecord {
+  readonly name: string
+  readonly id: string
+  readonly createdAtMicros: number
+  readonly space: SpaceId
+  readonly keySchema: readonly KeySchemaElement[]
+  readonly attributeDefinitions: readonly AttributeDefinition[]
+  readonly billingMode: BillingMode
+  /** When it last became PAY_PER_REQUEST; a table that never was has no billing mode summary. */
+  readonly payPerRequestSinceMicros?: number
+  readonly throughput: Throughput
+  readonly indexes: readonly IndexRecord[]
+  readonly timeToLive?: TimeToLiveRecord
+  readonly tags: readonly Tag[]
+  readonly deletionProtection: boolean
+  readonly tableClass?: string
+  /** As it was given, echoed in descriptions. */
+  readonly encryption?: Readonly<Record<string, unknown>>
+  readonly onDemandThroughput?: Readonly<Record<string, number>>
+}
+
+export const encodeRecord = (record: TableRecord): Uint8Array => Buffer.from(JSON.stringify(record))
+
+/** What the data folder holds about a table is not readable any more; the message is a sentence. */
+export class RecordDamaged extends Error {
+  override readonly name = 'RecordDamaged'
+}
+
+/** The record, checked as far as everything else relies on it. */
+export function decodeRecord(entry: { readonly name: string; readonly value: Uint8Array }): TableRecord {
+  try {
+    const record = JSON.parse(Buffer.from(entry.value).toString()) as TableRecord
+    for (const space of spacesOf(record)) spaceId(space)
+    tableOf(record)
+    return record
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new RecordDamaged(
+      `The record ${JSON.stringify(entry.name)} of the catalogue of tables is damaged: ${reason}.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Every key space that belongs to the table. */
+export function spacesOf(record: TableRecord): SpaceId[] {
+  const spaces = [record.space, ...record.indexes.map((index) => index.space)]
+  return record.timeToLive === undefined ? spaces : [...spaces, record.timeToLive.space]
+}
+
+/** The table as writes and reads of its items carry it. */
+export function tableOf(record: TableRecord): Table {
+  const indexes = record.indexes.map((index) => indexShape(record, index))
+  const shape: TableShape = {
+    name: record.name,
+    space: record.space,
+    key: keySchemaOf(record.keySchema, record.attributeDefinitions),
+    indexes,
+    ...(record.timeToLive && {
+      expiry: { attribute: record.timeToLive.attribute, space: record.timeToLive.space },
+    }),
+  }
+  const readable = indexes.filter((_, position) => record.indexes[position]?.status === 'ACTIVE')
+  return { name: record.name, shape, readableIndexes: new Map(readable.map((index) => [index.name, index])) }
+}
+
+function indexShape(record: TableRecord, index: IndexRecord): IndexShape {
+  return {
+    name: index.name,
+    space: index.space,
+    kind: index.kind,
+    key: keySchemaOf(index.keySchema, record.attributeDefinitions),
+    projection: index.projection,
+  }
+}
+
+function keySchemaOf(
+  elements: readonly KeySchemaElement[],
+  definitions: readonly AttributeDefinition[],
+): KeySchema {
+  const attributeOf = (name: string): KeySchema['partition'] => {
+    const definition = definitions.find((candidate) => candidate.AttributeName === name)
+    if (definition === undefined) throw new Error(`the key attribute ${name} has no definition`)
+    return { name, type: definition.AttributeType }
+  }
+  const [partition, sort] = elements
+  if (partition === undefined) throw new Error('a key schema without a partition key')
+  return {
+    partition: attributeOf(partition.AttributeName),
+    ...(sort && { sort: attributeOf(sort.AttributeName) }),
+  }
+}

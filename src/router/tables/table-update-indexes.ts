@@ -1,0 +1,152 @@
+// Creating and deleting global indexes in UpdateTable, one at a time.
+import type { SpaceId } from '../../model/brand.js'
+import { DynamoError, validationError } from '../../model/errors.js'
+import { limits } from '../../model/limits.js'
+import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames } from './table-definition.js'
+import type { TableStatus } from './table-description.js'
+import type { AttributeDefinition, IndexRecord, TableRecord } from './table-record.js'
+import type { IndexInput, TableSettingsInput, ThroughputInput } from '../shapes/table-shapes.js'
+import { indexBeingCreated, indexCapacityWithoutProvisioning } from './table-update-throughput.js'
+
+export interface IndexUpdateInput {
+  readonly Create?: IndexInput
+  readonly Update?: { readonly IndexName: string; readonly ProvisionedThroughput?: ThroughputInput }
+  readonly Delete?: { readonly IndexName: string }
+}
+
+interface IndexUpdate {
+  readonly indexed: TableRecord
+  readonly dropped: readonly IndexRecord[]
+  readonly statuses: ReadonlyMap<string, TableStatus>
+}
+
+export function updatedIndexes(
+  record: TableRecord,
+  input: TableSettingsInput & { readonly GlobalSecondaryIndexUpdates?: readonly IndexUpdateInput[] },
+  allocateSpace: () => SpaceId,
+): IndexUpdate {
+  const updates = input.GlobalSecondaryIndexUpdates ?? []
+  const online = updates.filter((update) => update.Create ?? update.Delete)
+  for (const { Create, Delete } of online) {
+    if (Create !== undefined) checkNewName(record, Create.IndexName)
+    if (Delete !== undefined) deletableIndex(record, Delete.IndexName)
+  }
+  checkOneAtATime(record, online)
+  const statuses = new Map<string, TableStatus>()
+  for (const { Update } of updates) if (Update !== undefined) statuses.set(Update.IndexName, 'UPDATING')
+  const create = online[0]?.Create
+  if (create !== undefined) {
+    statuses.set(create.IndexName, 'CREATING')
+    return {
+      indexed: withIndex(record, create, input.AttributeDefinitions, allocateSpace),
+      dropped: [],
+      statuses,
+    }
+  }
+  const doomed = online[0]?.Delete
+  if (doomed !== undefined) {
+    const index = deletableIndex(record, doomed.IndexName)
+    statuses.set(index.name, 'DELETING')
+    return { indexed: withoutIndex(record, index), dropped: [index], statuses }
+  }
+  return { indexed: record, dropped: [], statuses }
+}
+
+function checkNewName(record: TableRecord, name: string): void {
+  const existing = record.indexes.find((index) => index.name === name)
+  if (existing === undefined) return
+  if (existing.status === 'CREATING') throw indexBeingCreated(record.name, name)
+  throw validationError('Attempting to create an index which already exists')
+}
+
+function deletableIndex(record: TableRecord, name: string): IndexRecord {
+  const index = record.indexes.find((candidate) => candidate.name === name)
+  if (index === undefined) {
+    throw new DynamoError('ResourceNotFoundException', 'Requested resource not found')
+  }
+  if (index.kind === 'local') {
+    throw validationError(`Cannot delete an index that is not a GlobalSecondaryIndex: ${name}`)
+  }
+  return index
+}
+
+/** An index that is being created may be deleted; anything else waits until it is complete. */
+function checkOneAtATime(record: TableRecord, online: readonly IndexUpdateInput[]): void {
+  const creating = record.indexes.find((index) => index.status === 'CREATING')
+  const isCancellation = online.length === 1 && online[0]?.Delete?.IndexName === creating?.name
+  if (online.length > 1 || (online.length === 1 && creating !== undefined && !isCancellation)) {
+    throw new DynamoError(
+      'LimitExceededException',
+      'Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table',
+    )
+  }
+}
+
+function withIndex(
+  record: TableRecord,
+  input: IndexInput,
+  definitions: readonly AttributeDefinition[] | undefined,
+  allocateSpace: () => SpaceId,
+): TableRecord {
+  if (definitions === undefined)
+    throw invalid(`AttributeDefinitions is not specified for index: ${input.IndexName}`)
+  const definition = globalIndex(input, checkDefinitions(definitions))
+  checkThroughput(record, input)
+  const globals = record.indexes.filter((index) => index.kind === 'global')
+  if (globals.length >= limits.globalIndexesMax) {
+    throw new DynamoError(
+      'LimitExceededException',
+      `Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of ${limits.globalIndexesMax}`,
+    )
+  }
+  const index: IndexRecord = { ...definition, space: allocateSpace(), status: 'CREATING' }
+  const indexes = [...record.indexes, index]
+  checkProjectedCount(indexes)
+  return {
+    ...record,
+    indexes,
+    attributeDefinitions: onlyUsed(record, indexes, merged(record.attributeDefinitions, definitions)),
+  }
+}
+
+function checkThroughput({ billingMode }: TableRecord, input: IndexInput): void {
+  const isGiven = input.ProvisionedThroughput !== undefined
+  if (billingMode === 'PAY_PER_REQUEST' && isGiven) throw indexCapacityWithoutProvisioning(input.IndexName)
+  if (billingMode === 'PROVISIONED' && !isGiven) {
+    throw invalid(
+      `Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: ${input.IndexName}`,
+    )
+  }
+}
+
+function withoutIndex(record: TableRecord, doomed: IndexRecord): TableRecord {
+  const indexes = record.indexes.filter((index) => index !== doomed)
+  return { ...record, indexes, attributeDefinitions: onlyUsed(record, indexes, record.attributeDefinitions) }
+}
+
+function merged(
+  existing: readonly AttributeDefinition[],
+  added: readonly AttributeDefinition[],
+): AttributeDefinition[] {
+  const byName = new Map(existing.map((definition) => [definition.AttributeName, definition]))
+  for (const definition of added) {
+    const known = byName.get(definition.AttributeName)
+    if (known !== undefined && known.AttributeType !== definition.AttributeType) {
+      throw invalid(
+        `Attribute ${known.AttributeName} is defined as ${known.AttributeType} and cannot become ${definition.AttributeType}`,
+      )
+    }
+    byName.set(definition.AttributeName, definition)
+  }
+  return [...byName.values()]
+}
+
+/** Definitions that no key uses are not kept. */
+function onlyUsed(
+  record: TableRecord,
+  indexes: readonly IndexRecord[],
+  definitions: readonly AttributeDefinition[],
+): AttributeDefinition[] {
+  const used = usedNames(record.keySchema, indexes)
+  return definitions.filter((definition) => used.has(definition.AttributeName))
+}

@@ -1,0 +1,170 @@
+// UpdateTable as a decision: from a table's record and a request to the new record, or a refusal.
+//
+//   checkUpdate(request)  what can be said without the table: which members may stand together
+//   updatedTable(...)     billing mode and throughput, then indexes, then the settings
+import type { SpaceId } from '../../model/brand.js'
+import { validationError } from '../../model/errors.js'
+import { capacityWithoutProvisioning, checkCapacityBounds, invalid } from './table-definition.js'
+import type { TableStatus } from './table-description.js'
+import { updatedIndexes, type IndexUpdateInput } from './table-update-indexes.js'
+import { updatedThroughput } from './table-update-throughput.js'
+import type { IndexRecord, TableRecord } from './table-record.js'
+import {
+  checkEncryption,
+  checkOnDemandThroughput,
+  checkTableClass,
+  describeEncryption,
+} from './table-settings.js'
+import type { StreamInput, TableSettingsInput } from '../shapes/table-shapes.js'
+
+export interface UpdateTableInput extends TableSettingsInput {
+  readonly GlobalSecondaryIndexUpdates?: readonly IndexUpdateInput[]
+  readonly ReplicaUpdates?: readonly unknown[]
+  readonly WarmThroughput?: Readonly<Record<string, unknown>>
+}
+
+export interface TableUpdate {
+  readonly record: TableRecord
+  readonly dropped: readonly IndexRecord[]
+  readonly tableStatus: TableStatus
+  readonly indexStatuses: ReadonlyMap<string, TableStatus>
+}
+
+export function checkUpdate(input: UpdateTableInput): void {
+  checkMembers(input)
+  if (input.ReplicaUpdates !== undefined) throw validationError('Replicas are not supported by this store')
+  if (input.BillingMode === 'PROVISIONED' && input.ProvisionedThroughput === undefined) {
+    throw invalid('ProvisionedThroughput must be specified when BillingMode is PROVISIONED')
+  }
+  if (input.BillingMode === 'PAY_PER_REQUEST' && input.ProvisionedThroughput !== undefined) {
+    throw capacityWithoutProvisioning()
+  }
+  if (input.ProvisionedThroughput !== undefined) checkCapacityBounds(input.ProvisionedThroughput)
+  if (input.GlobalSecondaryIndexUpdates !== undefined) checkIndexUpdates(input.GlobalSecondaryIndexUpdates)
+  checkEncryption(input.SSESpecification)
+  checkTableClass(input.TableClass)
+}
+
+/** In the order in which the service names them when several stand with others. */
+const EXCLUSIVE = [
+  ['SSESpecification', 'Server-Side Encryption modification'],
+  ['TableClass', 'TableClass modification'],
+  ['DeletionProtectionEnabled', 'DeletionProtection modification'],
+  ['WarmThroughput', 'WarmThroughput'],
+] as const
+
+function checkMembers(input: UpdateTableInput): void {
+  const changes = Object.keys(input).filter((name) => name !== 'TableName' && name !== 'AttributeDefinitions')
+  if (changes.length === 0) {
+    throw validationError(
+      'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required',
+    )
+  }
+  for (const [member, what] of EXCLUSIVE) {
+    if (input[member] !== undefined && changes.length > 1) {
+      throw invalid(`${what} must be the only operation in the request`)
+    }
+  }
+  const beside = changes.filter((name) => name !== 'OnDemandThroughput' && name !== 'BillingMode')
+  if (input.OnDemandThroughput !== undefined && beside.length > 0) {
+    throw invalid('OnDemandThroughput can only be combined with BillingMode in an UpdateTable request')
+  }
+  if (input.ProvisionedThroughput === undefined) return
+  if (input.StreamSpecification !== undefined) {
+    throw invalid('You cannot modify stream status while updating table IOPS')
+  }
+  if (input.GlobalSecondaryIndexUpdates?.some((update) => update.Create ?? update.Delete)) {
+    throw invalid('You cannot create or delete index while updating table IOPS')
+  }
+}
+
+function checkIndexUpdates(updates: readonly IndexUpdateInput[]): void {
+  if (updates.length === 0) throw invalid('List of GlobalSecondaryIndexUpdates is empty')
+  const names = new Set<string>()
+  for (const { Create, Update, Delete } of updates) {
+    const actions = [Update, Create, Delete].filter((action) => action !== undefined)
+    const [action] = actions
+    if (action === undefined) {
+      throw invalid(
+        'One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null',
+      )
+    }
+    if (actions.length > 1) {
+      throw invalid('Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object')
+    }
+    const name = action.IndexName
+    if (names.has(name)) {
+      throw invalid(
+        `Only one global secondary index update per index is allowed simultaneously. Index: ${name}`,
+      )
+    }
+    names.add(name)
+  }
+}
+
+/** A limit of on-demand throughput that is none. */
+const UNLIMITED = -1
+
+export function updatedTable(
+  record: TableRecord,
+  input: UpdateTableInput,
+  allocateSpace: () => SpaceId,
+  nowMicros: number,
+): TableUpdate {
+  checkStream(record, input.StreamSpecification)
+  const billed = updatedThroughput(record, input, nowMicros)
+  checkOnDemandThroughput(input.OnDemandThroughput, billed.billingMode, UNLIMITED)
+  const { indexed, dropped, statuses } = updatedIndexes(billed, input, allocateSpace)
+  return {
+    record: withSettings(indexed, input),
+    dropped,
+    tableStatus: isUpdating(record, input) ? 'UPDATING' : 'ACTIVE',
+    indexStatuses: statuses,
+  }
+}
+
+/** Only these take the service time; the rest is in force with the answer. */
+function isUpdating(record: TableRecord, input: UpdateTableInput): boolean {
+  return (
+    input.ProvisionedThroughput !== undefined ||
+    (input.BillingMode !== undefined && input.BillingMode !== record.billingMode) ||
+    input.GlobalSecondaryIndexUpdates?.some((update) => update.Create ?? update.Delete) === true ||
+    input.SSESpecification !== undefined ||
+    input.TableClass !== undefined
+  )
+}
+
+function checkStream(record: TableRecord, stream: StreamInput | undefined): void {
+  if (stream === undefined) return
+  if (stream.StreamEnabled) {
+    if (stream.StreamViewType === undefined) {
+      throw invalid('If stream is being enabled then UpdateViewType is required')
+    }
+    throw validationError('Streams are not supported by this store yet: StreamEnabled must be false')
+  }
+  if (stream.StreamViewType !== undefined) {
+    throw invalid('If stream is being disabled, then UpdateViewType must not be specified')
+  }
+  throw validationError(`Table has no stream to disable: TableName: ${record.name}`)
+}
+
+function withSettings(record: TableRecord, input: UpdateTableInput): TableRecord {
+  const { encryption, ...rest } = record
+  const wanted = input.SSESpecification
+  if (wanted !== undefined && wanted.Enabled !== true && encryption === undefined) {
+    throw invalid('Table is already encrypted by default')
+  }
+  const encrypted =
+    wanted === undefined ? encryption : wanted.Enabled ? describeEncryption(wanted) : undefined
+  return {
+    ...rest,
+    ...(encrypted !== undefined && { encryption: encrypted }),
+    ...(input.TableClass !== undefined && { tableClass: input.TableClass }),
+    ...(input.OnDemandThroughput !== undefined && {
+      onDemandThroughput: { ...record.onDemandThroughput, ...input.OnDemandThroughput },
+    }),
+    ...(input.DeletionProtectionEnabled !== undefined && {
+      deletionProtection: input.DeletionProtectionEnabled,
+    }),
+  }
+}

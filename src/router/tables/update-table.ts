@@ -1,0 +1,69 @@
+import { jsonReply } from '../reply.js'
+import { administeredTableNameShape, indexNameShape, type StructShape } from '../shapes/shape.js'
+import { describeTable } from './table-description.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import {
+  attributeDefinitionsShape,
+  billingModeShape,
+  encryptionShape,
+  globalIndexShape,
+  onDemandThroughputShape,
+  streamShape,
+  throughputShape,
+} from '../shapes/table-shapes.js'
+import { checkUpdate, updatedTable, type UpdateTableInput } from './table-update.js'
+import { tableOperation } from './table-operation.js'
+
+const indexUpdateShape: StructShape = {
+  kind: 'struct',
+  members: {
+    Update: {
+      kind: 'struct',
+      members: {
+        IndexName: indexNameShape,
+        ProvisionedThroughput: throughputShape,
+        OnDemandThroughput: onDemandThroughputShape,
+      },
+    },
+    Create: globalIndexShape,
+    Delete: { kind: 'struct', members: { IndexName: indexNameShape } },
+  },
+}
+
+export const updateTable = tableOperation<UpdateTableInput>({
+  name: 'UpdateTable',
+  shape: {
+    kind: 'struct',
+    members: {
+      AttributeDefinitions: attributeDefinitionsShape,
+      TableName: administeredTableNameShape,
+      BillingMode: billingModeShape,
+      ProvisionedThroughput: throughputShape,
+      GlobalSecondaryIndexUpdates: { kind: 'list', member: indexUpdateShape },
+      StreamSpecification: streamShape,
+      SSESpecification: encryptionShape,
+      ReplicaUpdates: { kind: 'list', member: { kind: 'any' } },
+      TableClass: { kind: 'string' },
+      DeletionProtectionEnabled: { kind: 'boolean' },
+      OnDemandThroughput: onDemandThroughputShape,
+      WarmThroughput: { kind: 'struct', members: {} },
+    },
+  },
+
+  async run(catalog, input, scope, { runtime }) {
+    const name = tableNameOf(input.TableName)
+    scope.authorise(name)
+    checkUpdate(input)
+    const update = await catalog.change((draft) => {
+      const decided = updatedTable(draft.record(name), input, draft.allocateSpace, runtime.clock.nowMicros())
+      draft.put(decided.record)
+      for (const index of decided.dropped) draft.drop(index.space)
+      return decided
+    })
+    const shown = { ...update.record, indexes: [...update.record.indexes, ...update.dropped] }
+    const statuses = { table: update.tableStatus, indexes: update.indexStatuses }
+    return jsonReply({
+      TableDescription: describeTable(shown, (space) => catalog.count(space), scope.addressed, statuses),
+    })
+  },
+})

@@ -1,0 +1,29 @@
+import { EVERY_TABLE } from '../access.js'
+import { EXTENSION_PREFIX, type Operation } from '../context.js'
+import { jsonReply } from '../reply.js'
+import { listTransactions as list } from './transaction-list.js'
+
+const LIMIT_DEFAULT = 100
+const LIMIT_MAX = 1000
+
+export const listTransactions: Operation = {
+  name: 'ListTransactions',
+  targetPrefix: EXTENSION_PREFIX,
+  shape: {
+    kind: 'struct',
+    members: { Limit: { kind: 'integer', valueMin: 1, valueMax: LIMIT_MAX } },
+  },
+
+  async run(context, input, scope) {
+    scope.authorise(EVERY_TABLE, 'everyTable')
+    const limit = (input['Limit'] as number | null | undefined) ?? LIMIT_DEFAULT
+    const { nodes, catalog, coordinator, runtime } = context
+    const sources = {
+      nodes,
+      shapes: catalog.shapes(),
+      ended: coordinator.recent(),
+      nowMicros: runtime.clock.nowMicros(),
+    }
+    return jsonReply(await list(sources, limit))
+  },
+}

@@ -1,0 +1,247 @@
+// The actions of a TransactWriteItems: parsed and checked without their tables, then bound to them.
+//
+//   shape --> one action an element --> values and expressions --> 4 MB --> tables --> keys --> one operation an item
+//
+// What is wrong whatever the table is, refuses the request as a whole; what is wrong with regard to the table's key is
+// a reason to cancel the transaction, and only the first such action is named.
+import {
+  conditionAttributes,
+  refuseKeyUpdate,
+  refuseNestedKeys,
+  updateOperands,
+} from '../../expression/expression.js'
+import type { BoundCondition } from '../../expression/types.js'
+import { validationError } from '../../model/errors.js'
+import { itemBytes } from '../../model/item-size.js'
+import { limits } from '../../model/limits.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { Item } from '../../model/value.js'
+import type { Action } from '../../storage/transactions/transactions.js'
+import type { Input, RequestScope, RouterContext, Table } from '../context.js'
+import { keyAttributesOf, keyOf, keyOfItem } from '../keys.js'
+import { type Shape, tableNameShape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { Turns } from '../turns.js'
+import {
+  checkConditionParameters,
+  checkUpdateParameters,
+  openCondition,
+  openUpdate,
+} from '../writes/write-expressions.js'
+import { eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
+
+const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
+
+const conditionMembers: Readonly<Record<string, Shape>> = {
+  TableName: tableNameShape,
+  ConditionExpression: { kind: 'string' },
+  ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+  ExpressionAttributeValues: { kind: 'map', member: { kind: 'any' } },
+  ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
+}
+
+export const transactItemsShape = shapeOfActions(1, limits.transactionActionsMax)
+
+export function shapeOfActions(lengthMin: number, lengthMax: number): Shape {
+  return {
+    kind: 'list',
+    ...(lengthMin > 0 && { required: true as const }),
+    lengthMin,
+    lengthMax,
+    member: {
+      kind: 'struct',
+      members: {
+        ConditionCheck: {
+          kind: 'struct',
+          members: {
+            ...conditionMembers,
+            Key: attributes,
+            ConditionExpression: { kind: 'string', required: true },
+          },
+        },
+        Put: { kind: 'struct', members: { ...conditionMembers, Item: attributes } },
+        Delete: { kind: 'struct', members: { ...conditionMembers, Key: attributes } },
+        Update: {
+          kind: 'struct',
+          members: {
+            ...conditionMembers,
+            Key: attributes,
+            UpdateExpression: { kind: 'string', required: true },
+          },
+        },
+      },
+    },
+  }
+}
+
+/** One action of the request, bound to its table. */
+export interface BoundAction {
+  readonly table: Table
+  readonly action: Action
+  /** The item it failed on is wanted in the reason. */
+  readonly showsItem: boolean
+}
+
+interface ParsedAction {
+  readonly tableName: string
+  readonly input: Input
+  /** The whole item, or the key. */
+  readonly attributes: Item
+  readonly mutation: Action['mutation']
+  readonly condition: BoundCondition | undefined
+}
+
+export function parseActions(
+  elements: readonly Input[],
+  scope: RequestScope,
+  bytesMax: number = limits.transactionBytesMax,
+): readonly ParsedAction[] {
+  const parsing = new Parsing(scope, bytesMax)
+  for (const element of elements) parsing.take(element)
+  return parsing.end()
+}
+
+/** The same, in several turns if there is much of it: nothing of it depends on the catalogue, or on what is stored. */
+export function parseActionsInTurns(
+  { runtime }: RouterContext,
+  elements: readonly Input[],
+  scope: RequestScope,
+  bytesMax: number = limits.transactionBytesMax,
+): readonly ParsedAction[] | Promise<readonly ParsedAction[]> {
+  const parsing = new Parsing(scope, bytesMax)
+  const turns = new Turns(runtime)
+  // Most transactions need no turn: they are spared the promise.
+  for (let at = 0; at < elements.length; at++)
+    if (turns.isDue(parsing.take(elements[at]!)) && at + 1 < elements.length)
+      return parseRest(elements, at + 1, parsing, turns)
+  return parsing.end()
+}
+
+async function parseRest(
+  elements: readonly Input[],
+  from: number,
+  parsing: Parsing,
+  turns: Turns,
+): Promise<readonly ParsedAction[]> {
+  await turns.next()
+  for (const element of elements.slice(from)) if (turns.isDue(parsing.take(element))) await turns.next()
+  return parsing.end()
+}
+
+/** To bind a character of an expression takes as long as to check so many bytes of an item. */
+const BYTES_PER_CHARACTER = 4
+
+class Parsing {
+  readonly #scope: RequestScope
+  readonly #bytesMax: number
+  readonly #parsed: ParsedAction[] = []
+  #bytes = 0
+
+  constructor(scope: RequestScope, bytesMax: number) {
+    this.#scope = scope
+    this.#bytesMax = bytesMax
+  }
+
+  /** How much work that was, in bytes of an item. */
+  take(element: Input): number {
+    const [kind, input] = theOne(element)
+    const tableName = tableNameOf(input['TableName'])
+    this.#scope.authorise(tableName, kind)
+    const { attributes: given, mutation, condition } = parse(kind, input)
+    const bytes = mutation.kind === 'put' ? (mutation.itemBytes ?? itemBytes(given)) : itemBytes(given)
+    this.#bytes += bytes
+    this.#parsed.push({ tableName, input, attributes: given, mutation, condition })
+    return (
+      bytes +
+      BYTES_PER_CHARACTER * (lengthOf(input['ConditionExpression']) + lengthOf(input['UpdateExpression']))
+    )
+  }
+
+  end(): readonly ParsedAction[] {
+    if (this.#bytes > this.#bytesMax) {
+      throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+    }
+    return this.#parsed
+  }
+}
+
+const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0)
+
+const KINDS = ['ConditionCheck', 'Put', 'Delete', 'Update'] as const
+type Kind = (typeof KINDS)[number]
+
+function theOne(element: Input): readonly [Kind, Input] {
+  let kind: Kind | undefined
+  let count = 0
+  for (const each of KINDS) {
+    if (element[each] === undefined || element[each] === null) continue
+    kind ??= each
+    count++
+  }
+  if (kind === undefined) {
+    throw validationError(
+      'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request',
+    )
+  }
+  if (count > 1) {
+    throw validationError('TransactItems can only contain one of Check, Put, Update or Delete')
+  }
+  return [kind, element[kind] as Input]
+}
+
+function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mutation' | 'condition'> {
+  switch (kind) {
+    case 'Put': {
+      checkConditionParameters(input)
+      const item = parseItem(input['Item'])
+      const bytes = itemBytes(item)
+      if (bytes > limits.itemBytesMax) {
+        throw validationError('Item size has exceeded the maximum allowed size')
+      }
+      const mutation = { kind: 'put', item, itemBytes: bytes } as const
+      return { attributes: item, mutation, condition: openCondition(input) }
+    }
+    case 'Update': {
+      checkUpdateParameters(input)
+      const key = parseItem(input['Key'])
+      const { update, condition } = openUpdate(input)
+      return { attributes: key, mutation: { kind: 'update', update }, condition }
+    }
+    case 'Delete':
+    case 'ConditionCheck': {
+      checkConditionParameters(input)
+      const key = parseItem(input['Key'])
+      const mutation = { kind: kind === 'Delete' ? 'delete' : 'check' } as const
+      return { attributes: key, mutation, condition: openCondition(input) }
+    }
+  }
+}
+
+/** Reads the catalogue, so what it gives must be sent to the nodes in the same turn. */
+export function bindActions(context: RouterContext, parsed: readonly ParsedAction[]): readonly BoundAction[] {
+  const tables = parsed.map(({ tableName }) => context.catalog.table(tableName))
+  const bound = eachOrCancelled(parsed, (each, at) => bind(tables[at] as Table, each))
+  refuseRepeatedItems(bound.map(({ action }) => ({ space: action.table.space, key: action.key })))
+  return bound
+}
+
+function bind(table: Table, { input, attributes: given, mutation, condition }: ParsedAction): BoundAction {
+  const { shape } = table
+  const key = mutation.kind === 'put' ? keyOfItem(shape, given) : keyOf(shape, given)
+  if (mutation.kind === 'update') {
+    refuseKeyUpdate(mutation.update, shape.key)
+    refuseNestedKeys(updateOperands(mutation.update), shape.key)
+  }
+  if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), shape.key)
+  return {
+    table,
+    action: {
+      table: shape,
+      key,
+      keyAttributes: keyAttributesOf(shape.key, given),
+      mutation,
+      ...(condition && { condition }),
+    },
+    showsItem: input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD',
+  }
+}

@@ -1,0 +1,107 @@
+// What a transaction consumed: twice what the same reads and writes cost alone, once to prepare and once to commit.
+import { applyUpdate } from '../../expression/expression.js'
+import { itemBytes } from '../../model/item-size.js'
+import type { Item } from '../../model/value.js'
+import type { ActionVerdict } from '../../storage/transactions/transactions.js'
+import type { ItemRecord } from '../../storage/node/storage-node.js'
+import { type Consumed, consumedByWrite, consumedCapacity, readUnits, writeUnits } from '../capacity.js'
+import type { Input, Table } from '../context.js'
+import { parseRecord } from '../reply.js'
+import { addConsumed } from '../writes/batch-capacity.js'
+import type { BoundAction } from './transact-actions.js'
+
+const ROUNDS = 2
+
+export const capacityWanted = (input: Input): boolean =>
+  input['ReturnConsumedCapacity'] === 'TOTAL' || input['ReturnConsumedCapacity'] === 'INDEXES'
+
+export function consumedByWrites(
+  input: Input,
+  actions: readonly BoundAction[],
+  verdicts: readonly ActionVerdict[],
+): readonly object[] {
+  return byTable(
+    input,
+    'WriteCapacityUnits',
+    actions.map(({ table, action }, at) => {
+      const verdict = verdicts[at]
+      const old = verdict?.verdict === 'accepted' ? verdict.old : undefined
+      return [table, consumedByAction(action, old)]
+    }),
+  )
+}
+
+function consumedByAction(
+  { table, mutation, keyAttributes }: BoundAction['action'],
+  old?: ItemRecord,
+): Consumed {
+  const before = old && parseRecord(old)
+  if (mutation.kind === 'check') return { table: writeUnits(old?.itemBytes ?? 0) }
+  const next = nextImage(mutation, before, keyAttributes)
+  return consumedByWrite(table, old?.itemBytes ?? 0, next === undefined ? 0 : itemBytes(next), () => ({
+    old: before,
+    new: next,
+  }))
+}
+
+/** As far as can be told from the image at prepare: another transaction may have come between. */
+function nextImage(
+  mutation: Exclude<BoundAction['action']['mutation'], { kind: 'check' }>,
+  before: Item | undefined,
+  keyAttributes: Item,
+): Item | undefined {
+  if (mutation.kind === 'put') return mutation.item
+  if (mutation.kind === 'delete') return undefined
+  const updated = applyUpdate(mutation.update, before, keyAttributes)
+  return 'refusal' in updated ? before : updated.item
+}
+
+export function consumedByReads(
+  input: Input,
+  reads: readonly (readonly [Table, ItemRecord | undefined])[],
+): readonly object[] {
+  return byTable(
+    input,
+    'ReadCapacityUnits',
+    reads.map(([table, record]) => [table, { table: readUnits(record?.itemBytes ?? 0, true) }]),
+  )
+}
+
+/** One entry for each table, in the order of the request. */
+function byTable(
+  input: Input,
+  unitsMember: 'ReadCapacityUnits' | 'WriteCapacityUnits',
+  each: readonly (readonly [Table, Consumed])[],
+): readonly object[] {
+  const sums = new Map<string, Consumed>()
+  for (const [{ name }, consumed] of each) {
+    sums.set(name, addConsumed(sums.get(name) ?? { table: 0 }, consumed))
+  }
+  return [...sums].flatMap(([name, sum]) => {
+    const answer = consumedCapacity(input['ReturnConsumedCapacity'], name, doubled(sum))
+    return answer === undefined ? [] : [withUnits(answer, unitsMember)]
+  })
+}
+
+const doubled = ({ table, global, local }: Consumed): Consumed => ({
+  table: table * ROUNDS,
+  ...(global && { global: doubledUnits(global) }),
+  ...(local && { local: doubledUnits(local) }),
+})
+
+const doubledUnits = (units: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
+  new Map([...units].map(([name, each]) => [name, each * ROUNDS]))
+
+/** Transactions tell reads and writes apart, wherever units are told. */
+function withUnits(value: object, unitsMember: string): object {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
+      if (name === 'CapacityUnits')
+        return [
+          ['CapacityUnits', inner],
+          [unitsMember, inner],
+        ]
+      return [[name, typeof inner === 'object' && inner !== null ? withUnits(inner, unitsMember) : inner]]
+    }),
+  )
+}

@@ -1,0 +1,155 @@
+import { refuseNestedKeys } from '../../expression/expression.js'
+import { validationError } from '../../model/errors.js'
+import { limits } from '../../model/limits.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { ItemKey } from '../../model/table.js'
+import type { ItemRecord } from '../../storage/node/storage-node.js'
+import { returnConsumedCapacityShape } from '../capacity.js'
+import type { Input, Operation, RequestScope, RouterContext, Table } from '../context.js'
+import { keyOf } from '../keys.js'
+import { openProjection, type RequestedProjection } from '../reads/read-expressions.js'
+import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import type { Reply } from '../router.js'
+import { tableNameShape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { Turns } from '../turns.js'
+import { capacityWanted, consumedByReads } from './transact-capacity.js'
+import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
+
+export const transactGetItems: Operation = {
+  name: 'TransactGetItems',
+  shape: {
+    kind: 'struct',
+    members: {
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      TransactItems: {
+        kind: 'list',
+        required: true,
+        lengthMin: 1,
+        lengthMax: limits.transactionActionsMax,
+        member: {
+          kind: 'struct',
+          members: {
+            Get: {
+              kind: 'struct',
+              required: true,
+              members: {
+                TableName: tableNameShape,
+                Key: { kind: 'map', member: { kind: 'any' }, required: true },
+                ProjectionExpression: { kind: 'string' },
+                ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+
+  async run(context, input, scope) {
+    const elements = input['TransactItems'] as readonly { readonly Get: Input }[]
+    const gets = bindGets(context, elements, scope)
+    const [only] = gets
+    if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
+      // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
+      const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key)
+      // Who writes next because of it writes above it.
+      if (record !== undefined) context.coordinator.witness(record.timestamp)
+      return replyOf(context, input, gets, [record])
+    }
+    const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
+    refuseRepeatedItems(items)
+    const outcome = await context.coordinator.read({ items })
+    if (outcome.outcome === 'conflict') throw conflicted(outcome.conflicts.map((tx) => tx !== undefined))
+    return replyOf(context, input, gets, outcome.records)
+  },
+}
+
+interface BoundGet {
+  readonly table: Table
+  readonly key: ItemKey
+  readonly projection: RequestedProjection | undefined
+}
+
+function bindGets(
+  context: RouterContext,
+  elements: readonly { readonly Get: Input }[],
+  scope: RequestScope,
+): readonly BoundGet[] {
+  const parsed = elements.map(({ Get: get }) => {
+    const tableName = tableNameOf(get['TableName'])
+    scope.authorise(tableName)
+    return { tableName, key: parseItem(get['Key']), projection: openProjection(get) }
+  })
+  const tables = parsed.map(({ tableName }) => context.catalog.table(tableName))
+  return eachOrCancelled(parsed, ({ key, projection }, at) => {
+    const table = tables[at] as Table
+    if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
+    return { table, key: keyOf(table.shape, key), projection }
+  })
+}
+
+function replyOf(
+  context: RouterContext,
+  input: Input,
+  gets: readonly BoundGet[],
+  records: readonly (ItemRecord | undefined)[],
+): Reply | Promise<Reply> {
+  refuseTooLarge(records)
+  if (gets.every(({ projection }) => projection === undefined)) return answer(input, gets, records)
+  return projectedTexts(context, gets, records).then((texts) => answer(input, gets, records, texts))
+}
+
+function refuseTooLarge(records: readonly (ItemRecord | undefined)[]): void {
+  let bytes = 0
+  for (const record of records) bytes += record?.itemBytes ?? 0
+  if (bytes > limits.transactionBytesMax)
+    throw validationError('The aggregate size of the items in the transaction cannot exceed 4 MB')
+}
+
+/** What is answered of each item that is projected; the others are answered as they are stored. */
+async function projectedTexts(
+  { runtime }: RouterContext,
+  gets: readonly BoundGet[],
+  records: readonly (ItemRecord | undefined)[],
+): Promise<readonly (string | undefined)[]> {
+  const turns = new Turns(runtime)
+  const texts: (string | undefined)[] = []
+  for (const [at, { projection }] of gets.entries()) {
+    const record = projection && records[at]
+    texts.push(record && JSON.stringify(projection.project(parseRecord(record))))
+    if (record !== undefined && turns.isDue(record.json.length)) await turns.next()
+  }
+  return texts
+}
+
+/** One element for each get, in order; an item that is not there leaves an empty one. */
+function answer(
+  input: Input,
+  gets: readonly BoundGet[],
+  records: readonly (ItemRecord | undefined)[],
+  texts?: readonly (string | undefined)[],
+): Reply {
+  const pieces: (string | Uint8Array)[] = []
+  // Text that is still to be written before the next item.
+  let text = '{"Responses":['
+  for (let at = 0; at < gets.length; at++) {
+    const record = records[at]
+    if (at > 0) text += ','
+    if (record === undefined) {
+      text += '{}'
+      continue
+    }
+    pieces.push(`${text}{"Item":`, texts?.[at] ?? record.json)
+    text = '}'
+  }
+  const capacity = capacityWanted(input)
+    ? consumedByReads(
+        input,
+        gets.map(({ table }, at) => [table, records[at]]),
+      )
+    : undefined
+  const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
+  pieces.push(`${text}]${further}}`)
+  return joinReply(pieces)
+}

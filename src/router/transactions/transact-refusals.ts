@@ -1,0 +1,64 @@
+// Why a transaction is not done, as DynamoDB tells it: a reason for each action, in the order of the request.
+import { CONFLICT, NO_REASON, reasonsOf } from '../../coordinator/reasons.js'
+import type { CancellationReason, ItemRef } from '../../ledger/ledger.js'
+import { DynamoError, ItemText, transactionCancelled, validationError } from '../../model/errors.js'
+import type { ActionVerdict } from '../../storage/transactions/transactions.js'
+
+interface ShownReason extends CancellationReason {
+  readonly Item?: ItemText
+}
+
+/** The items that conditions failed on are shown where they were asked for. */
+export function cancelledBy(
+  verdicts: readonly ActionVerdict[],
+  showsItem: (position: number) => boolean,
+): DynamoError {
+  const reasons = reasonsOf(verdicts)
+  return transactionCancelled(
+    reasons.map((reason, position): ShownReason => {
+      const verdict = verdicts[position]
+      if (verdict?.verdict !== 'condition-failed' || verdict.current === undefined) return reason
+      return showsItem(position) ? { ...reason, Item: new ItemText(verdict.current.json) } : reason
+    }),
+  )
+}
+
+export const conflicted = (conflicts: readonly boolean[]): DynamoError =>
+  transactionCancelled(conflicts.map((conflict) => (conflict ? CONFLICT : NO_REASON)))
+
+/** A refusal of one element cancels the transaction, with no word about the others. */
+export function eachOrCancelled<T, Bound>(
+  elements: readonly T[],
+  bind: (element: T, position: number) => Bound,
+): readonly Bound[] {
+  return elements.map((element, position) => {
+    try {
+      return bind(element, position)
+    } catch (error) {
+      if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error
+      const reason = { Code: 'ValidationError', Message: error.message }
+      throw transactionCancelled(elements.map((_, at) => (at === position ? reason : NO_REASON)))
+    }
+  })
+}
+
+export function refuseRepeatedItems(items: readonly ItemRef[]): void {
+  if (items.length <= FEW ? hasTwice(items) : namesOf(items).size < items.length) {
+    throw validationError('Transaction request cannot include multiple operations on one item')
+  }
+}
+
+/** As many are compared with each other sooner than their names are made. */
+const FEW = 8
+
+const hasTwice = (items: readonly ItemRef[]): boolean =>
+  items.some(({ space, key }, at) => {
+    for (let before = 0; before < at; before++) {
+      const other = items[before] as ItemRef
+      if (other.key.hash === key.hash && other.key.bytes === key.bytes && other.space === space) return true
+    }
+    return false
+  })
+
+const namesOf = (items: readonly ItemRef[]): ReadonlySet<string> =>
+  new Set(items.map(({ space, key }) => `${space} ${key.bytes}`))

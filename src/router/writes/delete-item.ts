@@ -1,0 +1,39 @@
+import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { Operation } from '../context.js'
+import { keyOf } from '../keys.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { checkConditionParameters, openCondition } from './write-expressions.js'
+import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
+
+export const deleteItem: Operation = {
+  name: 'DeleteItem',
+  shape: {
+    kind: 'struct',
+    members: { ...writeMembers, Key: { kind: 'map', member: { kind: 'any' }, required: true } },
+  },
+
+  async run(context, input, scope) {
+    const tableName = tableNameOf(input['TableName'])
+    scope.authorise(tableName)
+    checkConditionParameters(input)
+    const keyAttributes = parseItem(input['Key'])
+    refuseUpdateReturnValues(input)
+    const condition = openCondition(input)
+    const table = context.catalog.table(tableName)
+    const key = keyOf(table.shape, keyAttributes)
+    if (condition !== undefined)
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
+    const request = {
+      table: table.shape,
+      key,
+      keyAttributes,
+      mutation: { kind: 'delete' as const },
+      ...(condition && { condition }),
+      ...(input['ReturnValues'] === 'ALL_OLD' && { answersImage: true }),
+    }
+    return runWrite(context, table, input, request, (outcome) =>
+      input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,
+    )
+  },
+}

@@ -1,0 +1,46 @@
+import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
+import { validationError } from '../../model/errors.js'
+import { itemBytes } from '../../model/item-size.js'
+import { limits } from '../../model/limits.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { Operation } from '../context.js'
+import { keyOfItem } from '../keys.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { checkConditionParameters, openCondition } from './write-expressions.js'
+import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
+
+export const putItem: Operation = {
+  name: 'PutItem',
+  shape: {
+    kind: 'struct',
+    members: { ...writeMembers, Item: { kind: 'map', member: { kind: 'any' }, required: true } },
+  },
+
+  async run(context, input, scope) {
+    const tableName = tableNameOf(input['TableName'])
+    scope.authorise(tableName)
+    checkConditionParameters(input)
+    const item = parseItem(input['Item'])
+    refuseUpdateReturnValues(input)
+    const bytes = itemBytes(item)
+    if (bytes > limits.itemBytesMax) {
+      throw validationError('Item size has exceeded the maximum allowed size')
+    }
+    const condition = openCondition(input)
+    const table = context.catalog.table(tableName)
+    const key = keyOfItem(table.shape, item)
+    if (condition !== undefined)
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
+    const request = {
+      table: table.shape,
+      key,
+      keyAttributes: item,
+      mutation: { kind: 'put' as const, item, itemBytes: bytes },
+      ...(condition && { condition }),
+      ...(input['ReturnValues'] === 'ALL_OLD' && { answersImage: true }),
+    }
+    return runWrite(context, table, input, request, (outcome) =>
+      input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,
+    )
+  },
+}

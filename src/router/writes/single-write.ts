@@ -1,0 +1,138 @@
+// What PutItem, UpdateItem and DeleteItem share: the parameters around the write, and the answer.
+import { DynamoError, ItemText, validationError } from '../../model/errors.js'
+import type { Item } from '../../model/value.js'
+import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/node/storage-node.js'
+import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../capacity.js'
+import type { Input, RouterContext, Table } from '../context.js'
+import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import type { Reply } from '../router.js'
+import { tableNameShape, type Shape } from '../shapes/shape.js'
+import { attribute } from '../../model/value.js'
+
+const any: Shape = { kind: 'any' }
+
+export const conditionalOperatorShape: Shape = { kind: 'string', values: ['OR', 'AND'] }
+
+export const comparisonOperatorShape: Shape = {
+  kind: 'string',
+  values: [
+    'IN',
+    'NULL',
+    'BETWEEN',
+    'LT',
+    'NOT_CONTAINS',
+    'EQ',
+    'GT',
+    'NOT_NULL',
+    'NE',
+    'LE',
+    'BEGINS_WITH',
+    'GE',
+    'CONTAINS',
+  ],
+}
+
+const expectedShape: Shape = {
+  kind: 'map',
+  member: {
+    kind: 'struct',
+    members: {
+      AttributeValueList: { kind: 'list', member: any },
+      ComparisonOperator: comparisonOperatorShape,
+      Exists: { kind: 'boolean' },
+      Value: any,
+    },
+  },
+}
+
+/** Members that every single-item write has. */
+export const writeMembers: Readonly<Record<string, Shape>> = {
+  ReturnConsumedCapacity: returnConsumedCapacityShape,
+  TableName: tableNameShape,
+  ConditionalOperator: conditionalOperatorShape,
+  Expected: expectedShape,
+  ReturnValues: { kind: 'string', values: ['ALL_NEW', 'UPDATED_OLD', 'ALL_OLD', 'NONE', 'UPDATED_NEW'] },
+  ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
+  ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
+  ConditionExpression: { kind: 'string' },
+  ExpressionAttributeValues: { kind: 'map', member: any },
+  ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+}
+
+export function refuseUpdateReturnValues(input: Input): void {
+  const wanted = input['ReturnValues']
+  if (wanted !== undefined && wanted !== null && wanted !== 'ALL_OLD' && wanted !== 'NONE') {
+    throw validationError('ReturnValues can only be ALL_OLD or NONE')
+  }
+}
+
+/** Sends the write to its node and makes the answer; `attributesOf` gives the returned image as JSON text. */
+export async function runWrite(
+  context: RouterContext,
+  table: Table,
+  input: Input,
+  request: WriteRequest,
+  attributesOf: (outcome: WriteOutcome & { verdict: 'done' }) => Uint8Array | string | undefined,
+): Promise<Reply> {
+  const wanted = input['ReturnValues'] ?? 'NONE'
+  const outcome = await context
+    .nodeOf(request.key.hash)
+    .write(wanted === 'NONE' ? request : { ...request, answersImage: true })
+  switch (outcome.verdict) {
+    case 'invalid':
+      throw validationError(outcome.message)
+    case 'conflict':
+      throw new DynamoError('TransactionConflictException', 'Transaction is ongoing for the item')
+    case 'condition-failed':
+      throw conditionFailed(input, outcome.current)
+    case 'done': {
+      context.coordinator.witness(outcome.timestamp)
+      const attributes = attributesOf(outcome)
+      const further = furtherMembers({
+        ConsumedCapacity: capacityOf(table, input, request, outcome),
+        ItemCollectionMetrics: collectionMetrics(table, input, request.keyAttributes),
+      })
+      if (attributes === undefined) return further === '' ? EMPTY : Buffer.from(`{${further.slice(1)}}`)
+      return joinReply(['{"Attributes":', attributes, further, '}'])
+    }
+  }
+}
+
+const EMPTY = Buffer.from('{}')
+
+function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoError {
+  const wanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD' && current !== undefined
+  return new DynamoError(
+    'ConditionalCheckFailedException',
+    'The conditional request failed',
+    wanted ? { Item: new ItemText(current.json) } : {},
+  )
+}
+
+function capacityOf(
+  table: Table,
+  input: Input,
+  request: WriteRequest,
+  outcome: WriteOutcome & { verdict: 'done' },
+): object | undefined {
+  const detail = input['ReturnConsumedCapacity']
+  if (detail !== 'TOTAL' && detail !== 'INDEXES') return undefined
+  const consumed = consumedByWrite(
+    request.table,
+    outcome.old?.itemBytes ?? 0,
+    outcome.new?.itemBytes ?? 0,
+    () => ({
+      old: outcome.old && parseRecord(outcome.old),
+      new: outcome.new && parseRecord(outcome.new),
+    }),
+  )
+  return consumedCapacity(detail, table.name, consumed)
+}
+
+/** Only tables with local indexes have item collections; sizes are estimates, as they are in DynamoDB. */
+export function collectionMetrics(table: Table, input: Input, keyAttributes: Item): object | undefined {
+  if (input['ReturnItemCollectionMetrics'] !== 'SIZE') return undefined
+  if (!table.shape.indexes.some((index) => index.kind === 'local')) return undefined
+  const name = table.shape.key.partition.name
+  return { ItemCollectionKey: { [name]: attribute(keyAttributes, name) }, SizeEstimateRangeGB: [0, 1] }
+}

@@ -1,0 +1,82 @@
+import {
+  refuseKeyUpdate,
+  refuseNestedKeys,
+  refuseSetsInIndexKeys,
+  conditionAttributes,
+  updatedAttributes,
+  updateOperands,
+  updateTargets,
+} from '../../expression/expression.js'
+import type { BoundUpdate } from '../../expression/types.js'
+import { parseItem } from '../../model/parse-value.js'
+import type { ItemRecord } from '../../storage/node/storage-node.js'
+import type { Operation } from '../context.js'
+import { keyOf } from '../keys.js'
+import { parseRecord } from '../reply.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { checkUpdateParameters, openUpdate } from './write-expressions.js'
+import { runWrite, writeMembers } from './single-write.js'
+
+export const updateItem: Operation = {
+  name: 'UpdateItem',
+  shape: {
+    kind: 'struct',
+    members: {
+      ...writeMembers,
+      Key: { kind: 'map', member: { kind: 'any' }, required: true },
+      AttributeUpdates: {
+        kind: 'map',
+        member: {
+          kind: 'struct',
+          members: { Value: { kind: 'any' }, Action: { kind: 'string', values: ['ADD', 'DELETE', 'PUT'] } },
+        },
+      },
+      UpdateExpression: { kind: 'string' },
+    },
+  },
+
+  async run(context, input, scope) {
+    const tableName = tableNameOf(input['TableName'])
+    scope.authorise(tableName)
+    checkUpdateParameters(input)
+    const keyAttributes = parseItem(input['Key'])
+    const { update, condition } = openUpdate(input)
+    const table = context.catalog.table(tableName)
+    const key = keyOf(table.shape, keyAttributes)
+    refuseKeyUpdate(update, table.shape.key)
+    refuseSetsInIndexKeys(update, table.shape.indexes)
+    const paths = [...updateTargets(update), ...updateOperands(update)]
+    refuseNestedKeys(paths, table.shape.key, table.shape.indexes)
+    if (condition !== undefined) {
+      refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
+    }
+    const request = {
+      table: table.shape,
+      key,
+      keyAttributes,
+      mutation: { kind: 'update' as const, update },
+      ...(condition && { condition }),
+    }
+    return runWrite(context, table, input, request, (outcome) => {
+      switch (input['ReturnValues']) {
+        case 'ALL_OLD':
+          return outcome.old?.json
+        case 'ALL_NEW':
+          return outcome.new?.json
+        case 'UPDATED_OLD':
+          return updatedPart(update, outcome.old)
+        case 'UPDATED_NEW':
+          return updatedPart(update, outcome.new)
+        default:
+          return undefined
+      }
+    })
+  },
+}
+
+/** The members that the update names, of one image; absent when there is nothing of them in it. */
+function updatedPart(update: BoundUpdate, record: ItemRecord | undefined): string | undefined {
+  if (record === undefined) return undefined
+  const part = updatedAttributes(update, parseRecord(record))
+  return Object.keys(part).length === 0 ? undefined : JSON.stringify(part)
+}

@@ -1,0 +1,229 @@
+// Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
+import { dirname } from 'node:path'
+import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-index.js'
+import { memoryIndex } from '../../ordered-map/memory-index.js'
+import { upgradeIndex } from '../../ordered-map/lmdb/lmdb-upgrade.js'
+import type { OrderedIndex } from '../../ordered-map/ordered-index.js'
+import { type Journal, openJournal } from '../../journal/journal.js'
+import type { JournalOwner } from '../../journal/recovery.js'
+import { lsn } from '../../model/brand.js'
+import { type Knobs, knobs } from '../../model/knobs.js'
+import type { FileLayer } from '../../runtime/files.js'
+import { realFiles } from '../../runtime/real-files.js'
+import type { TransactionRules } from '../../rules/switches.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import { refusalOf } from './damage.js'
+import { type DataFolder, refusing, takeFolder } from './folder.js'
+import { asRefusal, claimIndex, ownerOf, refuseMissingIndexes } from './folder-parts.js'
+import { HybridClock } from '../../line/hybrid-clock.js'
+import { JournalLine, type JournalLineOptions } from '../../line/journal-line.js'
+import { type Line, MemoryLine } from '../../line/line.js'
+import { LocalNode, type LocalNodeParts, type UnitLimits } from '../node/local-node.js'
+import { Replay, type Unapplied } from '../../line/replay.js'
+import { CLOCK_KEY, decodeClock } from '../../line/spaces.js'
+import type { StorageNode } from '../node/storage-node.js'
+
+export type LocalNodeTuning = Partial<Knobs>
+
+export type LocalNodeOptions = {
+  readonly runtime: Runtime
+  /** All of section 4 unless told otherwise. */
+  readonly rules?: TransactionRules
+  readonly units?: UnitLimits
+  readonly tuning?: LocalNodeTuning
+} & (
+  | { readonly memory: true }
+  | {
+      /** The data folder; created if there is none. */
+      readonly path: string
+      /** The file layer under the journal; the real one unless a test brings its own. */
+      readonly files?: FileLayer
+      /** Told how far long work before the start has come. */
+      readonly onProgress?: (sentence: string) => void
+      /** Told once of each reason why the index cannot be written; it is tried again. */
+      readonly onTrouble?: (error: Error) => void
+    }
+)
+
+/**
+ * Opens one node on a data folder of its own, or in memory.
+ *
+ * @example
+ * const node = await openLocalNode({ runtime: realRuntime(), path: './data' })
+ */
+export async function openLocalNode(options: LocalNodeOptions): Promise<StorageNode> {
+  const [node] = await openLocalNodes({ ...options, nodes: 1 })
+  return node as StorageNode
+}
+
+/**
+ * Opens all nodes of a data folder; `nodes` absent: as many as the folder was made for. The folder is released when
+ * the last of them is closed.
+ */
+export async function openLocalNodes(
+  options: LocalNodeOptions & { readonly nodes?: number },
+): Promise<readonly StorageNode[]> {
+  if ('memory' in options) {
+    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
+  }
+  return refusing(options.path, () => openFolder(options))
+}
+
+async function openFolder(
+  options: Extract<LocalNodeOptions, { path: string }> & { readonly nodes?: number },
+): Promise<readonly StorageNode[]> {
+  const { runtime, nodes } = options
+  const folder = await takeFolder(options.path, { runtime, ...(nodes !== undefined && { nodes }) })
+  const indexes: MarkedIndex[] = []
+  try {
+    await refuseMissingIndexes(folder)
+    await folder.begin()
+    for (let node = 0; node < folder.nodes; node++) {
+      const path = folder.indexPath(node)
+      // It reads the file once more: not at every start.
+      if (folder.state !== 'whole')
+        await upgradeIndex(path, {
+          onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
+        })
+      const index = lmdbIndex(path)
+      indexes.push(index)
+      claimIndex(folder, node, index)
+    }
+    await syncFolders(folder)
+    const { files = realFiles() } = options
+    const parts = { ...options, files, folder: folder.journalPath, owner: ownerOf(folder), indexes }
+    let open = folder.nodes
+    const opened = await openNodesOver(parts, async () => {
+      open--
+      if (open === 0) await folder.release()
+    })
+    await folder.finish()
+    return opened
+  } catch (error) {
+    for (const index of indexes) await index.close()
+    await folder.release()
+    throw asRefusal(refusalOf(error, options.path))
+  }
+}
+
+function openMemoryNode({ runtime, rules, units, tuning }: LocalNodeOptions): StorageNode {
+  const tuned = { ...knobs, ...tuning }
+  return new LocalNode({
+    ...(rules && { rules }),
+    line: new MemoryLine(memoryIndex(tuned)),
+    clock: new HybridClock(runtime.clock),
+    runtime,
+    ...(units && { units }),
+    knobs: tuned,
+    onClose: () => Promise.resolve(),
+  })
+}
+
+export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions' | 'units'> {
+  readonly runtime: Runtime
+  /** Where the journal is kept. */
+  readonly files: FileLayer
+  readonly folder: string
+  /** The data folder that the journal belongs to; a simulation has none. */
+  readonly owner?: JournalOwner
+  readonly tuning?: LocalNodeTuning
+  readonly onTrouble?: (error: Error) => void
+  /** Puts the line together; a simulation looks over its shoulder. */
+  readonly lineOf?: (options: JournalLineOptions) => Line
+}
+
+/** Opens a node over an index and the files of its journal, whatever they are kept in. */
+export async function openNodeOver(
+  { index, ...parts }: NodeParts & { readonly index: OrderedIndex },
+  onClose: () => Promise<void>,
+): Promise<LocalNode> {
+  const [node] = await openNodesOver({ ...parts, indexes: [index] }, onClose)
+  return node as LocalNode
+}
+
+/** Opens the nodes that share a journal, each over an index of its own. */
+export async function openNodesOver(
+  {
+    runtime,
+    indexes,
+    files,
+    folder,
+    owner,
+    tuning,
+    lineOf = journalLine,
+    onTrouble,
+    ...node
+  }: NodeParts & { readonly indexes: readonly OrderedIndex[] },
+  onClose: () => Promise<void>,
+): Promise<readonly LocalNode[]> {
+  const tuned = { ...knobs, ...tuning }
+  const replays = indexes.map((index) => new Replay(index, tuned.replayBytesMax))
+  const journal = await openJournal(
+    { ...tuned, files, runtime, folder, ...(owner && { owner }) },
+    indexes.map((index) => index.appliedUpTo),
+    async (frame) => replays[frame.writer]?.add(frame),
+  )
+  const unapplied: (Unapplied | undefined)[] = []
+  for (const replay of replays) {
+    unapplied.push(await replay.finish())
+    if (replay.failure !== undefined) onTrouble?.(notBroughtUp(replay.failure))
+  }
+  if (owner?.state === 'unfinished') {
+    // What is not in the indexes must stay in the old journal.
+    for (const { failure } of replays) if (failure !== undefined) throw failure
+    await beginJournal(journal, indexes)
+  }
+  return indexes.map((index, writer) => {
+    const clock = new HybridClock(runtime.clock)
+    const left = unapplied[writer]
+    const seen = index.get(CLOCK_KEY)
+    if (left !== undefined) clock.raise(pastUnsynced(left))
+    else if (seen !== undefined) clock.raise(pastUnsynced(decodeClock(seen)))
+    const line = lineOf({
+      ...tuned,
+      index,
+      journal,
+      writer,
+      runtime,
+      clock,
+      ...(left && { unapplied: left }),
+      ...(onTrouble && { onTrouble }),
+    })
+    return new LocalNode({ ...node, line, clock, runtime, knobs: tuned, onClose })
+  })
+}
+
+const notBroughtUp = (cause: Error): Error =>
+  new Error(
+    `The index lacks the last writes: ${cause.message}. They are in the journal and in memory, reads go on, and it is tried again.`,
+    { cause },
+  )
+
+/** What an old journal holds is in every index before it goes. */
+async function beginJournal(journal: Journal, indexes: readonly OrderedIndex[]): Promise<void> {
+  for (const index of indexes) if (index.appliedUpTo < journal.end) await index.apply([], journal.end)
+  await journal.begin()
+}
+
+const journalLine = (options: JournalLineOptions): Line => new JournalLine(options)
+
+/** Readers may have seen LSNs of commits that were not in the journal yet; none of them is given out again. */
+const UNSYNCED_LSNS_MAX = 2 ** 20
+
+function pastUnsynced({
+  timestamp,
+  lsn: last,
+}: Pick<Unapplied, 'timestamp' | 'lsn'>): Pick<Unapplied, 'timestamp' | 'lsn'> {
+  return { timestamp, lsn: lsn(last + UNSYNCED_LSNS_MAX) }
+}
+
+/** The names of what was created just now. Those of the segments are the journal's own business. */
+async function syncFolders(folder: DataFolder): Promise<void> {
+  const files = realFiles()
+  await files.makeFolder(folder.journalPath)
+  await files.syncFolder(dirname(folder.journalPath))
+  for (let node = 0; node < folder.nodes; node++) {
+    await files.syncFolder(folder.indexPath(node))
+    await files.syncFolder(folder.nodePath(node))
+  }
+}

@@ -1,0 +1,462 @@
+// A storage node in this process: with a journal and LMDB, or in memory. See storage-node.ts for what it promises.
+//
+// It carries state to the rules and their answer back; it decides nothing about items itself.
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import { Cuts } from '../units/cuts.js'
+import { DynamoError } from '../../model/errors.js'
+import { expiryPrefix } from '../../model/key-bytes.js'
+import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
+import { keyAfter } from '../../model/key-range.js'
+import type { ItemKey, TableShape } from '../../model/table.js'
+import { LocalLedger } from '../../ledger/local-ledger.js'
+import { observes } from '../../rules/pending.js'
+import { decideWrite } from '../../rules/single-write.js'
+import { allRules, type TransactionRules } from '../../rules/switches.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import { storedCeiling } from '../transactions/ceiling.js'
+import { damageIn } from '../folder/damage.js'
+import { entryKey, expiryKey } from './entries.js'
+import type { HybridClock } from '../../line/hybrid-clock.js'
+import { ItemSteps } from './item-steps.js'
+import { type Line, both } from '../../line/line.js'
+import { Partitions } from './partitions.js'
+import { PendingItems } from '../transactions/pending-items.js'
+import { ReadMarks } from '../transactions/read-marks.js'
+import { Snapshots, type SnapshotLimits } from '../units/snapshots.js'
+import { SpaceFloors } from '../units/space-floors.js'
+import { type LockLimits, UnitLocks } from '../units/unit-locks.js'
+import type {
+  LockReply,
+  LockRequest,
+  OpenSnapshotReply,
+  OpenSnapshotRequest,
+  RangeAtReply,
+  RangeAtRequest,
+  ReadSnapshotReply,
+  ReadSnapshotRequest,
+  UnitNode,
+  UnitsHeld,
+} from '../units/units.js'
+import { asBuffer, decodeRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
+import {
+  boundsOf,
+  inSpace,
+  itemKeyAt,
+  metaBounds,
+  metaKey,
+  metaName,
+  withoutSpace,
+} from '../../line/spaces.js'
+import type {
+  ItemRecord,
+  MetaEntry,
+  RangeEntry,
+  RangePage,
+  RangeRequest,
+  StorageNode,
+  WriteOutcome,
+  WriteRequest,
+} from './storage-node.js'
+import type { SpaceCount } from '../../line/counts.js'
+import { type RangeText, type RangeTextRequest, TextCollector } from './range-text.js'
+import type { RuleFunctions } from '../transactions/rule-functions.js'
+import { TransactionPart, type TransactionPartOptions } from '../transactions/transaction-part.js'
+import type {
+  CommitReply,
+  CommitRequest,
+  FinishRequest,
+  PrepareReply,
+  PrepareRequest,
+  ReadAtReply,
+  ReadAtRequest,
+  ReadLatestReply,
+  ReadLatestRequest,
+  TransactReply,
+  TransactRequest,
+} from '../transactions/transactions.js'
+
+export interface LocalNodeParts {
+  readonly line: Line
+  readonly clock: HybridClock
+  readonly runtime: Runtime
+  readonly rules?: TransactionRules
+  readonly functions?: RuleFunctions
+  readonly transactions?: Pick<TransactionPartOptions, 'waitMs' | 'stalledMs'>
+  readonly units?: UnitLimits
+  readonly knobs?: Knobs
+  readonly onClose: () => Promise<void>
+}
+
+/** What units of work may take of a node's memory and time. */
+export interface UnitLimits extends SnapshotLimits, LockLimits {}
+
+export class LocalNode implements StorageNode {
+  readonly ledger: LocalLedger
+  readonly #line: Line
+  readonly #clock: HybridClock
+  readonly #rules: TransactionRules
+  readonly #steps: ItemSteps
+  readonly #pendings: PendingItems
+  readonly #transactions: TransactionPart
+  readonly #snapshots: Snapshots
+  readonly #floors: SpaceFloors
+  readonly #locks: UnitLocks
+  readonly #texts: TextCollector
+  readonly #onClose: () => Promise<void>
+  #onStalled: (tx: TxId) => void = () => undefined
+  #closed: Promise<void> | undefined
+
+  constructor(parts: LocalNodeParts) {
+    const { line, clock, runtime, rules = allRules, functions, transactions, onClose } = parts
+    const { knobs = defaultKnobs } = parts
+    const units = { ...knobs, ...parts.units }
+    this.#texts = new TextCollector(knobs)
+    this.#line = line
+    this.#clock = clock
+    this.#rules = rules
+    this.#onClose = onClose
+    // Whatever was read or deleted before the node was opened was so below these.
+    clock.witness(storedCeiling(line))
+    const start = { timestamp: clock.timestamp, lsn: clock.lsn }
+    const partitions = new Partitions(start)
+    const marks = new ReadMarks(start.timestamp, knobs)
+    const snapshots = new Snapshots(runtime.clock, units)
+    this.#snapshots = snapshots
+    this.#locks = new UnitLocks(runtime.clock, units)
+    this.#floors = new SpaceFloors()
+    const cuts = new Cuts(line, snapshots, knobs)
+    this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })
+    this.#pendings = new PendingItems(line)
+    this.ledger = new LocalLedger({
+      line,
+      now: () => clock.now(),
+      knobs,
+      pause: () => new Promise((resolve) => runtime.defer(resolve)),
+    })
+    this.#transactions = new TransactionPart({
+      ...transactions,
+      knobs,
+      line,
+      clock,
+      runtime,
+      rules,
+      partitions,
+      marks,
+      snapshots,
+      cuts,
+      floors: this.#floors,
+      locks: this.#locks,
+      steps: this.#steps,
+      pendings: this.#pendings,
+      tokens: this.ledger,
+      onStalled: (tx) => this.#onStalled(tx),
+      ...(functions && { functions }),
+    })
+  }
+
+  /** Calls back with transactions that requests meet and that look stalled (§3.5). */
+  onStalled(callback: (tx: TxId) => void): void {
+    this.#onStalled = callback
+  }
+
+  prepare(request: PrepareRequest): Promise<PrepareReply> {
+    return this.#transactions.prepare(request)
+  }
+
+  commit(request: CommitRequest): Promise<CommitReply> {
+    return this.#transactions.commit(request)
+  }
+
+  cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
+    return this.#transactions.cancel(request)
+  }
+
+  finished(transactions: readonly TxId[]): Promise<readonly TxId[]> {
+    return this.#transactions.finished(transactions)
+  }
+
+  transact(request: TransactRequest): Promise<TransactReply> {
+    const transact = (): Promise<TransactReply> => this.#transactions.transact(request)
+    return this.#transactions.anyDoubt()?.then(transact) ?? transact()
+  }
+
+  readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    const read = (): Promise<ReadAtReply> => this.#transactions.readAt(request)
+    return this.#transactions.anyDoubt()?.then(read) ?? read()
+  }
+
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    const read = (): Promise<ReadLatestReply> => this.#transactions.readLatest(request)
+    return this.#transactions.anyDoubt()?.then(read) ?? read()
+  }
+
+  stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
+    return this.#transactions.stalled(olderThan, entriesMax, after)
+  }
+
+  openSnapshot(request: OpenSnapshotRequest): Promise<OpenSnapshotReply> {
+    return this.#transactions.units.openSnapshot(request)
+  }
+
+  closeSnapshot(timestamp: Timestamp): Promise<void> {
+    return this.#transactions.units.closeSnapshot(timestamp)
+  }
+
+  readSnapshot(request: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    const { units } = this.#transactions
+    return (
+      this.#transactions.anyDoubt()?.then(() => units.readSnapshot(request)) ?? units.readSnapshot(request)
+    )
+  }
+
+  async rangeAt(request: RangeAtRequest): Promise<RangeAtReply> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    return this.#transactions.units.rangeAt(request)
+  }
+
+  lockItems(request: LockRequest): Promise<LockReply> {
+    return this.#transactions.units.lockItems(request)
+  }
+
+  unlockItems(request: Parameters<UnitNode['unlockItems']>[0]): Promise<void> {
+    return this.#transactions.units.unlockItems(request)
+  }
+
+  /** What is kept for units of work, for metrics and tests. */
+  get unitsHeld(): UnitsHeld {
+    return {
+      snapshots: this.#snapshots.size,
+      historyBytes: this.#snapshots.history.bytes,
+      locks: this.#locks.size,
+    }
+  }
+
+  setShape(table: TableShape): void {
+    this.#steps.setShape(table)
+  }
+
+  dropTable(space: SpaceId): void {
+    this.#steps.drop(space)
+    this.#floors.forget(space)
+  }
+
+  async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
+    const address = inSpace(space, key.bytes)
+    const doubt = this.#transactions.doubt(address)
+    if (doubt !== undefined) await doubt
+    if (!this.#rules.readsPassPrepared && this.#pendings.has(address)) {
+      throw new DynamoError('TransactionConflictException', 'Transaction is ongoing for the item')
+    }
+    return this.#record(address)
+  }
+
+  async write(request: WriteRequest): Promise<WriteOutcome> {
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
+    const address = inSpace(request.table.space, request.key.bytes)
+    if (
+      (this.#pendings.size > 0 && this.#pendings.has(address)) ||
+      (this.#locks.size > 0 && this.#locks.holder(address) !== undefined)
+    ) {
+      const doubt = this.#transactions.doubt(address)
+      if (doubt !== undefined) await doubt
+      return this.#transactions.writeBeside(request)
+    }
+    const { outcome, settled } = this.#decide(address, request)
+    if (settled !== undefined) await settled
+    return outcome
+  }
+
+  async range(request: RangeRequest): Promise<RangePage> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    const { itemSpace, reverse, entriesMax, bytesMax, onDamage } = request
+    const bounds = boundsOf(request.space, request.from, request.to)
+    const entries: RangeEntry[] = []
+    let bytes = 0
+    if (bounds.from >= bounds.to) return { entries, more: false }
+    for (const [key, value] of this.#line.durable.range({ ...bounds, reverse })) {
+      if (entries.length >= entriesMax || bytes >= bytesMax) return { entries, more: true }
+      const record =
+        itemSpace === undefined ? decodeRecord(value) : this.#pointedTo(itemSpace, value, onDamage)
+      // Without its item the entry belongs to a table that is being removed.
+      if (record === undefined) continue
+      entries.push({ key: withoutSpace(key), record })
+      bytes += record.itemBytes
+    }
+    return { entries, more: false }
+  }
+
+  async rangeText(request: RangeTextRequest): Promise<RangeText> {
+    const doubt = this.#transactions.anyDoubt()
+    if (doubt !== undefined) await doubt
+    const { space, from, to, reverse } = request
+    const bounds = boundsOf(space, from, to)
+    this.#texts.begin(request)
+    if (bounds.from < bounds.to) {
+      this.#line.durable.scan({ from: bounds.from, to: bounds.to, reverse }, this.#texts.take)
+    }
+    return this.#texts.finish()
+  }
+
+  watch(space: SpaceId, key: ItemKey, callback: () => void): () => void {
+    return this.#line.watches.add(inSpace(space, key.bytes), callback)
+  }
+
+  async writeMeta(entries: readonly MetaEntry[]): Promise<void> {
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
+    for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
+    await this.#line.settled()
+  }
+
+  async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
+    const entries: Required<MetaEntry>[] = []
+    for (const [key, value] of this.#line.durable.range({ ...metaBounds(prefix), reverse: false })) {
+      entries.push({ name: metaName(key), value })
+    }
+    return entries
+  }
+
+  async backfill(request: Parameters<StorageNode['backfill']>[0]): Promise<KeyBytes | undefined> {
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
+    const next = this.#backfill(request)
+    await this.#line.settled()
+    return next
+  }
+
+  async sweep(space: SpaceId, entriesMax: number): Promise<boolean> {
+    // What was prepared before the table was dropped may be committed after a restart, when the space is forgotten: it
+    // would come back for good. It must be decided first; the sweep then waits until that is durable.
+    const unrest = this.#transactions.unrest(space)
+    if (unrest !== undefined) {
+      await unrest
+      return false
+    }
+    return this.#line.sweep(space, entriesMax)
+  }
+
+  async expired(
+    expirySpace: SpaceId,
+    itemSpace: SpaceId,
+    nowSeconds: number,
+    entriesMax: number,
+  ): Promise<readonly RangeEntry[]> {
+    const page = await this.range({
+      space: expirySpace,
+      itemSpace,
+      from: '' as KeyBytes,
+      to: expiryPrefix(Math.floor(nowSeconds) + 1),
+      reverse: false,
+      entriesMax,
+      bytesMax: Infinity,
+    })
+    return page.entries
+  }
+
+  count(space: SpaceId): SpaceCount {
+    return this.#line.count(space)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#line.close()
+    } finally {
+      await this.#onClose()
+    }
+  }
+
+  /** One step: everything from the first look at the item to the last change happens in this turn. */
+  #decide(
+    address: KeyBytes,
+    given: WriteRequest,
+  ): { readonly outcome: WriteOutcome; readonly settled: Promise<void> | undefined } {
+    const table = this.#steps.shapeOf(given.table)
+    const request = table === given.table ? given : { ...given, table }
+    const state = itemState(this.#line.decided.get(address))
+    const verdict = decideWrite(state, request)
+    const { record } = state
+    switch (verdict.verdict) {
+      case 'condition-failed':
+        return {
+          outcome: { verdict: 'condition-failed', ...(record && { current: record }) },
+          settled: this.#line.settledAt(address),
+        }
+      case 'invalid':
+        return { outcome: verdict, settled: this.#line.settledAt(address) }
+      case 'done': {
+        // Above everything this node has seen, marks included, for the clock witnesses every timestamp.
+        const timestamp = this.#clock.nextTimestamp()
+        const { key } = request
+        const blind = !observes(request) && request.answersImage !== true
+        const written = this.#steps.apply({
+          table,
+          key,
+          state,
+          next: verdict.next,
+          timestamp,
+          blind,
+          put: 'put',
+        })
+        const next = written && decodeRecord(written)
+        const nothing = next === undefined && record === undefined
+        return {
+          outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },
+          settled: nothing
+            ? both(this.#line.settledAt(address), this.#transactions.covered(timestamp))
+            : this.#line.settled(),
+        }
+      }
+    }
+  }
+
+  #backfill(request: Parameters<StorageNode['backfill']>[0]): KeyBytes | undefined {
+    const { table, index, from, itemsMax } = request
+    const items: (readonly [KeyBytes, Uint8Array])[] = []
+    let more = false
+    for (const entry of this.#line.decided.range({ ...boundsOf(table.space, from), reverse: false })) {
+      more = items.length >= itemsMax
+      if (more) break
+      items.push(entry)
+    }
+    for (const [key, stored] of items) {
+      const base = itemKeyAt(key)
+      const item = parseRecord(decodeRecord(stored))
+      const [space, entry] =
+        index === 'expiry'
+          ? [table.expiry?.space, table.expiry && expiryKey(table.expiry.attribute, item, base)]
+          : [index.space, entryKey(index, item, base)]
+      if (space === undefined || entry === undefined || this.#steps.has(space, entry)) continue
+      this.#line.put(inSpace(space, entry), Buffer.from(base.bytes, 'latin1'))
+      this.#line.addCount(space, 1, recordItemBytes(stored))
+    }
+    const last = items.at(-1)
+    return more && last !== undefined ? keyAfter(withoutSpace(last[0])) : undefined
+  }
+
+  #pointedTo(
+    itemSpace: SpaceId,
+    entry: Uint8Array,
+    onDamage: RangeRequest['onDamage'],
+  ): ItemRecord | undefined {
+    try {
+      return this.#record(inSpace(itemSpace, asBuffer(entry).toString('latin1') as KeyBytes))
+    } catch (error) {
+      if (onDamage === undefined || damageIn(error) === undefined) throw error
+      onDamage(error)
+      return undefined
+    }
+  }
+
+  #record(key: KeyBytes): ItemRecord | undefined {
+    const stored = this.#line.durable.get(key)
+    return stored === undefined ? undefined : decodeRecord(stored)
+  }
+}

@@ -1,0 +1,178 @@
+// Waiting for transactions that are pending on items: a request that meets one takes its step again when it is decided,
+// for a bounded time, and tells recovery of it if it is old (§3.5). What was pending when the node was opened is in doubt
+// (doubts.ts), and nobody reads it before it is decided.
+//
+//   step --after---------------------> the step again, once that is done (work-ahead.ts)
+//        --answer, settled-----------> answered once that is durable
+//        --answer, waitFor--> a change of one of these items --> the step again
+//                         \-> none for that long            --> the answer of the last try
+import type { KeyBytes, TxId } from '../../model/brand.js'
+import type { Knobs } from '../../model/knobs.js'
+import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
+import { Doubts } from './doubts.js'
+import type { HybridClock } from '../../line/hybrid-clock.js'
+import { type Line, both } from '../../line/line.js'
+import type { PendingItems } from './pending-items.js'
+import { pendingKey } from '../../line/spaces.js'
+import { PendingWaits } from './waits.js'
+
+export interface PatienceOptions {
+  readonly line: Line
+  readonly pendings: PendingItems
+  readonly runtime: Runtime
+  readonly clock: HybridClock
+  /** How long a request waits for a pending transaction before it is a conflict. */
+  readonly waitMs?: number
+  /** Told of a transaction that a request met and that is older than `stalledMs` (§3.5). */
+  readonly onStalled?: (tx: TxId) => void
+  readonly stalledMs?: number
+  readonly knobs?: Knobs
+}
+
+/** What a step answers, and when: once `settled`, or after another try when one of `waitFor` has changed. */
+export type Step<Answer> =
+  | {
+      readonly answer: Answer
+      readonly settled: Promise<void> | undefined
+      readonly waitFor?: undefined
+      readonly after?: undefined
+    }
+  | { readonly answer: Answer; readonly waitFor: readonly KeyBytes[]; readonly after?: undefined }
+
+/** A step that is taken anew once something is done that it need not do itself; a bounded number of times. */
+export interface StepLater {
+  readonly after: Promise<void>
+}
+
+const WAIT_MS = 50
+/** A committed update waits this long for what is pending before it; recovery decides that much sooner. */
+const DECISION_WAIT_MS = 30_000
+const CHANGE_WAIT_MS = 200
+const STALLED_MS = 2000
+
+export class Patience {
+  readonly #options: PatienceOptions
+  readonly #waits: PendingWaits
+  readonly #doubts: Doubts
+
+  constructor(options: PatienceOptions) {
+    this.#options = options
+    this.#waits = new PendingWaits(options.runtime.clock, options.knobs)
+    this.#doubts = new Doubts(options.pendings)
+    options.line.onRollback(() => this.#waits.changedAll())
+  }
+
+  /** Undefined if the item may be read now. */
+  doubt(item: KeyBytes): Promise<void> | undefined {
+    return this.#doubts.size > 0 && this.#doubts.has(item) ? this.#resolved([item]) : undefined
+  }
+
+  /** The same for all items of the node. */
+  anyDoubt(): Promise<void> | undefined {
+    return this.#doubts.size > 0 ? this.#resolved(this.#doubts.items()) : undefined
+  }
+
+  async #resolved(items: readonly KeyBytes[]): Promise<void> {
+    const left = (): KeyBytes[] => items.filter((item) => this.#doubts.has(item))
+    for (let doubtful = left(); doubtful.length > 0; doubtful = left()) {
+      if (!(await this.decided(doubtful))) {
+        throw new Error('a transaction of before the last start has not been decided yet')
+      }
+    }
+  }
+
+  /** Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. */
+  patiently<Answer, Reply>(
+    take: () => Step<Answer> | StepLater,
+    replyOf: (answer: Answer) => Reply,
+    onEnd?: () => void,
+  ): Promise<Reply> {
+    const admission = this.#options.line.admission()
+    if (admission !== undefined) return admission.then(() => this.#until(take(), take, replyOf, onEnd))
+    try {
+      const step = take()
+      // There is nothing to wait for, as a rule.
+      if (step.after === undefined && step.waitFor === undefined && step.settled === undefined)
+        return Promise.resolve(replyOf(step.answer))
+      return this.#until(step, take, replyOf, onEnd)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async #until<Answer, Reply>(
+    first: Step<Answer> | StepLater,
+    take: () => Step<Answer> | StepLater,
+    replyOf: (answer: Answer) => Reply,
+    onEnd: (() => void) | undefined,
+  ): Promise<Reply> {
+    try {
+      const { line, runtime, waitMs = WAIT_MS } = this.#options
+      let start = steadyMicros(runtime.clock)
+      let step = first
+      while (step.after !== undefined || step.waitFor !== undefined) {
+        if (step.after !== undefined) {
+          await step.after
+          start = steadyMicros(runtime.clock)
+        } else {
+          this.#tellOf(step.waitFor)
+          const leftMs = waitMs - (steadyMicros(runtime.clock) - start) / 1000
+          if (!(await this.#waits.until(step.waitFor, leftMs))) return replyOf(step.answer)
+        }
+        const admission = line.admission()
+        if (admission !== undefined) await admission
+        step = take()
+      }
+      if (step.settled !== undefined) await step.settled
+      return replyOf(step.answer)
+    } finally {
+      onEnd?.()
+    }
+  }
+
+  /** True after a change of one of these items, which have to be decided; false if there was none for very long. */
+  decided(items: readonly KeyBytes[]): Promise<boolean> {
+    this.#tellOf(items)
+    return this.#waits.until(items, DECISION_WAIT_MS)
+  }
+
+  /** After a change of one of these items, or a while. */
+  async change(items: readonly KeyBytes[]): Promise<void> {
+    this.#tellOf(items)
+    await this.#waits.until(items, CHANGE_WAIT_MS)
+  }
+
+  /** Something changed about what is pending on this item. */
+  changed(item: KeyBytes): void {
+    this.#waits.changed(item)
+  }
+
+  /**
+   * Something was decided about these items, and readers see that. But something may have been decided after it that they
+   * do not see yet: only when they do is nothing left to doubt.
+   */
+  dispel(items: readonly KeyBytes[]): void {
+    if (this.#doubts.size === 0) return
+    const { line } = this.#options
+    let unseen: Promise<void> | undefined
+    for (const item of items)
+      if (this.#doubts.has(item))
+        unseen = both(unseen, both(line.settledAt(item), line.settledAt(pendingKey(item))))
+    const again = (): void => this.dispel(items)
+    if (unseen !== undefined) void unseen.then(again, again)
+    else for (const item of this.#doubts.dispel(items)) this.#waits.changed(item)
+  }
+
+  /** A node that meets an old pending transaction tells recovery of it (§3.5). */
+  #tellOf(items: readonly KeyBytes[]): void {
+    const { onStalled, pendings, clock, stalledMs = STALLED_MS } = this.#options
+    if (onStalled === undefined) return
+    for (const item of items) {
+      for (const { tx, timestamp } of pendings.of(item).pending) {
+        if (this.#doubts.has(item) || timestamp < clock.timestamp - stalledMs * 1000) onStalled(tx)
+      }
+    }
+  }
+}
+
+export const asItIs = <Answer>(answer: Answer): Answer => answer

@@ -1,0 +1,466 @@
+// The part of a local node that takes part in transactions: it loads items with what is pending on them, asks the
+// rules, and writes their answer in the same step. It decides nothing itself.
+//
+//   prepare   rules/prepare.ts   --> pending entries (durable before the answer, or `ahead` of the decision)
+//   transact  rules/beside.ts    --> items, token; one step
+//   commit    rules/finish.ts    --> item, index entries, pending entries     transaction-finish.ts
+//   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
+//
+// Who has to wait for what is pending does so in patience.ts.
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import type { StepAction, StepPlace, StepVerdict } from '../../rules/beside.js'
+import type { WriteRequest } from '../../rules/item.js'
+import { observes, writes, type Action } from '../../rules/pending.js'
+import type { PrepareVerdict } from '../../rules/prepare.js'
+import type { NextImage } from '../../rules/single-write.js'
+import type { TransactionRules } from '../../rules/switches.js'
+import type { LocalLedger } from '../../ledger/local-ledger.js'
+import { Ceiling } from './ceiling.js'
+import type { Cuts } from '../units/cuts.js'
+import { loadItem, settledAt, type LoadedItem, type TransactionState } from './contended.js'
+import { EndedTransactions } from './ended.js'
+import type { ItemSteps } from '../node/item-steps.js'
+import { both, settledAll } from '../../line/line.js'
+import { Patience, type PatienceOptions, type Step, type StepLater, asItIs } from './patience.js'
+import { decidePredicates, isFinal, raiseFloors } from '../units/predicates.js'
+import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
+import { decodeRecord } from '../../line/record.js'
+import { inSpace } from '../../line/spaces.js'
+import type { WriteOutcome } from '../node/storage-node.js'
+import { TransactionFinish } from './transaction-finish.js'
+import { TransactionReads } from './transaction-reads.js'
+import { UnitPart } from '../units/unit-part.js'
+import type { PredicateCheck } from '../units/units.js'
+import type {
+  ActionVerdict,
+  CommitReply,
+  CommitRequest,
+  FinishRequest,
+  PrepareReply,
+  PrepareRequest,
+  ReadAtReply,
+  ReadAtRequest,
+  ReadLatestReply,
+  ReadLatestRequest,
+  TransactReply,
+  TransactRequest,
+  TransactionNode,
+} from './transactions.js'
+import { AheadPlace, WorkAhead, type WorkAheadParts } from './work-ahead.js'
+import {
+  ACCEPTED,
+  BUSY,
+  GONE,
+  RESTAMPED,
+  TOKEN_OUTCOMES,
+  TOO_MUCH,
+  actionVerdict,
+  conflictVerdict,
+  stepVerdict,
+  withImage,
+} from './verdicts.js'
+
+/** Client tokens, looked at and recorded within the step of a one-round transaction. */
+export type TokenBook = Pick<LocalLedger, 'claimToken' | 'recordCommitted'>
+
+export interface TransactionPartOptions extends TransactionState, PatienceOptions {
+  readonly steps: ItemSteps
+  readonly cuts: Cuts
+  readonly tokens: TokenBook
+  readonly rules: TransactionRules
+  readonly functions?: RuleFunctions
+}
+
+/** An action and the item it meets. */
+type Loaded = StepAction & { readonly item: LoadedItem }
+
+export class TransactionPart implements TransactionNode {
+  readonly #options: TransactionPartOptions
+  readonly #functions: RuleFunctions
+  readonly #patience: Patience
+  readonly #ahead: WorkAheadParts
+  readonly #ended: EndedTransactions
+  readonly #ceiling: Ceiling
+  readonly #finish: TransactionFinish
+  readonly #reads: TransactionReads
+  /** What serves units of work beside their commits. */
+  readonly units: UnitPart
+
+  constructor(options: TransactionPartOptions) {
+    this.#options = options
+    this.#functions = options.functions ?? ruleFunctions
+    this.#patience = new Patience(options)
+    this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace() }
+    this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
+    this.#ceiling = new Ceiling(options.line)
+    const shared = { ...options, functions: this.#functions, patience: this.#patience }
+    this.#finish = new TransactionFinish({ ...shared, ended: this.#ended })
+    this.#reads = new TransactionReads({ ...shared, ceiling: this.#ceiling })
+    this.units = new UnitPart({ ...shared, ceiling: this.#ceiling })
+  }
+
+  /** Undefined if the item may be read now. */
+  doubt(item: KeyBytes): Promise<void> | undefined {
+    return this.#patience.doubt(item)
+  }
+
+  /** The same for all items of the node. */
+  anyDoubt(): Promise<void> | undefined {
+    return this.#patience.anyDoubt()
+  }
+
+  /** Undefined if nothing is pending on items of that space; otherwise settles when that may have changed. */
+  unrest(space: SpaceId): Promise<void> | undefined {
+    const items = this.#options.pendings.inSpace(space)
+    return items.length === 0 ? undefined : this.#patience.change(items)
+  }
+
+  prepare(request: PrepareRequest): Promise<PrepareReply> {
+    const ahead = new WorkAhead(this.#ahead)
+    const take = (): Step<PrepareAnswer> | StepLater =>
+      request.predicates === undefined
+        ? this.#prepare(request, ahead)
+        : this.#prepareUnit(request, request.predicates, ahead)
+    return this.#patience.patiently(
+      take,
+      ({ verdicts, predicateVerdicts, run }) => ({
+        clock: this.#options.clock.timestamp,
+        verdicts,
+        predicateVerdicts,
+        run,
+      }),
+      () => ahead.end(),
+    )
+  }
+
+  /** With predicates: nothing is prepared unless they hold, and then nobody writes what would change them. */
+  #prepareUnit(
+    request: PrepareRequest,
+    checks: readonly PredicateCheck[],
+    ahead: WorkAhead,
+  ): Step<PrepareAnswer> | StepLater {
+    const { clock, line } = this.#options
+    const { tx, timestamp, actions } = request
+    clock.witness(timestamp)
+    const place = { timestamp, tx }
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, checks, place)
+    const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
+    if (refused || waitFor.length > 0) {
+      const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
+      return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
+    }
+    const step = this.#prepare(request, ahead)
+    if (step.after !== undefined) return step
+    const answer = { ...step.answer, predicateVerdicts }
+    if (step.waitFor !== undefined) return { answer, waitFor: step.waitFor }
+    if (answer.verdicts.every(({ verdict }) => verdict === 'accepted'))
+      raiseFloors(this.#options, checks, timestamp)
+    return {
+      answer,
+      settled: both(both(step.settled, settledAll(line)), this.#ceiling.above(timestamp)),
+    }
+  }
+
+  #prepare(request: PrepareRequest, ahead: WorkAhead): Step<PrepareAnswer> | StepLater {
+    const { tx, timestamp, actions, imagesWanted, unit } = request
+    const { clock, line, pendings, rules } = this.#options
+    clock.witness(timestamp)
+    const ended = this.#ended.find(tx)
+    if (ended !== undefined)
+      return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
+    const gone = this.#goneTables(actions)
+    if (gone !== undefined) return { answer: { verdicts: gone }, settled: undefined }
+    const loaded = actions.map((action) => this.#loadAction(action, ahead))
+    const after = ahead.due(loaded)
+    if (typeof after === 'string')
+      return { answer: { verdicts: notTaken(actions, after) }, settled: undefined }
+    if (after !== undefined) return { after }
+    const items = itemsOf(loaded)
+    const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
+    const verdicts = loaded.map(({ item, action }) => this.#functions.decidePrepare(item, action, at, rules))
+    const refused = verdicts.some(({ verdict }) => verdict !== 'accepted' && verdict !== 'wait')
+    const answer = items.map((item, n) => actionVerdict(verdicts[n] as PrepareVerdict, item))
+    if (!refused && verdicts.some(({ verdict }) => verdict === 'wait')) {
+      return {
+        answer: { verdicts: answer },
+        waitFor: items.flatMap((item, n) => (verdicts[n]?.verdict === 'wait' ? [item.address] : [])),
+      }
+    }
+    // With a later timestamp those that would wait are asked again: until then they are in nobody's way.
+    if (refused && verdicts.every(({ verdict }) => RESTAMPED.has(verdict))) {
+      const tooOld = answer.map((each) => (each.verdict === 'too-old' ? each : ACCEPTED))
+      return { answer: { verdicts: tooOld }, settled: settledAt(line, items) }
+    }
+    if (refused) return { answer: { verdicts: answer }, settled: settledAt(line, items) }
+    for (let n = 0; n < items.length; n++) {
+      const item = items[n] as LoadedItem
+      const verdict = verdicts[n] as PrepareVerdict & { verdict: 'accepted' }
+      if (verdict.pending === item.pending) continue
+      // An absent item keeps what the partition says now: later deletes beside it must not hide this write (§3.3).
+      const tombstone = item.state.record === undefined && {
+        tombstone: item.pendingItem.tombstone ?? { timestamp: item.written, blind: false },
+      }
+      pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put', item.state)
+    }
+    const accepted = imagesWanted ? items.map(withImage) : answer
+    const settled = line.settled() ?? settledAt(line, items)
+    return request.ahead === true && settled !== undefined
+      ? { answer: { verdicts: accepted, run: line.run }, settled: undefined }
+      : { answer: { verdicts: accepted }, settled }
+  }
+
+  /** Undefined if all tables are there. One may have been dropped while its transaction waited. */
+  #goneTables(actions: readonly Action[]): readonly ActionVerdict[] | undefined {
+    const { steps } = this.#options
+    return actions.some(({ table }) => steps.isDropped(table.space))
+      ? actions.map(({ table }) => (steps.isDropped(table.space) ? GONE : ACCEPTED))
+      : undefined
+  }
+
+  commit(request: CommitRequest): Promise<CommitReply> {
+    return this.#finish.commit(request)
+  }
+
+  cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
+    return this.#finish.cancel(request)
+  }
+
+  finished(transactions: readonly TxId[]): Promise<readonly TxId[]> {
+    return this.#finish.finished(transactions)
+  }
+
+  readAt(request: ReadAtRequest): Promise<ReadAtReply> {
+    return this.#reads.readAt(request)
+  }
+
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    return this.#reads.readLatest(request)
+  }
+
+  transact(request: TransactRequest): Promise<TransactReply> {
+    const ahead = new WorkAhead(this.#ahead)
+    return this.#patience.patiently(
+      () => this.#transact(request, ahead),
+      (answer) => ({ clock: this.#options.clock.timestamp, ...answer }),
+      () => ahead.end(),
+    )
+  }
+
+  #transact(request: TransactRequest, ahead: WorkAhead): Step<TransactAnswer> | StepLater {
+    const { tx, actions, token, imagesWanted, unit, predicates = [] } = request
+    const payloadHash = token?.payloadHash ?? ''
+    const { tokens, line } = this.#options
+    const known = this.#recognised(request)
+    if (known !== undefined) return known
+    const gone = this.#goneTables(actions)
+    if (gone !== undefined) return { answer: { outcome: 'refused', verdicts: gone }, settled: undefined }
+    const steps = actions.map((action) => this.#loadAction(action, ahead))
+    const after = ahead.due(steps)
+    if (typeof after === 'string')
+      return { answer: { outcome: 'refused', verdicts: notTaken(actions, after) }, settled: undefined }
+    if (after !== undefined) return { after }
+    const verdict = this.#decideStep(steps, { unit, last: predicates.length > 0 })
+    switch (verdict.verdict) {
+      case 'refused': {
+        const verdicts = verdict.results.map((result, at) => stepVerdict(result, (steps[at] as Loaded).item))
+        return { answer: { outcome: 'refused', verdicts }, settled: settledAt(line, itemsOf(steps)) }
+      }
+      case 'wait':
+      case 'conflict': {
+        const verdicts = verdict.others.map((others, at) => conflictVerdict(others, verdict.holders[at]))
+        const answer: TransactAnswer = { outcome: 'refused', verdicts }
+        return verdict.verdict === 'wait'
+          ? { answer, waitFor: contendedOf(itemsOf(steps)) }
+          : { answer, settled: undefined }
+      }
+      case 'done': {
+        const refused = this.#unitRefusal(request, verdict.timestamp)
+        if (refused !== undefined) return refused
+        const { timestamp } = verdict
+        for (let at = 0; at < steps.length; at++) {
+          const step = steps[at] as Loaded
+          const json = ahead.isEmpty ? undefined : ahead.jsonOf(step.item)
+          this.#applyStep(step, verdict.next[at], timestamp, tx, json)
+        }
+        raiseFloors(this.#options, predicates, verdict.timestamp)
+        if (unit !== undefined) this.#unlock(itemsOf(steps), unit)
+        if (isRemembered(request)) tokens.recordCommitted(tx, verdict.timestamp, payloadHash)
+        const images = imagesWanted && { verdicts: itemsOf(steps).map(withImage) }
+        return {
+          answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
+          settled: steps.some((step, at) => leavesTrace(step, verdict.next[at]))
+            ? line.settled()
+            : both(
+                this.#settledRead(itemsOf(steps), verdict.timestamp),
+                predicates.length > 0 ? settledAll(line) : undefined,
+              ),
+        }
+      }
+    }
+  }
+
+  /**
+   * For what only looked, or deleted nothing: no batch of its own is behind what it saw, and no record keeps its place in the
+   * serial order.
+   */
+  #settledRead(items: readonly LoadedItem[], timestamp: Timestamp): Promise<void> | undefined {
+    const { line } = this.#options
+    return both(both(line.settled(), settledAt(line, items)), this.#ceiling.above(timestamp))
+  }
+
+  /** What the predicates of a unit have against its commit in one round at that timestamp. */
+  #unitRefusal(
+    { actions, predicates }: TransactRequest,
+    timestamp: Timestamp,
+  ): Step<TransactAnswer> | undefined {
+    if (predicates === undefined) return undefined
+    const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, {
+      timestamp,
+    })
+    if (predicateVerdicts.every(({ verdict }) => verdict === 'holds')) return undefined
+    const verdicts = actions.map(() => ACCEPTED)
+    const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
+    return waitFor.length > 0 && !predicateVerdicts.some(isFinal)
+      ? { answer, waitFor }
+      : { answer, settled: settledAll(this.#options.line) }
+  }
+
+  /** The commit of a unit gives its locks back. */
+  #unlock(items: readonly LoadedItem[], unit: string): void {
+    const { locks } = this.#options
+    for (const { address } of items) if (locks.release(address, unit)) this.#patience.changed(address)
+  }
+
+  /** The answer to a request that was here before, or whose token was. */
+  #recognised(request: TransactRequest): Step<TransactAnswer> | undefined {
+    if (!isRemembered(request)) return undefined
+    const { tx, actions, token } = request
+    // Without a token the slot is the transaction's own, and a request that was repeated on its way is recognised.
+    const claim = this.#options.tokens.claimToken(tx, token?.payloadHash ?? '')
+    if (claim.verdict !== 'free')
+      return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, settled: claim.settled }
+    const ended = this.#ended.find(tx)
+    if (ended === undefined) return undefined
+    const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
+    return { answer: { outcome: 'refused', verdicts }, settled: ended.settled }
+  }
+
+  /** A single write to an item that has transactions pending (§4). */
+  writeBeside(request: WriteRequest): Promise<WriteOutcome> {
+    return this.#patience.patiently(() => this.#writeBeside(request), asItIs)
+  }
+
+  #writeBeside(request: WriteRequest): Step<WriteOutcome> {
+    const step = { ...this.#loadAction(request), answersImage: request.answersImage === true }
+    const { item } = step
+    const { record } = item.state
+    const verdict = this.#decideStep([step])
+    switch (verdict.verdict) {
+      case 'refused': {
+        const [result] = verdict.results
+        const settled = settledAt(this.#options.line, [item])
+        if (result?.verdict === 'invalid') return { answer: result, settled }
+        return { answer: { verdict: 'condition-failed', ...(record && { current: record }) }, settled }
+      }
+      case 'wait':
+      case 'conflict': {
+        const [others = []] = verdict.others
+        const [holder] = verdict.holders
+        const answer: WriteOutcome = { verdict: 'conflict', others, ...(holder !== undefined && { holder }) }
+        return verdict.verdict === 'wait'
+          ? { answer, waitFor: [item.address] }
+          : { answer, settled: undefined }
+      }
+      case 'done': {
+        const written = this.#applyStep(step, verdict.next[0], verdict.timestamp)
+        const next = written && decodeRecord(written)
+        return {
+          answer: {
+            verdict: 'done',
+            timestamp: verdict.timestamp,
+            ...(record && { old: record }),
+            ...(next && { new: next }),
+          },
+          settled: leavesTrace(step, verdict.next[0])
+            ? this.#options.line.settled()
+            : this.#settledRead([item], verdict.timestamp),
+        }
+      }
+    }
+  }
+
+  /**
+   * When a delete of nothing has its place in the serial order for good: it leaves no trace but this, and a write that was
+   * stamped before it must not come after it because the node was opened anew.
+   */
+  covered(timestamp: Timestamp): Promise<void> | undefined {
+    return this.#ceiling.above(timestamp)
+  }
+
+  #decideStep(steps: readonly StepAction[], place?: StepPlace): StepVerdict {
+    const { clock, rules } = this.#options
+    const verdict = this.#functions.decideStep(steps, clock.nextTimestamp(), rules, place)
+    if (verdict.verdict === 'done') clock.witness(verdict.timestamp)
+    return verdict
+  }
+
+  /** `json`: the text of the next image, where it is known. */
+  #applyStep(
+    { item, action, answersImage }: Loaded,
+    next: NextImage | undefined,
+    timestamp: Timestamp,
+    by?: TxId,
+    json?: Uint8Array,
+  ): Uint8Array | undefined {
+    const { steps, pendings, marks } = this.#options
+    const blind = !observes(action) && !answersImage
+    if (!blind) marks.raise(item.address, timestamp)
+    if (!writes(action)) return undefined
+    const { state, key } = item
+    const { table } = action
+    const writer = by !== undefined && { by }
+    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', json, ...writer })
+    if (item.pending.length > 0) {
+      const tombstone = next === undefined && { tombstone: { timestamp, blind } }
+      pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
+      // What is pending below it is nothing any more, and nobody need wait for it.
+      this.#patience.changed(item.address)
+    }
+    return written
+  }
+
+  // eslint-disable-next-line typescript/require-await -- an exception must reject
+  async stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
+    return this.#options.pendings.stalled(olderThan, entriesMax, after)
+  }
+
+  #loadAction(given: Action, ahead?: WorkAhead): Loaded {
+    const table = this.#options.steps.shapeOf(given.table)
+    const action = table === given.table ? given : { ...given, table }
+    const item = loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key)
+    return { item: ahead?.isEmpty === false ? ahead.load(item) : item, action, answersImage: false }
+  }
+}
+
+type PrepareAnswer = Omit<PrepareReply, 'clock'>
+
+type TransactAnswer = TransactReply extends infer Reply
+  ? Reply extends unknown
+    ? Omit<Reply, 'clock'>
+    : never
+  : never
+
+const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
+
+/** Something of it is written, behind everything that it saw. */
+const leavesTrace = ({ item, action }: Loaded, next: NextImage | undefined): boolean =>
+  writes(action) && (item.state.record !== undefined || next !== undefined)
+
+/** Why a large step is not taken, said of its first action. */
+const notTaken = (actions: readonly Action[], why: 'too-much' | 'busy'): readonly ActionVerdict[] =>
+  actions.map((_, at) => (at > 0 ? ACCEPTED : why === 'busy' ? BUSY : TOO_MUCH))
+
+const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
+
+const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
+  items.flatMap((item) => (item.pending.length > 0 || item.lockedBy !== undefined ? [item.address] : []))

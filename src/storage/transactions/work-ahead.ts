@@ -1,0 +1,187 @@
+// What a large step can do before it is taken, in turns that let other requests pass: parsing the items that it looks at,
+// and writing the texts of those that it updates. An item of 400 KB may be 200,000 values, which take tens of milliseconds,
+// and a transaction may have ten of them.
+//
+//   step loads its items --due--> nothing, as a rule: it decides
+//                            \--> too much at once: parsed in turns, then the step again, which finds what was worked out
+//
+// One request at a time works ahead at a node: parsed values take twenty times the memory of their bytes, and it keeps them until
+// it is answered. Nothing is decided here. What was worked out counts only for the very version of an item that it was made of.
+import type { KeyBytes, Lsn } from '../../model/brand.js'
+import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
+import { limits } from '../../model/limits.js'
+import type { ItemState } from '../../rules/item.js'
+import { looksAtImage, type Action } from '../../rules/pending.js'
+import { decideWrite } from '../../rules/single-write.js'
+import type { Clock, Runtime } from '../../runtime/runtime.js'
+import type { LoadedItem } from './contended.js'
+
+/** Items that are written again and again while they are parsed are a conflict. */
+const TRIES_MAX = 3
+/** Of the bytes that a step may parse, this part is parsed in each turn. */
+const TURN_PART = 1 / 8
+
+export interface StepItem {
+  readonly action: Action
+  readonly item: { readonly address: KeyBytes; readonly state: ItemState }
+}
+
+interface Worked {
+  readonly lsn: Lsn
+  readonly state: ItemState
+  /** The text that an update leaves. */
+  readonly json: Uint8Array | undefined
+}
+
+/** How many requests wait for the place, and for how long: beyond that they conflict, and their clients try again. */
+const LINE_MAX = 64
+const LINE_MS_MAX = 500
+
+/** The place at a node where one request at a time works ahead. */
+export class AheadPlace {
+  #isTaken = false
+  readonly #line: (() => void)[] = []
+
+  /** Whether the place is the caller's now, who leaves it once; false if there are too many, or it takes too long. */
+  take(clock: Clock): Promise<boolean> {
+    if (!this.#isTaken) {
+      this.#isTaken = true
+      return Promise.resolve(true)
+    }
+    if (this.#line.length >= LINE_MAX) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      const called = (): void => {
+        cancel()
+        resolve(true)
+      }
+      const cancel = clock.timer(LINE_MS_MAX, () => {
+        this.#line.splice(this.#line.indexOf(called), 1)
+        resolve(false)
+      })
+      this.#line.push(called)
+    })
+  }
+
+  leave(): void {
+    const next = this.#line.shift()
+    if (next === undefined) this.#isTaken = false
+    else next()
+  }
+}
+
+export interface WorkAheadParts {
+  readonly runtime: Runtime
+  readonly place: AheadPlace
+  readonly knobs?: Knobs | undefined
+}
+
+/** Done first, and the step is taken again after it; or the step is not taken at all. */
+export type Due = Promise<void> | 'too-much' | 'busy'
+
+/** For one request, however often its step is taken. */
+export class WorkAhead {
+  readonly #parts: WorkAheadParts
+  readonly #bytesMax: number
+  #worked: Map<KeyBytes, Worked> | undefined
+  #place: 'none' | 'taken' | 'refused' = 'none'
+  #tries = 0
+
+  constructor(parts: WorkAheadParts) {
+    this.#parts = parts
+    this.#bytesMax = (parts.knobs ?? defaultKnobs).stepBytesMax
+  }
+
+  get isEmpty(): boolean {
+    return this.#worked === undefined
+  }
+
+  /** The item with its state as it was parsed, if that is still the one. */
+  load(item: LoadedItem): LoadedItem {
+    const state = this.#of(item)?.state
+    return state === undefined ? item : { ...item, state, item: state.item }
+  }
+
+  /** The text that the action leaves, if it is known. */
+  jsonOf(item: StepItem['item']): Uint8Array | undefined {
+    return this.#worked === undefined ? undefined : this.#of(item)?.json
+  }
+
+  #of({ address, state }: StepItem['item']): Worked | undefined {
+    const worked = this.#worked?.get(address)
+    return worked !== undefined && worked.lsn === state.record?.lsn ? worked : undefined
+  }
+
+  /** Undefined if the step may be taken now. */
+  due(steps: readonly StepItem[]): Due | undefined {
+    if (lookedAtBytes(steps) <= this.#bytesMax) return undefined
+    let bytes = 0
+    for (const step of steps) if (this.#isLeft(step)) bytes += bytesOf(step)
+    if (bytes <= this.#bytesMax) return undefined
+    if (bytes > limits.lookedAtBytesMax) return 'too-much'
+    if (this.#place === 'refused' || this.#tries >= TRIES_MAX) return 'busy'
+    // Whoever waits for the place keeps nothing of what was loaded: the step loads it again.
+    if (this.#place === 'none') return this.#takePlace()
+    this.#tries += 1
+    return this.#work(steps)
+  }
+
+  async #takePlace(): Promise<void> {
+    const { place, runtime } = this.#parts
+    this.#place = (await place.take(runtime.clock)) ? 'taken' : 'refused'
+  }
+
+  /** The request is answered, and needs nothing of this any more. */
+  end(): void {
+    if (this.#place === 'taken') this.#parts.place.leave()
+    this.#place = 'none'
+    this.#worked = undefined
+  }
+
+  #isLeft({ action, item }: StepItem): boolean {
+    return (
+      item.state.record !== undefined &&
+      looksAtImage(action) &&
+      (this.isEmpty || this.#of(item) === undefined)
+    )
+  }
+
+  async #work(steps: readonly StepItem[]): Promise<void> {
+    this.#worked ??= new Map()
+    const turnBytes = this.#bytesMax * TURN_PART
+    let bytes = 0
+    for (const step of steps) {
+      const { address, state } = step.item
+      if (!this.#isLeft(step) || state.record === undefined) continue
+      bytes += bytesOf(step)
+      state.item()
+      if (bytes > turnBytes) await this.#turn()
+      this.#worked.set(address, { lsn: state.record.lsn, state, json: nextJson(state, step.action) })
+      if (bytes > turnBytes) {
+        bytes = 0
+        await this.#turn()
+      }
+    }
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#parts.runtime.defer(resolve))
+  }
+}
+
+/** Of all items that the step parses; nearly always little. */
+function lookedAtBytes(steps: readonly StepItem[]): number {
+  let bytes = 0
+  for (const { action, item } of steps) if (looksAtImage(action)) bytes += item.state.record?.itemBytes ?? 0
+  return bytes
+}
+
+const bytesOf = ({ item }: StepItem): number => item.state.record?.itemBytes ?? 0
+
+function nextJson(state: ItemState, action: Action): Uint8Array | undefined {
+  const { mutation } = action
+  if (mutation.kind !== 'update') return undefined
+  const verdict = decideWrite(state, { ...action, mutation })
+  return verdict.verdict === 'done' && verdict.next !== undefined
+    ? Buffer.from(JSON.stringify(verdict.next.item))
+    : undefined
+}

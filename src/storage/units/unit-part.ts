@@ -1,0 +1,200 @@
+// The part of a local node that serves units of work; units.ts says what it promises.
+//
+//   openSnapshot  snapshots.ts           --> a timestamp below the durable ceiling, from which on the past is kept
+//   readSnapshot  rules/visibility.ts    --> read marks
+//   rangeAt       unit-ranges.ts         --> the floor of the table
+//   lockItems     unit-locks.ts
+//
+// Reads are steps in the same line as writes: they see what is decided, and are answered once that is durable.
+import type { Timestamp } from '../../model/brand.js'
+import type { ItemRef } from '../../ledger/ledger.js'
+import { decideReadSnapshot, ifCommitted, stateAt } from '../../rules/visibility.js'
+import type { Ceiling } from '../transactions/ceiling.js'
+import { loadRef, type LoadedItem, type TransactionState } from '../transactions/contended.js'
+import type { Cuts } from './cuts.js'
+import type { HybridClock } from '../../line/hybrid-clock.js'
+import type { ItemSteps } from '../node/item-steps.js'
+import { both } from '../../line/line.js'
+import { asItIs, type Patience, type Step } from '../transactions/patience.js'
+import { concerns, pageAt, pageIfCommitted, pendingIn, preparedRecord } from './unit-ranges.js'
+import { inSpace } from '../../line/spaces.js'
+import type {
+  LockReply,
+  LockRequest,
+  OpenSnapshotReply,
+  OpenSnapshotRequest,
+  RangeAtReply,
+  RangeAtRequest,
+  ReadSnapshotReply,
+  ReadSnapshotRequest,
+  SnapshotRead,
+  UnitNode,
+} from './units.js'
+
+export interface UnitPartOptions extends TransactionState {
+  readonly clock: HybridClock
+  readonly steps: ItemSteps
+  readonly patience: Patience
+  readonly ceiling: Ceiling
+  readonly cuts: Cuts
+}
+
+const TOO_OLD = { answer: { verdict: 'snapshot-too-old' }, settled: undefined } as const
+
+export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
+  readonly #options: UnitPartOptions
+
+  constructor(options: UnitPartOptions) {
+    this.#options = options
+    // The images of steps that were taken back are not the past of anything.
+    options.line.onRollback(() => options.snapshots.dropAll())
+  }
+
+  async openSnapshot({ timestamp: wanted, above }: OpenSnapshotRequest): Promise<OpenSnapshotReply> {
+    const { line, clock, steps, snapshots, ceiling } = this.#options
+    const admission = line.admission()
+    if (admission !== undefined) await admission
+    // Of what was written after it the past has not been kept.
+    if (wanted !== undefined && wanted < steps.highest) return { timestamp: wanted, clock: clock.timestamp }
+    const timestamp = wanted ?? this.#pick(above)
+    clock.witness(timestamp)
+    snapshots.open(timestamp, line.settledAll())
+    const covered = ceiling.above(timestamp)
+    if (covered !== undefined) await covered
+    return { timestamp, clock: timestamp }
+  }
+
+  #pick(above: OpenSnapshotRequest['above']): Timestamp {
+    const { clock, cuts } = this.#options
+    return (above === 'decided' ? undefined : cuts.latest()) ?? clock.nextTimestamp()
+  }
+
+  closeSnapshot(timestamp: Timestamp): Promise<void> {
+    this.#options.snapshots.close(timestamp)
+    return Promise.resolve()
+  }
+
+  readSnapshot(request: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    const { at, items } = request
+    if (at === 'new') return this.#readNewSnapshot(request)
+    if (at === 'uncommitted') {
+      const results = items.map((ref) => readPrepared(loadRef(this.#options, ref)))
+      return Promise.resolve({ verdict: 'read', results })
+    }
+    return this.#options.patience.patiently(() => this.#readSnapshot(items, at), asItIs)
+  }
+
+  /** Mostly there is nothing to wait for, and opening and reading are one step. */
+  async #readNewSnapshot({ items, above }: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
+    const { line, snapshots, ceiling, patience } = this.#options
+    const admission = line.admission()
+    if (admission !== undefined) await admission
+    const at = this.#pick(above)
+    snapshots.open(at, line.settledAll())
+    const covered = ceiling.above(at)
+    const step = covered === undefined ? this.#readSnapshot(items, at) : undefined
+    if (step !== undefined && step.waitFor === undefined) {
+      if (step.settled !== undefined) await step.settled
+      return opened(step.answer, at)
+    }
+    if (covered !== undefined) await covered
+    return opened(await patience.patiently(() => this.#readSnapshot(items, at), asItIs), at)
+  }
+
+  #readSnapshot(refs: readonly ItemRef[], at: Timestamp): Step<ReadSnapshotReply> {
+    const { line, marks, snapshots } = this.#options
+    if (!snapshots.isOpen(at)) return TOO_OLD
+    const items = refs.map((ref) => loadRef(this.#options, ref))
+    const results = items.map((item): SnapshotRead => {
+      const verdict = decideReadSnapshot(item, at)
+      if (verdict.verdict === 'pending') return verdict
+      const { record } = stateAt(snapshots.history.of(item.address), item.state, at)
+      return { verdict: 'value', ...(record && { record }) }
+    })
+    const answer: ReadSnapshotReply = { verdict: 'read', results }
+    const waitFor = items.flatMap((item, n) => (results[n]?.verdict === 'pending' ? [item.address] : []))
+    if (waitFor.length > 0) return { answer, waitFor }
+    let settled: Promise<void> | undefined
+    for (const item of items) {
+      // Also where it was written later: a blind write from below would change what was read.
+      marks.raise(item.address, at)
+      const isCurrent = item.version === undefined || item.version <= at
+      settled = both(settled, isCurrent ? line.settledAt(item.address) : this.#settled(at))
+    }
+    return { answer, settled }
+  }
+
+  rangeAt(request: RangeAtRequest): Promise<RangeAtReply> {
+    const { at } = request
+    if (at === 'uncommitted')
+      return Promise.resolve({ verdict: 'read', page: pageIfCommitted(this.#options, request) })
+    return this.#options.patience.patiently(() => this.#rangeAt(request, at), asItIs)
+  }
+
+  #rangeAt(request: RangeAtRequest, at: Timestamp): Step<RangeAtReply> {
+    const { snapshots, floors } = this.#options
+    if (!snapshots.isOpen(at)) return TOO_OLD
+    const space = request.itemSpace ?? request.space
+    for (const item of pendingIn(this.#options, space)) {
+      const verdict = decideReadSnapshot(item, at)
+      if (verdict.verdict === 'pending' && concerns(request, item))
+        return { answer: verdict, waitFor: [item.address] }
+    }
+    floors.raise(space, at)
+    const page = pageAt(this.#options, request, at)
+    return { answer: { verdict: 'read', page }, settled: this.#settled(at) }
+  }
+
+  #settled(at: Timestamp): Promise<void> | undefined {
+    const { snapshots, line } = this.#options
+    const settled = snapshots.settled(at)
+    if (settled !== undefined) line.hurry(settled)
+    return settled
+  }
+
+  lockItems(request: LockRequest): Promise<LockReply> {
+    return this.#options.patience.patiently(() => this.#lockItems(request), asItIs)
+  }
+
+  #lockItems({ unit, items: refs, until }: LockRequest): Step<LockReply> {
+    const { locks, patience, cuts } = this.#options
+    const items = refs.map((ref) => loadRef(this.#options, ref))
+    for (const [n, item] of items.entries()) {
+      const holder = locks.keptBy(item.address, unit) ?? writerOf(item)
+      const ref = refs[n] as ItemRef
+      if (holder !== undefined)
+        return { answer: { verdict: 'conflict', item: ref, holder }, waitFor: [item.address] }
+    }
+    const addresses = items.map(({ address }) => address)
+    const taken = locks.take(addresses, unit, until)
+    if (taken) cuts.pass()
+    // Whoever waited for a younger unit's lock waits for an older one's now.
+    for (const address of taken ? addresses : []) patience.changed(address)
+    return { answer: { verdict: taken ? 'locked' : 'too-many' }, settled: undefined }
+  }
+
+  unlockItems(request: { readonly unit: string; readonly items: readonly ItemRef[] }): Promise<void> {
+    const { locks, patience } = this.#options
+    for (const { space, key } of request.items) {
+      const address = inSpace(space, key.bytes)
+      if (locks.release(address, request.unit)) patience.changed(address)
+    }
+    return Promise.resolve()
+  }
+}
+
+const opened = (reply: ReadSnapshotReply, at: Timestamp): ReadSnapshotReply =>
+  reply.verdict === 'read' ? { verdict: 'read', results: reply.results, at } : reply
+
+/** The image that the item would have if all that is pending were committed. */
+function readPrepared(item: LoadedItem): SnapshotRead {
+  const last = ifCommitted(item)
+  const record = last === undefined ? item.state.record : preparedRecord(last, item)
+  return { verdict: 'value', ...(record && { record }) }
+}
+
+/** A transaction that is about to write the item. */
+const writerOf = (item: LoadedItem): string | undefined => {
+  const verdict = decideReadSnapshot(item, Infinity as Timestamp)
+  return verdict.verdict === 'pending' ? verdict.tx : undefined
+}

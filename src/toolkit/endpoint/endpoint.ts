@@ -1,0 +1,62 @@
+// A DynamoDB endpoint as the toolkit sees it: operations by name, in the shapes of the AWS SDK.
+//
+//   DynamoDBClient --clientEndpoint--> Endpoint <--routerEndpoint-- a store in this process
+//                                         ^------- an endpoint in the simulator, or one that fails on purpose
+//
+// Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { DirectUnits } from '../../port/direct-units.js'
+import { callExtension, type SdkCommand, tellSends } from '../native/extension.js'
+import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
+import { loadSdk, type Sdk } from './sdk.js'
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /**
+   * Told of each send that failed, the last one included, by an endpoint that sends again by itself as the SDK does: a
+   * request that was refused in the end may have been carried out before, if an answer was lost.
+   */
+  readonly sendFailed?: (error: unknown) => void
+}
+
+export interface Endpoint {
+  call<Name extends EndpointOperation>(
+    operation: Name,
+    input: EndpointInput<Name>,
+    options?: CallOptions,
+  ): Promise<EndpointOutput<Name>>
+  /**
+   * An operation of Seriatim's own (docs/reference/wire.md), in the JSON of the wire: binaries are base64 here. What an endpoint
+   * answers that is not Seriatim differs from one to the next (probe.ts); it may also not have this.
+   */
+  extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
+  /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
+  readonly losesNoAnswers?: true
+  /** The shortest way, where the endpoint is a store in this process. */
+  readonly direct?: DirectUnits
+}
+
+/** One that may be Seriatim's. */
+export type ExtendedEndpoint = Endpoint & Required<Pick<Endpoint, 'extension'>>
+
+/** Any official DynamoDBClient, whatever it talks to. */
+export function clientEndpoint(client: DynamoDBClient): ExtendedEndpoint {
+  return {
+    async call(operation, input, options = {}) {
+      const command = commandOf(await loadSdk(), operation, input)
+      const { signal, sendFailed } = options
+      if (sendFailed !== undefined) tellSends(command, sendFailed)
+      const send = client.send.bind(client) as (
+        command: unknown,
+        options: { abortSignal?: AbortSignal },
+      ) => Promise<never>
+      return send(command, signal === undefined ? {} : { abortSignal: signal })
+    },
+    extension: (operation, input, options) => callExtension(client, operation, input, options),
+  }
+}
+
+function commandOf(sdk: Sdk, operation: EndpointOperation, input: unknown): SdkCommand {
+  const Command = sdk[`${operation}Command`] as new (input: never) => SdkCommand
+  return new Command(input as never)
+}

@@ -1,0 +1,121 @@
+// Tables as a unit needs to know them: where the key of an item is, and what its indexes hold.
+import type { TableDescription } from '@aws-sdk/client-dynamodb'
+import type { KeySchema, Projection } from '../../model/table.js'
+import {
+  attribute,
+  setAttribute,
+  type Item,
+  type KeyAttributeType,
+  type MutableItem,
+} from '../../model/value.js'
+import { unitLimits } from '../limits.js'
+import type { TableLayout } from '../endpoint/protocol.js'
+
+export type IndexLayout = TableLayout['indexes'][number]
+
+/** Layouts that were described once, until they are forgotten. */
+export class Layouts {
+  readonly #describe: (table: string) => Promise<TableDescription>
+  /** Oldest first. */
+  readonly #known = new Map<string, TableLayout | Promise<TableLayout>>()
+
+  constructor(describe: (table: string) => Promise<TableDescription>) {
+    this.#describe = describe
+  }
+
+  of(table: string): TableLayout | Promise<TableLayout> {
+    return this.#known.get(table) ?? this.#load(table)
+  }
+
+  /** After an answer that a table which was made anew could explain. */
+  forget(tables: Iterable<string>): void {
+    for (const table of tables) this.#known.delete(table)
+  }
+
+  async #load(table: string): Promise<TableLayout> {
+    const loading = this.#describe(table).then((description) => layoutOf(table, description))
+    this.#remember(table, loading)
+    try {
+      const layout = await loading
+      this.#remember(table, layout)
+      return layout
+    } catch (error) {
+      this.#known.delete(table)
+      throw error
+    }
+  }
+
+  #remember(table: string, layout: TableLayout | Promise<TableLayout>): void {
+    this.#known.set(table, layout)
+    if (this.#known.size <= unitLimits.layoutsMax) return
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest)
+      return
+    }
+  }
+}
+
+export function layoutOf(table: string, description: TableDescription): TableLayout {
+  const types = new Map(
+    description.AttributeDefinitions?.map((one) => [
+      one.AttributeName,
+      one.AttributeType as KeyAttributeType,
+    ]),
+  )
+  const keyOf = (elements: TableDescription['KeySchema'] = []): KeySchema => {
+    const part = (type: string): KeySchema['partition'] | undefined => {
+      const name = elements.find((one) => one.KeyType === type)?.AttributeName
+      return name === undefined ? undefined : { name, type: types.get(name) ?? 'S' }
+    }
+    const sort = part('RANGE')
+    return { partition: part('HASH') ?? { name: '', type: 'S' }, ...(sort !== undefined && { sort }) }
+  }
+  const indexOf =
+    (kind: 'global' | 'local') =>
+    (one: NonNullable<TableDescription['LocalSecondaryIndexes']>[number]): IndexLayout => ({
+      name: one.IndexName ?? '',
+      kind,
+      key: keyOf(one.KeySchema),
+      projection: projectionOf(one.Projection),
+    })
+  return {
+    name: table,
+    key: keyOf(description.KeySchema),
+    indexes: [
+      ...(description.GlobalSecondaryIndexes ?? []).map(indexOf('global')),
+      ...(description.LocalSecondaryIndexes ?? []).map(indexOf('local')),
+    ],
+  }
+}
+
+export const keyNames = (key: KeySchema): readonly string[] =>
+  key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]
+
+/** The attributes of a position in a table or index, as LastEvaluatedKey has them. */
+export const positionNames = (layout: TableLayout, index: IndexLayout | undefined): readonly string[] =>
+  index === undefined ? keyNames(layout.key) : [...new Set([...keyNames(layout.key), ...keyNames(index.key)])]
+
+/** What of an item an index holds. */
+export function projected(layout: TableLayout, index: IndexLayout | undefined, item: Item): Item {
+  if (index === undefined || index.projection.type === 'ALL') return item
+  const included = index.projection.type === 'INCLUDE' ? index.projection.attributes : []
+  return pick(item, new Set([...positionNames(layout, index), ...included]))
+}
+
+/** Only those attributes of the item that have one of the names. */
+export function pick(item: Item, names: Iterable<string>): Item {
+  const picked: MutableItem = {}
+  for (const name of names) {
+    const value = attribute(item, name)
+    if (value !== undefined) setAttribute(picked, name, value)
+  }
+  return picked
+}
+
+type DescribedProjection = NonNullable<TableDescription['LocalSecondaryIndexes']>[number]['Projection']
+
+function projectionOf(described: DescribedProjection): Projection {
+  if (described?.ProjectionType === 'KEYS_ONLY') return { type: 'KEYS_ONLY' }
+  if (described?.ProjectionType !== 'INCLUDE') return { type: 'ALL' }
+  return { type: 'INCLUDE', attributes: described.NonKeyAttributes ?? [] }
+}
