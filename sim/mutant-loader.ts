@@ -1,11 +1,14 @@
 // Module hooks: changes the text of one module while it is loaded. Runs in the thread of the hooks.
+import { existsSync } from 'node:fs'
 import type { LoadHook } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import type { Mutant } from './mutants.js'
 
 let url = ''
 let mutant: Mutant | undefined
 
 export function initialize(data: { readonly url: string; readonly mutant: Mutant }): void {
+  if (!existsSync(fileURLToPath(data.url))) throw new Error(`there is no module ${data.url} to change`)
   url = data.url
   mutant = data.mutant
 }

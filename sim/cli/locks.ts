@@ -61,8 +61,8 @@ function loadMutant(name: string): void {
   const edits = LOCK_MUTANTS[name]
   if (edits === undefined) throw new UsageError(`there is no mutant '${name}'; --mutant list names them`)
   for (const [at, mutant] of edits.entries()) {
-    const url = new URL(`../${mutant.module}`, import.meta.url).href
+    const url = new URL(`../../src/${mutant.module}`, import.meta.url).href
     // Each edit has an instance of the loader of its own.
-    register(new URL(`../sim/mutant-loader.js?${at}`, import.meta.url), { data: { url, mutant } })
+    register(new URL(`../mutant-loader.js?${at}`, import.meta.url), { data: { url, mutant } })
   }
 }

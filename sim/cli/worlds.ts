@@ -188,7 +188,7 @@ function aimsOf(text: string): readonly Aim[] {
 
 function loadMutant(name: string): void {
   const mutant = MUTANTS[name]!
-  const url = new URL(`../${mutant.module}`, import.meta.url).href
+  const url = new URL(`../../src/${mutant.module}`, import.meta.url).href
   register(new URL('../mutant-loader.js', import.meta.url), { data: { url, mutant } })
 }
 
