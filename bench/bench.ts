@@ -17,24 +17,24 @@
 import { Generator } from './load/generator-process.js'
 import type { UnitRecord } from './records.js'
 
-export interface Unit {
+export interface Measurement {
   /** Unique in a run; the key of its record. */
   readonly id: string
   readonly estimateMs: number
 }
 
 export interface Session {
-  run(unit: Unit): Promise<UnitRecord>
+  run(unit: Measurement): Promise<UnitRecord>
   close(): Promise<void>
 }
 
 export type Records = Readonly<Record<string, UnitRecord>>
 
-export interface Group {
+export interface BenchGroup {
   readonly name: string
   /** To start and fill what it measures. */
   readonly setupMs: number
-  readonly units: readonly Unit[]
+  readonly units: readonly Measurement[]
   /** With what the run has measured so far, of an earlier part of it too: rates that were found are kept to. */
   open(generator: Generator, done: Records): Promise<Session>
 }
@@ -49,10 +49,10 @@ export function groupOf<State>({
 }: {
   readonly name: string
   readonly setupMs: number
-  readonly units: readonly (Unit & { run(state: State): Promise<UnitRecord> })[]
+  readonly units: readonly (Measurement & { run(state: State): Promise<UnitRecord> })[]
   readonly open: (generator: Generator, done: Records) => Promise<State>
   readonly close: (state: State) => Promise<void>
-}): Group {
+}): BenchGroup {
   const byId = new Map(units.map((unit) => [unit.id, unit]))
   return {
     name,
@@ -69,7 +69,7 @@ export function groupOf<State>({
 }
 
 export interface RunOptions {
-  readonly groups: readonly Group[]
+  readonly groups: readonly BenchGroup[]
   /** Records of an interrupted run. */
   readonly done: Records
   /** Called with all records after each unit. */
@@ -81,7 +81,7 @@ export interface RunOptions {
 /** Runs what is not done yet. A unit that fails leaves a record that says so, and the run goes on. */
 export async function runGroups(options: RunOptions): Promise<Records> {
   const records: Record<string, UnitRecord> = { ...options.done }
-  const isLeft = ({ id }: Unit): boolean => records[id] === undefined || records[id].kind === 'failed'
+  const isLeft = ({ id }: Measurement): boolean => records[id] === undefined || records[id].kind === 'failed'
   const left = options.groups
     .map((group) => ({ group, units: group.units.filter(isLeft) }))
     .filter(({ units }) => units.length > 0)
@@ -121,7 +121,8 @@ const failed = (error: unknown): UnitRecord => ({
   reason: error instanceof Error ? error.message : String(error),
 })
 
-const sumOf = (units: readonly Unit[]): number => units.reduce((sum, { estimateMs }) => sum + estimateMs, 0)
+const sumOf = (units: readonly Measurement[]): number =>
+  units.reduce((sum, { estimateMs }) => sum + estimateMs, 0)
 
 /** What is left by the estimates, corrected by how wrong they were so far. */
 export class TimeLeft {

@@ -6,7 +6,7 @@ import {
   indexAttribute,
   ITEM_BYTES,
   ITEM_TABLE,
-  keyText,
+  workloadKey,
   PARTITION_ITEMS,
   PARTITION_TABLE,
   partitionItem,
@@ -36,7 +36,7 @@ export async function fillPartitions(
   if (from === 0) await createTable(endpoint, PARTITION_TABLE, { pk: 'S', sk: 'N' }, 0)
   const more = partitions - from
   await writeItems(endpoint, PARTITION_TABLE, more * PARTITION_ITEMS, (number) =>
-    partitionItem(keyText(from + (number % more)), Math.floor(number / more), itemBytes),
+    partitionItem(workloadKey(from + (number % more)), Math.floor(number / more), itemBytes),
   )
 }
 
@@ -59,8 +59,8 @@ export async function addItems(
   from: number,
 ): Promise<void> {
   await writeItems(endpoint, table, items - from, (number) => {
-    const indexKeys = Array.from({ length: indexes }, () => keyText((from + number) % INDEX_KEYS.to))
-    return plainItem(keyText(from + number), itemBytes, indexKeys)
+    const indexKeys = Array.from({ length: indexes }, () => workloadKey((from + number) % INDEX_KEYS.to))
+    return plainItem(workloadKey(from + number), itemBytes, indexKeys)
   })
 }
 

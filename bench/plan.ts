@@ -1,5 +1,5 @@
 // The groups of a run, from its settings.
-import type { Group } from './bench.js'
+import type { BenchGroup } from './bench.js'
 import { appendGroup } from './groups/append.js'
 import { costGroup } from './groups/costs.js'
 import { equalGroup } from './groups/equal.js'
@@ -20,11 +20,11 @@ import { peerWorkloads } from './workloads.js'
 /** A profile needs many samples. */
 const PROFILE_STRETCH = 3
 
-export function planOf(settings: Settings): readonly Group[] {
+export function planOf(settings: Settings): readonly BenchGroup[] {
   return settings.parts.flatMap((part) => groupsFor(part, settings))
 }
 
-function groupsFor(part: Part, settings: Settings): Group | readonly Group[] {
+function groupsFor(part: Part, settings: Settings): BenchGroup | readonly BenchGroup[] {
   const paper = { ...settings, ...settings.experiments, variants: VARIANTS }
   const scale = { items: settings.items, partitions: settings.partitions }
   switch (part) {

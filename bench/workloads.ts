@@ -65,7 +65,7 @@ export const isJudged = ({ name }: Workload): boolean =>
 export const KEY_PLACEHOLDER = 'user-#########'
 export const KEY_DIGITS = 9
 
-export const keyText = (number: number): string => `user-${String(number).padStart(KEY_DIGITS, '0')}`
+export const workloadKey = (number: number): string => `user-${String(number).padStart(KEY_DIGITS, '0')}`
 
 const KEY_BYTES = KEY_PLACEHOLDER.length
 /** Of the attribute names `id` and `data`. */
@@ -199,7 +199,7 @@ const UPDATE = {
 
 /** What a server answers to a request for that many items, as a bare server sends it. */
 export function answerTo(operation: Operation, items: number, itemBytes: number): string {
-  const Item = plainItem(keyText(1), itemBytes)
+  const Item = plainItem(workloadKey(1), itemBytes)
   const times = <T>(one: T): T[] => Array.from({ length: items }, () => one)
   switch (operation) {
     case 'GetItem':
@@ -210,10 +210,10 @@ export function answerTo(operation: Operation, items: number, itemBytes: number)
       return JSON.stringify({ UnprocessedItems: {} })
     case 'Query':
       return JSON.stringify({
-        Items: times(0).map((_, sort) => partitionItem(keyText(1), sort, itemBytes)),
+        Items: times(0).map((_, sort) => partitionItem(workloadKey(1), sort, itemBytes)),
         Count: items,
         ScannedCount: items,
-        LastEvaluatedKey: { pk: { S: keyText(1) }, sk: { N: String(items - 1) } },
+        LastEvaluatedKey: { pk: { S: workloadKey(1) }, sk: { N: String(items - 1) } },
       })
     case 'PutItem':
     case 'UpdateItem':

@@ -6,13 +6,13 @@ import type {
   WriteTransactionOutcome,
 } from '../src/coordinator/coordinator.js'
 import type { Timestamp } from '../src/model/brand.js'
-import type { Unit } from '../src/router/units/unit.js'
+import type { RequestUnit } from '../src/router/units/unit.js'
 import type { WriteRequest } from '../src/rules/item.js'
 import type { ItemRecord, WriteOutcome } from '../src/storage/node/storage-node.js'
 import { type Request, keyNamed } from './actions.js'
 import type { ActionVerdict } from '../src/storage/transactions/transactions.js'
 import type { Image, WriteEntry } from './history.js'
-import type { CallOptions, Network } from './network.js'
+import type { MessageOptions, Network } from './network.js'
 import { type Cluster, nodeOf } from './processes.js'
 import { TABLE } from './table.js'
 import { EPOCH_MICROS, type Life, type SimProcess } from './process.js'
@@ -89,7 +89,7 @@ export class SimClient {
 
   /** The commit of a unit of work, and what the judges hold it to. Repeated as a write transaction is. */
   async commitUnit(
-    unit: Unit,
+    unit: RequestUnit,
     work: SentWork & { readonly writes: readonly Request[] },
     judged: Judged,
     token?: { readonly again: boolean },
@@ -361,7 +361,7 @@ export class SimClient {
     }
   }
 
-  #patience(role: 'coordinator' | 'node'): CallOptions {
+  #patience(role: 'coordinator' | 'node'): MessageOptions {
     const { min, max } = PATIENCE_MS[role]
     return { timeoutMs: this.random.skewed(min, max), once: true }
   }

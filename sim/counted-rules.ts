@@ -1,5 +1,5 @@
 // The rules as they are, with a count of how often each of section 4's permissions was made use of.
-import type { StepAction } from '../src/rules/beside.js'
+import type { WriteStepAction } from '../src/rules/write-step.js'
 import { type RuleFunctions, ruleFunctions } from '../src/storage/transactions/rule-functions.js'
 import type { Tally } from './faults.js'
 
@@ -8,7 +8,7 @@ const FINISHED = { commit: 'verdict/commit ', cancel: 'verdict/cancel ' } as con
 /** `onDone`: told of what is about to be done in one step, and what the clock of its node will say then. */
 export function countedRules(
   tally: Tally,
-  onDone?: (steps: readonly StepAction[], done: { timestamp: number; clock: number }) => void,
+  onDone?: (steps: readonly WriteStepAction[], done: { timestamp: number; clock: number }) => void,
 ): RuleFunctions {
   return {
     ...ruleFunctions,
@@ -26,8 +26,8 @@ export function countedRules(
       tally.add(FINISHED[decision], verdict.verdict)
       return verdict
     },
-    decideStep: (steps, now, rules, place) => {
-      const verdict = ruleFunctions.decideStep(steps, now, rules, place)
+    decideWriteStep: (steps, now, rules, place) => {
+      const verdict = ruleFunctions.decideWriteStep(steps, now, rules, place)
       tally.add('verdict/step ', verdict.verdict)
       if (verdict.verdict === 'done') {
         const pending = steps.flatMap(({ item }) => item.pending.map(({ timestamp }) => timestamp))

@@ -1,5 +1,5 @@
 // What a long run must have seen: a fault that never happened, or a rule that was never made use of, was not tested.
-import type { Fault, Tally } from './faults.js'
+import type { SimFault, Tally } from './faults.js'
 import { DRAWN_KNOBS } from './knobs.js'
 import type { JournalOf, Processes } from './world.js'
 
@@ -56,7 +56,7 @@ const VERDICTS = {
   none: ['read-latest value', 'read-latest pending'],
 } as const
 
-const FAULT_EVENTS: Readonly<Record<Fault, readonly string[]>> = {
+const FAULT_EVENTS: Readonly<Record<SimFault, readonly string[]>> = {
   delay: ['delay'],
   drop: ['drop'],
   repeat: ['repeat'],
@@ -107,7 +107,7 @@ const TORN_GROUP = 'fault/torn-group'
 
 /** What was run. */
 export interface Covered {
-  readonly faults: ReadonlySet<Fault>
+  readonly faults: ReadonlySet<SimFault>
   readonly rules: 'all' | 'none'
   readonly journal?: JournalOf
   readonly processes?: Processes

@@ -6,7 +6,7 @@
 //   ... until each has had its number, or there have been too many worlds
 //
 // The list is written down, not gathered: a point that has vanished is missed, and a new one must be put in.
-import type { Aim } from './aims.js'
+import type { Aim } from './planned-crashes.js'
 import { UNIT_METHODS } from './node-methods.js'
 import { Random } from '../src/runtime/seeded-random.js'
 import { type SimulationOptions, simulateWorld, type WorldResult } from './simulate.js'
@@ -116,7 +116,7 @@ export interface CrashPointOptions {
   readonly workloads: readonly string[]
   readonly journal?: JournalOf
   readonly processes?: Processes
-  readonly onWorld?: (world: WorldResult, settled: number) => void
+  readonly onWorld?: (world: WorldResult, whenDurable: number) => void
 }
 
 export interface CrashPointReport {

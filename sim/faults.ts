@@ -1,7 +1,7 @@
 // What can go wrong in a simulated world, and how often.
 
 export const FAULTS = ['delay', 'drop', 'repeat', 'partition', 'crash', 'clock', 'disk'] as const
-export type Fault = (typeof FAULTS)[number]
+export type SimFault = (typeof FAULTS)[number]
 
 export const rates = {
   /** Of all messages between processes. */

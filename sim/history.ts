@@ -47,13 +47,13 @@ export interface RangeSeen {
 }
 
 /** A query or scan at a timestamp. */
-export interface RangeEntry extends Span, RangeSeen {
+export interface HistoryRange extends Span, RangeSeen {
   readonly kind: 'range'
   readonly timestamp: number
 }
 
 /** A read transaction that was answered. */
-export interface ReadEntry extends Span {
+export interface HistoryRead extends Span {
   readonly kind: 'read'
   readonly timestamp: number
   readonly images: ReadonlyMap<string, Image>
@@ -68,10 +68,10 @@ export interface LookEntry extends Span {
   readonly failed?: BoundCondition
 }
 
-export type HistoryEntry = WriteEntry | ReadEntry | RangeEntry | LookEntry
+export type HistoryEntry = WriteEntry | HistoryRead | HistoryRange | LookEntry
 
 /** The id of the write that left this image. */
-export function writerOf(image: Image): string | undefined {
+export function requestThatWrote(image: Image): string | undefined {
   const tag = image?.['w']
   return tag !== undefined && 'S' in tag ? tag.S : undefined
 }

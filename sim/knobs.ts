@@ -29,7 +29,7 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   historySpareKeysMax: [1, 64],
   historyBytesMax: [8 * 1024, 1024 * 1024],
   snapshotsMax: [8, 500],
-  idleCutsMax: [1, 8],
+  idleBoundariesMax: [1, 8],
   unitLocksMax: [2, 50],
   waitersMax: [1, 100],
   textSlabBytes: [2 * 1024, 8 * 1024],

@@ -8,7 +8,7 @@
 // machine coordinates by itself (one-process.ts).
 import type { KeyBytes, TxId } from '../src/model/brand.js'
 import type { Knobs } from '../src/model/knobs.js'
-import type { StepAction } from '../src/rules/beside.js'
+import type { WriteStepAction } from '../src/rules/write-step.js'
 import { JournalLine, type JournalLineOptions } from '../src/line/journal-line.js'
 import type { Line } from '../src/line/line.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
@@ -101,7 +101,7 @@ export class Machine {
   }
 
   /** Transactions in one round need not leave a record: what they write says whose it is. */
-  #noteStep(steps: readonly StepAction[], done: Pick<DecidedStep, 'timestamp' | 'clock'>): void {
+  #noteStep(steps: readonly WriteStepAction[], done: Pick<DecidedStep, 'timestamp' | 'clock'>): void {
     const request = this.#cluster.witness.requestOf(steps.map(({ action }) => action))
     if (request === undefined) return
     const addresses = new Set(steps.map(({ action }) => inSpace(action.table.space, action.key.bytes)))

@@ -18,7 +18,7 @@ export interface Mutant {
 
 const prepare = 'rules/prepare.js'
 const finish = 'rules/finish.js'
-const beside = 'rules/beside.js'
+const beside = 'rules/write-step.js'
 const part = 'storage/transactions/transaction-part.js'
 const finishing = 'storage/transactions/transaction-finish.js'
 const reads = 'storage/transactions/transaction-reads.js'
@@ -78,7 +78,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'undecided-condition-guessed': {
-    module: 'rules/worlds.js',
+    module: 'rules/possible-images.js',
     find: "rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }",
     replace: 'first',
     ...bank,
@@ -106,7 +106,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   // Rules: single writes and transactions in one round.
   'before-prepared-unchecked': {
     module: beside,
-    find: "return !isContended(item) || (result?.verdict === 'fine' && pendingHolds(item, result.image));",
+    find: "return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image));",
     replace: 'return true;',
     ...mixed,
   },
@@ -125,8 +125,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'read-marks-not-raised': {
     module: reads,
-    find: 'marks.raise(item.address, timestamp);\n        return { answer, settled: both(',
-    replace: 'void marks;\n        return { answer, settled: both(',
+    find: 'marks.raise(item.address, timestamp);\n        return { answer, whenDurable: both(',
+    replace: 'void marks;\n        return { answer, whenDurable: both(',
     ...mixed,
   },
   'second-phase-leaves-no-mark': {
@@ -171,14 +171,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     options: ['--seed', '8', ...PLAIN],
   },
   'doubt-forgotten': {
-    module: 'storage/transactions/doubts.js',
+    module: 'storage/transactions/in-doubt.js',
     find: '[...pendings.items()].map((item) => [item,',
     replace: '[].map((item) => [item,',
     ...bank,
     options: ['--seed', '7', ...PLAIN],
   },
   'doubt-dispelled-early': {
-    module: 'storage/transactions/patience.js',
+    module: 'storage/transactions/step-retries.js',
     find: 'if (unseen !== undefined)',
     replace: 'if (false)',
     workload: 'looks',
@@ -193,7 +193,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'visible-upon-unsettled': {
     module: finishing,
-    find: "const put = settled ? 'putVisible' : 'put';",
+    find: "const put = isDurable ? 'putVisible' : 'put';",
     replace: "const put = 'putVisible';",
     workload: 'looks',
     rules: 'all',
@@ -209,7 +209,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   // The journal and its line.
   'answer-before-durable': {
     module: line,
-    find: 'this.#hurry();\n        return settling;',
+    find: 'this.#hurry();\n        return whenDurableUnhurried;',
     replace: 'this.#hurry();\n        return undefined;',
     ...mixed,
   },
@@ -264,8 +264,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'ahead-not-hurried': {
     module: part,
-    find: 'const settled = line.settled() ?? settledAt(line, items);',
-    replace: 'const settled = line.settling() ?? settledAt(line, items);',
+    find: 'const whenDurable = line.whenDurable() ?? whenDurableAt(line, items);',
+    replace: 'const whenDurable = line.whenDurableUnhurried() ?? whenDurableAt(line, items);',
     ...shared,
   },
   'run-not-checked': {
@@ -295,15 +295,15 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'visible-before-decision': {
     module: finishing,
-    find: 'const settled = run === undefined && this.#areSettled(addresses);',
-    replace: 'const settled = this.#areSettled(addresses);',
+    find: 'const isDurable = run === undefined && this.#areDurable(addresses);',
+    replace: 'const isDurable = this.#areDurable(addresses);',
     ...shared,
   },
   // What was seen of a failed step and is forgotten is met too seldom: test/storage/unsettled.test.ts fails with it.
   'commit-not-hurried': {
     module: finishing,
-    find: 'const durable = settled ? line.settling() : line.settled();',
-    replace: 'const durable = line.settling();',
+    find: 'const durable = isDurable ? line.whenDurableUnhurried() : line.whenDurable();',
+    replace: 'const durable = line.whenDurableUnhurried();',
     ...shared,
   },
   'refusal-not-fenced': {
@@ -351,8 +351,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'refusal-of-unsettled-answered': {
     module: part,
-    find: "outcome: 'refused', verdicts }, settled: settledAt(line, itemsOf(steps)) }",
-    replace: "outcome: 'refused', verdicts }, settled: undefined }",
+    find: "outcome: 'refused', verdicts }, whenDurable: whenDurableAt(line, itemsOf(steps)) }",
+    replace: "outcome: 'refused', verdicts }, whenDurable: undefined }",
     ...oneProcess,
     workload: 'checks',
   },
@@ -371,7 +371,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'one-round-before-durable': {
     module: part,
-    find: '? line.settled()\n                        : both(',
+    find: '? line.whenDurable()\n                        : both(',
     replace: '? undefined\n                        : both(',
     ...oneProcess,
   },

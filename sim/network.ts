@@ -21,7 +21,7 @@ export interface NetworkOptions {
   readonly sends: 'frozen' | 'as it is'
 }
 
-export interface CallOptions {
+export interface MessageOptions {
   /** Absent: the caller keeps the time itself. */
   readonly timeoutMs?: number
   /** A message from a client, which a network of connections delivers at most once. */
@@ -77,7 +77,7 @@ export class Network {
     to: SimProcess,
     service: string,
     methods: readonly (keyof T & string)[],
-    options: CallOptions,
+    options: MessageOptions,
   ): T {
     return Object.fromEntries(
       methods.map((method) => {
@@ -91,7 +91,7 @@ export class Network {
     life: Life,
     to: SimProcess,
     { service, method, args }: CallRequest,
-    options: CallOptions,
+    options: MessageOptions,
   ): Promise<unknown> {
     return this.#call(life, this.#routeOf(life.process, to, service, method), args, options)
   }
@@ -119,7 +119,7 @@ export class Network {
     this.#cut.clear()
   }
 
-  #call(life: Life, route: Route, args: readonly unknown[], options: CallOptions): Promise<unknown> {
+  #call(life: Life, route: Route, args: readonly unknown[], options: MessageOptions): Promise<unknown> {
     this.#send(args)
     return new Promise((resolve, reject) => {
       if (!life.reach(route.points.beforeSend)) return
@@ -137,7 +137,7 @@ export class Network {
     id: number,
     { to, method }: Route,
     reject: OpenCall['reject'],
-    { timeoutMs }: CallOptions,
+    { timeoutMs }: MessageOptions,
   ): () => void {
     if (timeoutMs === undefined) return NO_TIMER
     return this.#around.scheduler.after(timeoutMs * 1000, 'timeout', () => {
@@ -169,7 +169,7 @@ export class Network {
     return happened
   }
 
-  #receive(caller: Life, id: number, route: Route, args: readonly unknown[], options: CallOptions): void {
+  #receive(caller: Life, id: number, route: Route, args: readonly unknown[], options: MessageOptions): void {
     const { to, service, method, points } = route
     const callee = to.life
     if (callee?.services === undefined || !callee.reach(points.beforeReceive)) return
@@ -201,7 +201,7 @@ export class Network {
     caller: Life,
     id: number,
     { from, to, answer, points }: Route,
-    options: CallOptions,
+    options: MessageOptions,
     settle: (call: OpenCall) => void,
   ): void {
     if (!callee.reach(points.beforeAnswer)) return

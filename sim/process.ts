@@ -7,8 +7,8 @@
 // What a dead life still has on the stack runs on, but its timers never fire, its messages never leave and its promises
 // never settle.
 import type { Runtime } from '../src/runtime/runtime.js'
-import type { Aims } from './aims.js'
-import { type Fault, rates, type Tally } from './faults.js'
+import type { Aims } from './planned-crashes.js'
+import { type SimFault, rates, type Tally } from './faults.js'
 import type { Random } from '../src/runtime/seeded-random.js'
 import type { Scheduler } from './scheduler.js'
 
@@ -18,7 +18,7 @@ export type Role = 'node' | 'coordinator' | 'recovery' | 'client'
 export interface Surroundings {
   readonly scheduler: Scheduler
   readonly random: Random
-  readonly faults: ReadonlySet<Fault>
+  readonly faults: ReadonlySet<SimFault>
   readonly tally: Tally
   /** False while the world comes to rest: nothing goes wrong any more. */
   readonly trouble: { on: boolean }

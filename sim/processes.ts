@@ -6,9 +6,9 @@ import type { LedgerSlot } from '../src/model/brand.js'
 import type { Knobs } from '../src/model/knobs.js'
 import type { TableShape } from '../src/model/table.js'
 import { startRecovery } from '../src/recovery/recovery.js'
-import type { TransactionRules } from '../src/rules/switches.js'
+import type { TransactionRules } from '../src/rules/section-4.js'
 import type { Runtime } from '../src/runtime/runtime.js'
-import { OutcomeUnknown } from '../src/line/errors.js'
+import { DurabilityUnknown } from '../src/line/errors.js'
 import type { TransactionNode } from '../src/storage/transactions/transactions.js'
 import type { UnitNode } from '../src/storage/units/units.js'
 import type { SimNode } from './machine.js'
@@ -62,7 +62,7 @@ export function clusterNetwork(
     onBroken,
     sends,
     isExpected,
-    unanswered: (what) => new OutcomeUnknown(what),
+    unanswered: (what) => new DurabilityUnknown(what),
   })
 }
 

@@ -8,9 +8,9 @@ import type {
   HistoryEntry,
   Image,
   LookEntry,
-  RangeEntry,
+  HistoryRange,
   RangeSeen,
-  ReadEntry,
+  HistoryRead,
   WriteEntry,
   WrittenAction,
 } from './history.js'
@@ -35,9 +35,9 @@ export interface WriteDraft {
 
 export class Recorder {
   readonly writes: WriteDraft[] = []
-  readonly reads: ReadEntry[] = []
+  readonly reads: HistoryRead[] = []
   readonly looks: LookEntry[] = []
-  readonly ranges: RangeEntry[] = []
+  readonly ranges: HistoryRange[] = []
   readonly found = new Findings()
   readonly #tally: Tally
   readonly #inFlight = new Map<string, Set<{ contended: boolean }>>()

@@ -48,7 +48,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Ranges over overlay and index.
   'merge-loses-last-keys': {
-    module: 'line/view.js',
+    module: 'line/merged-view.js',
     find: 'while (next.done !== true) {',
     replace: 'if (next.done !== true) {',
     ...mixed,

@@ -1,6 +1,6 @@
 // The index of a simulated machine: what was applied survives every crash, and what was being applied may or may not have.
-import { memoryIndex } from '../src/ordered-map/memory-index.js'
-import type { IndexChange, OrderedIndex } from '../src/ordered-map/ordered-index.js'
+import { memoryMap } from '../src/ordered-map/memory-map.js'
+import type { IndexChange, OrderedMap } from '../src/ordered-map/ordered-map.js'
 import type { Knobs } from '../src/model/knobs.js'
 import type { Life, Surroundings } from './process.js'
 import type { Random } from '../src/runtime/seeded-random.js'
@@ -8,17 +8,17 @@ import type { Random } from '../src/runtime/seeded-random.js'
 export class SimIndex {
   readonly #around: Surroundings
   readonly #random: Random
-  readonly #index: OrderedIndex
+  readonly #index: OrderedMap
   #applying: { readonly changes: readonly IndexChange[]; readonly upTo: number } | undefined
 
   constructor(around: Surroundings, knobs: Knobs) {
     this.#around = around
-    this.#index = memoryIndex(knobs)
+    this.#index = memoryMap(knobs)
     this.#random = around.random.fork()
   }
 
   /** What one life of a process sees of it. */
-  layer(life: Life): OrderedIndex {
+  layer(life: Life): OrderedMap {
     const index = this.#index
     return {
       get: (key) => index.get(key),

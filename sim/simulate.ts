@@ -1,8 +1,8 @@
 // Many worlds, one after another, each from a seed of its own: a run of any length in bounded memory, of which a single
 // world can be replayed.
-import { allRules, noRules, type TransactionRules } from '../src/rules/switches.js'
-import type { Aim } from './aims.js'
-import { type Fault, Tally } from './faults.js'
+import { allRules, noRules, type TransactionRules } from '../src/rules/section-4.js'
+import type { Aim } from './planned-crashes.js'
+import { type SimFault, Tally } from './faults.js'
 import type { KnobsFrom } from './knobs.js'
 import { Random } from '../src/runtime/seeded-random.js'
 import { AppendWorkload } from './workloads/append.js'
@@ -30,7 +30,7 @@ export interface SimulationOptions {
   readonly transactions: number
   /** At most; worlds differ. */
   readonly nodes: number
-  readonly faults: ReadonlySet<Fault>
+  readonly faults: ReadonlySet<SimFault>
   readonly rules: 'all' | 'none'
   /** One of them for each world, in turn. */
   readonly workloads: readonly string[]

@@ -61,31 +61,31 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Validation.
   'version-not-expected': {
-    module: 'rules/expectation.js',
+    module: 'rules/units/expectation.js',
     find: 'return item.version === expected.written ? undefined',
     replace: 'return true ? undefined',
     ...units,
   },
   'second-committer-wins': {
-    module: 'rules/expectation.js',
+    module: 'rules/units/expectation.js',
     find: 'return isUnwritten(item, expected.timestamp) ? undefined',
     replace: 'return true ? undefined',
     ...units,
   },
   'pending-changes-ignored': {
-    module: 'rules/expectation.js',
+    module: 'rules/units/expectation.js',
     find: 'if (expected === undefined || item.pending.length === 0)',
     replace: 'if (true)',
     ...units,
   },
   'predicate-never-changes': {
-    module: 'rules/visibility.js',
+    module: 'rules/units/visibility.js',
     find: 'if (!seen.includes(true))',
     replace: 'if (true)',
     ...units,
   },
   'predicate-sees-new-image-only': {
-    module: 'rules/visibility.js',
+    module: 'rules/units/visibility.js',
     find: 'const matched = matches(predicate, old);',
     replace: 'const matched = false;',
     ...units,
@@ -117,13 +117,13 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...units,
   },
   'snapshot-passes-prepared': {
-    module: 'rules/visibility.js',
+    module: 'rules/units/visibility.js',
     find: "return pending === undefined ? VALUE : { verdict: 'pending', tx: pending.tx };",
     replace: 'return VALUE;',
     ...units,
   },
   'snapshot-sees-the-present': {
-    module: 'rules/visibility.js',
+    module: 'rules/units/visibility.js',
     find: 'if (each.until > timestamp)',
     replace: 'if (false)',
     ...units,

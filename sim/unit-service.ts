@@ -17,7 +17,7 @@ import { ownerScope } from '../src/router/units/direct.js'
 import { type BoundGet, type ItemsRead, readItems } from '../src/router/units/get-items.js'
 import { bindPredicates } from '../src/router/units/predicates.js'
 import { readRange } from '../src/router/units/read-range.js'
-import { forgetSnapshotOf, type Unit, type UnitContext } from '../src/router/units/unit.js'
+import { forgetSnapshotOf, type RequestUnit, type UnitContext } from '../src/router/units/unit.js'
 import { pairReads, type UnitRead } from '../src/rules/units/binding.js'
 import type { Runtime } from '../src/runtime/runtime.js'
 import type { StorageNode } from '../src/storage/node/storage-node.js'
@@ -26,11 +26,11 @@ import type { ReadPoint } from '../src/storage/units/units.js'
 import { TABLE } from './table.js'
 
 export interface UnitService {
-  unitGetItems(unit: Unit, gets: readonly BoundGet[]): Promise<ItemsRead | Refused>
+  unitGetItems(unit: RequestUnit, gets: readonly BoundGet[]): Promise<ItemsRead | Refused>
   /** A query, or a scan if it has no key condition; `input` as on the wire. */
-  unitRange(unit: Unit, input: Input): Promise<RangeAnswer | Refused>
-  unitCommit(unit: Unit, work: SentWork, token?: ClientToken): Promise<CommitAnswer | Refused>
-  unitEnd(unit: Unit, locks: readonly ItemRef[]): Promise<void>
+  unitRange(unit: RequestUnit, input: Input): Promise<RangeAnswer | Refused>
+  unitCommit(unit: RequestUnit, work: SentWork, token?: ClientToken): Promise<CommitAnswer | Refused>
+  unitEnd(unit: RequestUnit, locks: readonly ItemRef[]): Promise<void>
 }
 
 /** The name of the error, as on the wire. */

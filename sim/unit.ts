@@ -13,7 +13,7 @@ import { type Isolation, namesReads, readsAtOneSnapshot, validatesReads } from '
 import type { Item } from '../src/model/value.js'
 import type { Input } from '../src/router/context.js'
 import type { BoundGet } from '../src/router/units/get-items.js'
-import type { Unit } from '../src/router/units/unit.js'
+import type { RequestUnit } from '../src/router/units/unit.js'
 import type { UnitRead } from '../src/rules/units/binding.js'
 import type { ReadPoint } from '../src/storage/units/units.js'
 import { type Clause, check, keyNamed, type Request } from './actions.js'
@@ -159,7 +159,7 @@ export class SimUnit {
     await this.#client.ofUnit('unitEnd', this.#unit(), locks)
   }
 
-  #unit(): Unit {
+  #unit(): RequestUnit {
     return {
       id: this.id,
       isolation: this.isolation,

@@ -20,18 +20,18 @@
 // Everything that happens is an event of the scheduler; nothing reads a clock, a file or a random source but the world's.
 // May import: everything below the router. Nothing imports it but the command line and tests.
 import { ledgerSlot, type KeyBytes, timestamp } from '../src/model/brand.js'
-import type { TransactionRules } from '../src/rules/switches.js'
+import type { TransactionRules } from '../src/rules/section-4.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
 import { inSpace } from '../src/line/spaces.js'
 import type { RangeEntry } from '../src/storage/node/storage-node.js'
 import { keyNamed } from './actions.js'
-import { type Aim, Aims } from './aims.js'
+import { type Aim, Aims } from './planned-crashes.js'
 import type { Anomaly } from './check/anomaly.js'
 import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
 import { SimClient } from './client.js'
-import { type Fault, Tally } from './faults.js'
-import { type Image, writerOf } from './history.js'
+import { type SimFault, Tally } from './faults.js'
+import { type Image, requestThatWrote } from './history.js'
 import { type KnobsFrom, knobsOf, worldKnobs } from './knobs.js'
 import { Machine, type SimNode } from './machine.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
@@ -41,7 +41,7 @@ import { Random } from '../src/runtime/seeded-random.js'
 import { imageOf, Recorder } from './recorder.js'
 import { Scanner } from './scanner.js'
 import { Scheduler } from './scheduler.js'
-import { Troublemaker } from './trouble.js'
+import { Troublemaker } from './fault-schedule.js'
 import { Witness } from './witness.js'
 import type { Workload } from './workloads/workload.js'
 
@@ -56,7 +56,7 @@ export interface WorldOptions {
   readonly coordinators: number
   readonly recoveries: number
   readonly clients: number
-  readonly faults: ReadonlySet<Fault>
+  readonly faults: ReadonlySet<SimFault>
   readonly rules: TransactionRules
   readonly workload: Workload
   /** Whether each node is on a machine of its own, or all are on one and share its journal ('own'). */
@@ -266,7 +266,7 @@ class World {
     const history = await recorder.settle(nodes, witness, (address) => nameOf.get(address) ?? address)
     const final = await this.#finalState(nameOf)
     for (const entry of history) if (entry.kind !== 'look') scheduler.note(entry.id, entry.timestamp)
-    for (const image of final.values()) scheduler.note(writerOf(image) ?? 'absent')
+    for (const image of final.values()) scheduler.note(requestThatWrote(image) ?? 'absent')
     const replayed = judgeByReplay(history, final)
     tally.add('checked answers', '', replayed.checked)
     tally.add('skipped answers', '', replayed.skipped)

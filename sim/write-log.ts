@@ -6,13 +6,13 @@
 //                         \--rollback--> compared with what the node has after it: kept, or struck out
 import type { Line, Put } from '../src/line/line.js'
 import type { JournalLineOptions } from '../src/line/journal-line.js'
-import { asBuffer, decodeRecord } from '../src/line/record.js'
+import { asBuffer, decodeItemRecord } from '../src/line/record.js'
 import { TABLE } from './table.js'
 import { CLOCK_KEY, decodeClock, inSpace, ledgerKey, pendingKey } from '../src/line/spaces.js'
 import { decodeLedgerRecord } from '../src/ledger/record-bytes.js'
 import type { KeyBytes } from '../src/model/brand.js'
 import type { ItemRecord } from '../src/storage/node/storage-node.js'
-import type { View } from '../src/line/view.js'
+import type { MergedView } from '../src/line/merged-view.js'
 import { type PendingItem, decodePending, hasTombstone } from '../src/storage/transactions/pending-bytes.js'
 
 export interface LoggedWrite {
@@ -83,7 +83,7 @@ export class WriteLog {
   }
 
   /** What the node shows to readers, or to who decides; of its last life. */
-  view(which: 'durable' | 'decided'): View | undefined {
+  view(which: 'durable' | 'decided'): MergedView | undefined {
     return this.#line?.[which]
   }
 
@@ -100,7 +100,7 @@ export class WriteLog {
     this.#line = line
     const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
       if (isItem(key)) {
-        const record = value && decodeRecord(value)
+        const record = value && decodeItemRecord(value)
         const step = this.#stepOf(key, clock.timestamp)
         const timestamp = record?.timestamp ?? step?.timestamp ?? clock.timestamp
         this.#log.push({
@@ -139,17 +139,17 @@ export class WriteLog {
       putNew: (key, encode, bytesAbout) => line.putNew(key, encode, bytesAbout),
       putVisible: noted('putVisible'),
       // Whoever asks when a step is settled has come to its end.
-      settled: () => {
+      whenDurable: () => {
         this.#endStep()
-        return line.settled()
+        return line.whenDurable()
       },
-      settling: () => {
+      whenDurableUnhurried: () => {
         this.#endStep()
-        return line.settling()
+        return line.whenDurableUnhurried()
       },
-      hurry: (settling) => line.hurry(settling),
-      settledAt: (key) => line.settledAt(key),
-      settledAll: () => line.settledAll(),
+      hurry: (whenDurableUnhurried) => line.hurry(whenDurableUnhurried),
+      whenDurableAt: (key) => line.whenDurableAt(key),
+      whenAllDurable: () => line.whenAllDurable(),
       watches: line.watches,
       admission: () => {
         const admission = line.admission()
@@ -278,19 +278,19 @@ export class WriteLog {
   }
 
   #awaitSettled(line: Line): void {
-    const settled = line.settling()
+    const whenDurable = line.whenDurableUnhurried()
     const count = this.#log.length
-    if (settled === undefined) return
-    if (!this.#countOf.has(settled)) {
-      settled.then(
+    if (whenDurable === undefined) return
+    if (!this.#countOf.has(whenDurable)) {
+      whenDurable.then(
         () => {
-          const upTo = this.#countOf.get(settled) ?? 0
+          const upTo = this.#countOf.get(whenDurable) ?? 0
           this.#certain = Math.max(this.#certain, Math.min(upTo, this.#log.length))
         },
         () => undefined,
       )
     }
-    this.#countOf.set(settled, count)
+    this.#countOf.set(whenDurable, count)
   }
 }
 
@@ -306,8 +306,8 @@ const isPendingKey = (key: KeyBytes): boolean => key.startsWith(PENDING)
 
 function matches(write: LoggedWrite | undefined, stored: Uint8Array | undefined): boolean {
   if (stored === undefined) return write?.record === undefined
-  return write?.record !== undefined && asBuffer(write.record.json).equals(decodeRecord(stored).json)
+  return write?.record !== undefined && asBuffer(write.record.json).equals(decodeItemRecord(stored).json)
 }
 
 const textOf = (stored: Uint8Array | undefined): string =>
-  stored === undefined ? 'absent' : asBuffer(decodeRecord(stored).json).toString()
+  stored === undefined ? 'absent' : asBuffer(decodeItemRecord(stored).json).toString()

@@ -4,7 +4,7 @@ import { closeSync, fdatasync, mkdtempSync, openSync, rmSync, write } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { Latencies, type LatencySummary } from '../load/latencies.js'
 import type { UnitRecord } from '../records.js'
 import { ITEM_BYTES } from '../workloads.js'
@@ -18,7 +18,7 @@ export interface AppendOptions {
   readonly durationMs: number
 }
 
-export function appendGroup({ rounds, durationMs }: AppendOptions): Group {
+export function appendGroup({ rounds, durationMs }: AppendOptions): BenchGroup {
   return groupOf({
     name: 'append',
     setupMs: 0,

@@ -2,7 +2,7 @@
 //
 //   one node:    a transaction of one item
 //   four nodes:  a transaction of three items, each on a node of its own, so that it meets the whole protocol
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { fillItemTable } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
@@ -38,7 +38,7 @@ interface Running {
   readonly targets: ReadonlyMap<string, Target>
 }
 
-export function costGroup(options: CostOptions): Group {
+export function costGroup(options: CostOptions): BenchGroup {
   const workloadOf = (operation: Operation, size: number, nodes: number): Workload => ({
     name: size === 1 ? operation : `${operation} of ${size}`,
     operation,

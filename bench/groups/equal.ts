@@ -1,6 +1,6 @@
 // Latency at a rate that all hold: half of what the slowest of them can, so that a fast server is not blamed for being
 // asked more.
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { fillPeerTables } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
@@ -25,7 +25,7 @@ interface Running {
   readonly rates: Map<string, number>
 }
 
-export function equalGroup(options: EqualOptions): Group {
+export function equalGroup(options: EqualOptions): BenchGroup {
   const targets = options.targets.filter((name) => name !== 'bare' && !name.endsWith('-4'))
   const workloads = peerWorkloads(options.scale).filter(isJudged)
   return groupOf({

@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { ledgerSlot, spaceId, timestamp, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
@@ -19,7 +19,7 @@ import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/node/storage-node.js'
 import type { UnitRecord } from '../records.js'
 import { freePort } from '../targets/target.js'
-import { ITEM_BYTES, keyText } from '../workloads.js'
+import { ITEM_BYTES, workloadKey } from '../workloads.js'
 import type { Times } from './variants.js'
 
 export interface FitOptions extends Times {
@@ -40,7 +40,7 @@ interface Running {
   calls: number
 }
 
-export function fitGroup({ rounds, warmupMs, durationMs }: FitOptions): Group {
+export function fitGroup({ rounds, warmupMs, durationMs }: FitOptions): BenchGroup {
   return groupOf<Running>({
     name: 'fit',
     setupMs: SETUP_MS,
@@ -95,7 +95,7 @@ const TABLE: TableShape = {
 const DATA = 'x'.repeat(ITEM_BYTES)
 
 function put(number: number): WriteRequest {
-  const keyAttributes = { id: { S: keyText(number % ITEMS) } }
+  const keyAttributes = { id: { S: workloadKey(number % ITEMS) } }
   const item = { ...keyAttributes, data: { S: DATA } }
   return {
     table: TABLE,

@@ -1,6 +1,6 @@
 // What the generator itself can drive: the bare server is nearly nothing to wait for, and the generator's own processor
 // time for a request says what it could drive if nothing were.
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
 import type { UnitRecord } from '../records.js'
@@ -16,7 +16,7 @@ export interface GeneratorOptions {
 const CLIENTS = 64
 const SETUP_MS = 300
 
-export function generatorGroup({ rounds, warmupMs, durationMs }: GeneratorOptions): Group {
+export function generatorGroup({ rounds, warmupMs, durationMs }: GeneratorOptions): BenchGroup {
   const workload = peerWorkloads({ items: 10_000, partitions: 100 })[0]!
   return groupOf({
     name: 'generator',

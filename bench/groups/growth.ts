@@ -1,6 +1,6 @@
 // How time and memory grow: with the items of a table, the size of an item, the number of indexes, the heat of a few keys,
 // and the clients. Anything worse than logarithmic in the size of a table is a defect.
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { addItems, fillItemTable, fillPartitions } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
@@ -52,7 +52,7 @@ const CLIENT_COUNTS = [1, 4, 16, 64, 256]
 const MEMORY_ITEMS_MAX = 1_000_000
 
 /** Two servers for each target, one after the other: what holds millions of items is no measure of anything else. */
-export function growthGroups(options: GrowthOptions): readonly Group[] {
+export function growthGroups(options: GrowthOptions): readonly BenchGroup[] {
   return options.targets.flatMap((name) => [
     growthGroup(name, `growth of ${name}`, [
       ...byHeat(options, name),
@@ -64,7 +64,7 @@ export function growthGroups(options: GrowthOptions): readonly Group[] {
   ])
 }
 
-function growthGroup(target: TargetName, name: string, units: readonly GrowthUnit[]): Group {
+function growthGroup(target: TargetName, name: string, units: readonly GrowthUnit[]): BenchGroup {
   return groupOf<Running>({
     name,
     setupMs: START_MS,

@@ -1,6 +1,6 @@
 // Whether latency stays while the rate rises: one node on disk, an open loop at a tenth and at half of what it holds. What it
 // holds is looked at in each round anew: on a machine that others use, it is not the same for long.
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { fillPeerTables } from '../fill.js'
 import { recordsOf, type UnitRecord } from '../records.js'
 import { startTarget } from '../targets/target.js'
@@ -23,7 +23,7 @@ export interface HalfOptions extends Times {
 const TARGET = 'seriatim-disk'
 export const HALF_SHARES = [0.1, 0.5] as const
 
-export function halfGroup(options: HalfOptions): Group {
+export function halfGroup(options: HalfOptions): BenchGroup {
   const workloads = peerWorkloads(options.scale).filter(isJudged)
   return groupOf({
     name: 'half',

@@ -4,7 +4,7 @@
 //   §5.2  latency against the operations of a transaction, at a constant rate of items
 //   §5.3  one operation, plain and as a transaction
 //   §5.4  cancellations of workloads A, B and C; one item of each transaction is one of a few hot ones
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import type { LoadJob } from '../load/load.js'
 import { recordsOf, type UnitRecord } from '../records.js'
 import { ITEM_BYTES, ITEM_TABLE, type KeyRange, type Operation, type Workload } from '../workloads.js'
@@ -33,7 +33,12 @@ type PaperUnit = {
   run(variants: RunningVariants): Promise<UnitRecord>
 }
 
-function paperGroup(name: string, options: PaperOptions, items: number, units: readonly PaperUnit[]): Group {
+function paperGroup(
+  name: string,
+  options: PaperOptions,
+  items: number,
+  units: readonly PaperUnit[],
+): BenchGroup {
   return groupOf({
     name,
     setupMs: START_AND_FILL_MS * options.variants.length,
@@ -76,7 +81,7 @@ export function throughputMixes(items: number): ReadonlyMap<string, Mix> {
   ])
 }
 
-export function throughputGroup(options: PaperOptions): Group {
+export function throughputGroup(options: PaperOptions): BenchGroup {
   const mixes = [...throughputMixes(options.items)]
   const units = options.variants.flatMap(({ name: variant }) =>
     mixes.flatMap(([mixName, mix]) =>
@@ -99,7 +104,7 @@ export const SIZES = [3, 5, 10, 25, 50, 100]
 /** Of the peak of transactions of three. */
 const SIZE_SHARE = 0.25
 
-export function sizeGroup(options: PaperOptions): Group {
+export function sizeGroup(options: PaperOptions): BenchGroup {
   const keys = { from: 0, to: options.items }
   const units = rounds(options).flatMap((round) =>
     (['TransactGetItems', 'TransactWriteItems'] as const).flatMap((operation) =>
@@ -134,7 +139,7 @@ export function sizeGroup(options: PaperOptions): Group {
 
 const PLAIN_SHARE = 0.3
 
-export function plainGroup(options: PaperOptions): Group {
+export function plainGroup(options: PaperOptions): BenchGroup {
   const keys = { from: 0, to: options.items }
   const workloads = (['GetItem', 'TransactGetItems', 'PutItem', 'TransactWriteItems'] as const).map(
     (operation) => workloadOf(operation, 1, keys),
@@ -164,7 +169,7 @@ const CONTENDED_ITEMS = 10
 export const HOT_ITEMS = [1000, 10]
 export const CONTENDED_SHARES = [0.2, 0.4, 0.8]
 
-export function contentionGroup(options: PaperOptions): Group {
+export function contentionGroup(options: PaperOptions): BenchGroup {
   const items = Math.max(options.items, MIN_CONTENDED_TABLE)
   const units = HOT_ITEMS.flatMap((hotItems) =>
     (['A', 'B', 'C'] as const).flatMap((workload) =>

@@ -1,6 +1,6 @@
 // Seriatim beside its peers: all servers run and are filled first, then each round asks each of them each workload,
 // one after another, so that whatever else the machine does meets all of them.
-import { type Group, groupOf, type Unit } from '../bench.js'
+import { type BenchGroup, groupOf, type Measurement } from '../bench.js'
 import { dropTables, fillPeerTables } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
@@ -39,14 +39,14 @@ interface PeerLoad {
   readonly durationMs: number
 }
 
-export function peerGroup(options: PeerOptions): Group {
+export function peerGroup(options: PeerOptions): BenchGroup {
   const { targets, endpoint, workloads, clients, beside, rate, rounds, durationMs } = options
   const names: readonly string[] = endpoint === undefined ? targets : [...targets, 'endpoint']
   const loads: readonly PeerLoad[] = [
     ...clients.map((count) => ({ clients: count, rounds, warmupMs: options.warmupMs, durationMs })),
     ...(beside?.clients ?? []).map((count) => ({ ...beside!, clients: count })),
   ]
-  const units: (Unit & { run(peers: Peers): Promise<UnitRecord> })[] = []
+  const units: (Measurement & { run(peers: Peers): Promise<UnitRecord> })[] = []
   for (let round = 1; round <= Math.max(...loads.map(({ rounds }) => rounds)); round++) {
     for (const [at, each] of loads.entries()) {
       if (round > each.rounds) continue

@@ -1,6 +1,6 @@
 // Where the server's time goes, operation by operation: one node on disk under 64 clients, with a processor profile of its
 // main thread from the end of the warm-up on.
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { fillPeerTables } from '../fill.js'
 import type { Generator } from '../load/generator-process.js'
 import { measure } from '../measure.js'
@@ -20,7 +20,7 @@ interface Running {
   readonly target: Target
 }
 
-export function profileGroup(options: ProfileOptions): Group {
+export function profileGroup(options: ProfileOptions): BenchGroup {
   const workloads = peerWorkloads(options.scale).filter(isJudged)
   return groupOf({
     name: 'profile',

@@ -1,6 +1,6 @@
 // The experiments of section 5 at the paper's rates, in virtual time: with all of section 4, and with section 3 alone. A
 // short stretch of virtual time is enough, since no transaction takes longer than a few milliseconds of it.
-import { type Group, groupOf, type Unit } from '../bench.js'
+import { type BenchGroup, groupOf, type Measurement } from '../bench.js'
 import type { RecordOf, UnitRecord } from '../records.js'
 import { type SimulatedLoad, simulateLoad } from '../simulated/cluster.js'
 import { contended, type MakeRequest, plain, transactions } from '../simulated/requests.js'
@@ -45,7 +45,7 @@ type Point = Pick<RecordOf<'simulated'>, 'experiment' | 'mix' | 'value'> & {
   readonly stretch?: number
 }
 
-export function simulatedGroup({ virtualMs }: SimulatedOptions): Group {
+export function simulatedGroup({ virtualMs }: SimulatedOptions): BenchGroup {
   return groupOf({
     name: 'simulated',
     setupMs: 0,
@@ -110,7 +110,7 @@ function unitOf(
   point: Point,
   rules: SimulatedLoad['rules'],
   virtualMs: number,
-): Unit & { run(): Promise<UnitRecord> } {
+): Measurement & { run(): Promise<UnitRecord> } {
   const { experiment, mix, value, itemsPerSecond, requestsPerSecond, request } = point
   return {
     id: `simulated/${experiment}/${mix}/${value}/${rules}`,

@@ -1,5 +1,5 @@
 // How long a server takes from the start of its process to its first answer, and what it holds then.
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import type { UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget } from '../targets/target.js'
@@ -12,7 +12,7 @@ export interface StartOptions {
 const START_MS = 400
 const START_JAVA_MS = 2000
 
-export function startGroup({ targets, rounds }: StartOptions): Group {
+export function startGroup({ targets, rounds }: StartOptions): BenchGroup {
   return groupOf({
     name: 'start',
     setupMs: 0,

@@ -1,6 +1,6 @@
 // The dearest requests, one at a time against a quiet server on disk: how long each holds its main thread.
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Group, groupOf } from '../bench.js'
+import { type BenchGroup, groupOf } from '../bench.js'
 import { UNSIGNED_HEADERS } from '../load/request-bytes.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
@@ -19,7 +19,7 @@ const REQUEST_MS = 300
 /** Until what was written is in the index, and what was left behind is collected. */
 const QUIET_MS = 50
 
-export function worstGroup({ rounds, requests = WORST_REQUESTS }: WorstOptions): Group {
+export function worstGroup({ rounds, requests = WORST_REQUESTS }: WorstOptions): BenchGroup {
   return groupOf({
     name: 'worst requests',
     setupMs: SETUP_MS,

@@ -6,7 +6,7 @@ import {
   KEY_DIGITS,
   KEY_PLACEHOLDER,
   type KeyRange,
-  keyText,
+  workloadKey,
   prepareBody,
   type Workload,
 } from '../workloads.js'
@@ -67,7 +67,7 @@ class KeyNodes {
     this.#from = from
     this.#met = new Uint8Array(nodes)
     this.#nodeOf = Uint8Array.from({ length: to - from }, (_, at) => {
-      const { hash } = itemKey(ITEM_KEY, { id: { S: keyText(from + at) } })
+      const { hash } = itemKey(ITEM_KEY, { id: { S: workloadKey(from + at) } })
       return Math.floor((hash / HASHES) * nodes)
     })
   }

@@ -1,9 +1,9 @@
 // What a transaction costs beside a single operation.
 import { recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median } from '../statistics.js'
-import { fixed, type Table, whole } from './table.js'
+import { fixed, type ReportTable, whole } from './table.js'
 
-export function costTables(records: Readonly<Record<string, UnitRecord>>): readonly Table[] {
+export function costTables(records: Readonly<Record<string, UnitRecord>>): readonly ReportTable[] {
   const all = recordsOf(records, 'cost')
   if (all.length === 0) return []
   return [

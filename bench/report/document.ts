@@ -23,7 +23,7 @@ import {
 import { equalTables, peerRows, peerTables, ratesTable, titleOf } from './peer-tables.js'
 import { functionLines, profileTables } from './profile-tables.js'
 import { generatorLines } from './report.js'
-import { fixed, markdownLines, megabytes, type Table, whole } from './table.js'
+import { fixed, markdownLines, megabytes, type ReportTable, whole } from './table.js'
 import { timingTable } from './timing-table.js'
 
 type Asked = (run: RunFile, argument: string) => readonly string[]
@@ -47,7 +47,7 @@ export function fillTemplate(template: string, run: RunFile): string {
 }
 
 const tables =
-  (of: (records: RunFile['records']) => readonly Table[]): Asked =>
+  (of: (records: RunFile['records']) => readonly ReportTable[]): Asked =>
   ({ records }) =>
     of(records)
       .flatMap((table) => [`${table.title}:`, '', ...markdownLines(table), ''])

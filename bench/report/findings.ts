@@ -2,7 +2,7 @@
 // paper's words put it. The words are the paper's; the bounds are how we read them.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { median } from '../statistics.js'
-import { fixed, percent, type Table } from './table.js'
+import { fixed, percent, type ReportTable } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 type Latency = { readonly p50Micros: number; readonly p99Micros: number }
@@ -165,7 +165,7 @@ function shareOf(refused: readonly Refused[]): number {
 }
 
 /** Null if the run has nothing of it. */
-export function findingsTable(records: Records, experiment: Experiment): Table | null {
+export function findingsTable(records: Records, experiment: Experiment): ReportTable | null {
   const ways = waysOf(records)
   const rows = FINDINGS[experiment].map(({ what, paper, of, from, to, shown }) => [
     what,

@@ -1,9 +1,9 @@
 // Latency at a tenth and at half of the peak rate, on one node.
 import { recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median } from '../statistics.js'
-import { fixed, type Table, whole } from './table.js'
+import { fixed, type ReportTable, whole } from './table.js'
 
-export function halfTables(records: Readonly<Record<string, UnitRecord>>): readonly Table[] {
+export function halfTables(records: Readonly<Record<string, UnitRecord>>): readonly ReportTable[] {
   const all = recordsOf(records, 'half')
   if (all.length === 0) return []
   return [

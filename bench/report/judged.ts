@@ -4,7 +4,7 @@ import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median } from '../statistics.js'
 import { JUDGED_WORKLOADS, type JudgedWorkload } from '../workloads.js'
 import { peerRows, rateRatio, titleOf } from './peer-tables.js'
-import { fixed, type Table } from './table.js'
+import { fixed, type ReportTable } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 
@@ -190,7 +190,7 @@ function equalLines(records: Records): readonly JudgedLine[] {
 const allRefused = (records: readonly RecordOf<'equal'>[]): boolean =>
   records.length > 0 && records.every(({ measured }) => measured.perSecond === 0)
 
-export function judgedTable(lines: readonly JudgedLine[]): Table {
+export function judgedTable(lines: readonly JudgedLine[]): ReportTable {
   return {
     title: 'What the store is judged by',
     columns: ['', '', 'wanted', 'measured', 'met'],

@@ -3,11 +3,11 @@ import { GROWTH_AXES, type Measured, recordsOf, type UnitRecord } from '../recor
 import { groupBy, median, spreadOf } from '../statistics.js'
 import { conflictsOf } from './findings.js'
 import { titleOf } from './peer-tables.js'
-import { fixed, megabytes, millis, percent, type Table, whole } from './table.js'
+import { fixed, megabytes, millis, percent, type ReportTable, whole } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 
-export function startTables(records: Records): readonly Table[] {
+export function startTables(records: Records): readonly ReportTable[] {
   const byTarget = groupBy(recordsOf(records, 'start'), ({ target }) => target)
   if (byTarget.size === 0) return []
   return [
@@ -25,7 +25,7 @@ export function startTables(records: Records): readonly Table[] {
 
 const WORST_SHOWN = 12
 
-export function worstTables(records: Records): readonly Table[] {
+export function worstTables(records: Records): readonly ReportTable[] {
   const all = recordsOf(records, 'worst')
   if (all.length === 0) return []
   const rows = [...groupBy(all, ({ request }) => request)].map(([request, rounds]) => ({
@@ -45,7 +45,7 @@ export function worstTables(records: Records): readonly Table[] {
   }))
 }
 
-export function appendTables(records: Records): readonly Table[] {
+export function appendTables(records: Records): readonly ReportTable[] {
   const bySize = groupBy(recordsOf(records, 'append'), ({ frameBytes }) => String(frameBytes))
   if (bySize.size === 0) return []
   return [
@@ -67,7 +67,7 @@ export function appendTables(records: Records): readonly Table[] {
 }
 
 /** §5.1 on the real server. */
-export function throughputTables(records: Records): readonly Table[] {
+export function throughputTables(records: Records): readonly ReportTable[] {
   const all = recordsOf(records, 'throughput')
   if (all.length === 0) return []
   const shares = [...new Set(all.map(({ share }) => share))].toSorted((a, b) => a - b)
@@ -85,7 +85,7 @@ export function throughputTables(records: Records): readonly Table[] {
 }
 
 /** §5.2 and §5.3 on the real server. */
-export function sizeTables(records: Records): readonly Table[] {
+export function sizeTables(records: Records): readonly ReportTable[] {
   const all = recordsOf(records, 'size')
   if (all.length === 0) return []
   const sizes = [...new Set(all.map(({ items }) => items))].toSorted((a, b) => a - b)
@@ -104,7 +104,7 @@ export function sizeTables(records: Records): readonly Table[] {
   ]
 }
 
-export function plainTables(records: Records): readonly Table[] {
+export function plainTables(records: Records): readonly ReportTable[] {
   const all = recordsOf(records, 'plain')
   if (all.length === 0) return []
   const workloads = [...new Set(all.map(({ workload }) => workload))]
@@ -131,7 +131,7 @@ function latencyCell(
 }
 
 /** §5.4 on the real server. */
-export function contentionTables(records: Records): readonly Table[] {
+export function contentionTables(records: Records): readonly ReportTable[] {
   const all = recordsOf(records, 'contention')
   if (all.length === 0) return []
   return [
@@ -155,7 +155,7 @@ export function contentionTables(records: Records): readonly Table[] {
 }
 
 /** All of section 5 in virtual time. */
-export function simulatedTables(records: Records): readonly Table[] {
+export function simulatedTables(records: Records): readonly ReportTable[] {
   const titles = {
     throughput: '§5.1, simulated: operations a second',
     size: '§5.2, simulated: operations of a transaction, a million items a second',
@@ -181,7 +181,7 @@ export function simulatedTables(records: Records): readonly Table[] {
   }))
 }
 
-export function growthTables(records: Records): readonly Table[] {
+export function growthTables(records: Records): readonly ReportTable[] {
   const all = recordsOf(records, 'growth')
   return GROWTH_AXES.flatMap((axis) => {
     const points = all.filter((record) => record.axis === axis)

@@ -2,7 +2,7 @@
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, type Spread, spreadOf } from '../statistics.js'
 import { TARGET_TITLES } from '../targets/commands.js'
-import { fixed, megabytes, percent, type Table, whole } from './table.js'
+import { fixed, megabytes, percent, type ReportTable, whole } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 
@@ -58,7 +58,7 @@ export function peerRows(records: readonly (RecordOf<'peer'> | RecordOf<'equal'>
 const known = (ratio: number): number | undefined => (Number.isFinite(ratio) ? ratio : undefined)
 
 /** One table for each workload and load. */
-export function peerTables(records: Records): readonly Table[] {
+export function peerTables(records: Records): readonly ReportTable[] {
   const loads = groupBy(recordsOf(records, 'peer'), ({ workload, clients, rate }) =>
     rate === null ? `${workload}, ${clients} clients` : `${workload}, ${rate} requests a second, open loop`,
   )
@@ -100,7 +100,7 @@ function peerCells(row: PeerRow): readonly string[] {
 }
 
 /** Requests a second, all operations beside each other; null if nothing was measured with that many clients. */
-export function ratesTable(records: Records, clients: number): Table | null {
+export function ratesTable(records: Records, clients: number): ReportTable | null {
   const peers = recordsOf(records, 'peer').filter(
     (record) => record.clients === clients && record.rate === null,
   )
@@ -139,7 +139,7 @@ export function rateRatio(
   return known(rateOf(target) / rateOf(other))
 }
 
-export function equalTables(records: Records): readonly Table[] {
+export function equalTables(records: Records): readonly ReportTable[] {
   const byWorkload = groupBy(recordsOf(records, 'equal'), ({ workload }) => workload)
   if (byWorkload.size === 0) return []
   const targets = [...groupBy(recordsOf(records, 'equal'), ({ target }) => target).keys()]

@@ -1,7 +1,7 @@
 // Where the time of the server's main thread goes, by operation.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { profileHeading } from './judged.js'
-import { fixed, markdownLines, percent, type Table } from './table.js'
+import { fixed, markdownLines, percent, type ReportTable } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 
@@ -11,7 +11,7 @@ const OTHERS = 'all others'
 const FUNCTIONS_SHOWN = 10
 
 /** The parts of the program in rows, the operations in columns. */
-export function profileTables(records: Records): readonly Table[] {
+export function profileTables(records: Records): readonly ReportTable[] {
   const profiles = recordsOf(records, 'profile')
   if (profiles.length === 0) return []
   const shareOf = ({ times: { parts, busyMicros } }: RecordOf<'profile'>, name: string): number =>

@@ -1,6 +1,6 @@
 // A table of what was measured, for a terminal and for a page.
 
-export interface Table {
+export interface ReportTable {
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
@@ -9,7 +9,7 @@ export interface Table {
 }
 
 /** Words to the left, figures to the right. */
-export function terminalLines({ title, columns, rows, words = 1 }: Table): readonly string[] {
+export function terminalLines({ title, columns, rows, words = 1 }: ReportTable): readonly string[] {
   const all = [columns, ...rows]
   const widths = columns.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
@@ -20,7 +20,7 @@ export function terminalLines({ title, columns, rows, words = 1 }: Table): reado
   return ['', title, ...all.map((row) => `  ${line(row)}`)]
 }
 
-export function markdownLines({ columns, rows, words = 1 }: Table): readonly string[] {
+export function markdownLines({ columns, rows, words = 1 }: ReportTable): readonly string[] {
   const line = (row: readonly string[]): string =>
     `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(columns), line(columns.map((_, at) => (at < words ? '---' : '---:'))), ...rows.map(line)]

@@ -3,7 +3,7 @@ import { FLEET } from '../groups/simulated.js'
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { REGION } from '../simulated/timing.js'
 import { median } from '../statistics.js'
-import { fixed, percent, type Table, whole } from './table.js'
+import { fixed, percent, type ReportTable, whole } from './table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 
@@ -13,7 +13,7 @@ export interface Line {
   readonly itemMicros: number
 }
 
-export function timingTable(records: Records): Table {
+export function timingTable(records: Records): ReportTable {
   const { networkMicros, syncMicros, slowShare, slowMicros, messageMicros } = REGION
   const {
     readCallMicros,

@@ -1,10 +1,10 @@
 // A simulated cluster under load: the real storage nodes, ledgers and coordinators, in virtual time, at rates that one
 // machine could never hold. Requests arrive as from many independent clients; only what arrives after a warm-up counts.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../../src/coordinator/coordinator.js'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import type { LedgerSlot } from '../../src/model/brand.js'
-import { allRules, noRules } from '../../src/rules/switches.js'
+import { allRules, noRules } from '../../src/rules/section-4.js'
 import {
   type CalledUnitNode,
   LEDGER_METHODS,
@@ -128,7 +128,7 @@ async function openCluster(cluster: Cluster, load: SimulatedLoad): Promise<Fleet
       const node = await openNodeOver(
         {
           runtime: machine.runtime,
-          index: memoryIndex(),
+          index: memoryMap(),
           files: machine.files(),
           folder: 'journal',
           tuning: TUNING,

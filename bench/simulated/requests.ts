@@ -8,7 +8,7 @@ import type { Item } from '../../src/model/value.js'
 import type { WriteRequest } from '../../src/rules/item.js'
 import type { Random } from '../../src/runtime/seeded-random.js'
 import type { Action } from '../../src/storage/transactions/transactions.js'
-import { keyText } from '../workloads.js'
+import { workloadKey } from '../workloads.js'
 
 export type SimulatedRequest = { readonly name: string } & (
   | { readonly kind: 'read'; readonly items: readonly ItemRef[] }
@@ -30,7 +30,7 @@ const CONTENDED_ITEMS = 10
 const HOT_KEYS = 1000
 
 const ref = (number: number): { readonly key: WriteRequest['key']; readonly keyAttributes: Item } => {
-  const keyAttributes: Item = { id: { S: keyText(number) } }
+  const keyAttributes: Item = { id: { S: workloadKey(number) } }
   return { key: itemKey(TABLE.key, keyAttributes), keyAttributes }
 }
 

@@ -4,7 +4,7 @@ import { type Image, type WriteEntry, type WrittenAction, brief, imageText } fro
 import type { Findings } from './anomaly.js'
 
 /** One state of an item, from one write to the next. */
-export interface Version {
+export interface ModelVersion {
   readonly image: Image
   readonly text: string
   readonly timestamp: number
@@ -13,7 +13,7 @@ export interface Version {
   readonly completedAt: number
 }
 
-const INITIAL: Version = {
+const INITIAL: ModelVersion = {
   image: undefined,
   text: imageText(undefined),
   timestamp: -1,
@@ -30,7 +30,7 @@ export const isBlind = (
   condition === undefined && (mutation.kind === 'put' || mutation.kind === 'delete') && old?.has(key) !== true
 
 export class Model {
-  readonly #versions = new Map<string, Version[]>()
+  readonly #versions = new Map<string, ModelVersion[]>()
   readonly #found: Findings
   /** Two writes of one item at one timestamp, as long as nobody has seen which came last. */
   readonly #ties = new Map<string, string>()
@@ -40,18 +40,18 @@ export class Model {
   }
 
   /** In the order of the serial order; the first is the absence before everything. */
-  versions(key: string): readonly Version[] {
+  versions(key: string): readonly ModelVersion[] {
     let versions = this.#versions.get(key)
     if (versions === undefined) this.#versions.set(key, (versions = [INITIAL]))
     return versions
   }
 
-  newest(key: string): Version {
-    return this.versions(key).at(-1) as Version
+  newest(key: string): ModelVersion {
+    return this.versions(key).at(-1) as ModelVersion
   }
 
   /** What somebody who looks at this timestamp, or in the end, sees. */
-  look(key: string, timestamp: number): Version {
+  look(key: string, timestamp: number): ModelVersion {
     this.#tellTie(key, timestamp)
     return this.newest(key)
   }
@@ -101,7 +101,7 @@ export class Model {
     }
     this.#tellTie(key, timestamp)
     const image = this.#imageAfter(id, action, keyAttributes, before)
-    ;(this.versions(key) as Version[]).push({
+    ;(this.versions(key) as ModelVersion[]).push({
       image,
       text: imageText(image),
       timestamp,
@@ -111,7 +111,12 @@ export class Model {
     })
   }
 
-  #imageAfter(id: string, { mutation, key }: WrittenAction, keyAttributes: Image, before: Version): Image {
+  #imageAfter(
+    id: string,
+    { mutation, key }: WrittenAction,
+    keyAttributes: Image,
+    before: ModelVersion,
+  ): Image {
     switch (mutation.kind) {
       case 'put':
         return mutation.item

@@ -17,15 +17,15 @@ import {
   type HistoryEntry,
   type Image,
   type LookEntry,
-  type RangeEntry,
+  type HistoryRange,
   type RangeSeen,
-  type ReadEntry,
+  type HistoryRead,
   type WriteEntry,
   brief,
   imageText,
 } from '../history.js'
 import { type Anomaly, Findings } from './anomaly.js'
-import { isBlind, Model, type Version } from './model.js'
+import { isBlind, Model, type ModelVersion } from './model.js'
 
 export interface Verdict {
   readonly anomalies: readonly Anomaly[]
@@ -101,7 +101,7 @@ class Oracle {
     this.#model.apply({ ...entry, actions: sure, ...(old && { old }) }, timestamp)
   }
 
-  #judgeRead({ id, images, timestamp }: ReadEntry): void {
+  #judgeRead({ id, images, timestamp }: HistoryRead): void {
     for (const [key, image] of images) {
       if (!this.#isSure(key)) continue
       const expected = this.#model.look(key, timestamp)
@@ -190,7 +190,7 @@ class Oracle {
   }
 }
 
-type Placed = WriteEntry | ReadEntry | RangeEntry
+type Placed = WriteEntry | HistoryRead | HistoryRange
 
 const isAdd = (mutation: WriteEntry['actions'][number]['mutation']): boolean =>
   mutation.kind === 'update' && mutation.update.tree.actions.every(({ type }) => type === 'add')
@@ -205,7 +205,11 @@ function placeAmongEquals(entry: Placed): number {
   return !sees && entry.actions.every((action) => isBlind(entry, action)) ? 1 : 0
 }
 
-function explainLook({ id, key, image }: LookEntry, versions: readonly Version[], lowest: number): string {
+function explainLook(
+  { id, key, image }: LookEntry,
+  versions: readonly ModelVersion[],
+  lowest: number,
+): string {
   const text = imageText(image)
   const old = versions.findLast((version) => version.text === text)
   const newer = versions[lowest]

@@ -3,10 +3,10 @@
 //   every key alone | the range, forward | in reverse | the values of a scan | entries --> what the items imply
 import type { KeyBytes, SpaceId } from '../../src/model/brand.js'
 import type { TableShape } from '../../src/model/table.js'
-import { asBuffer, decodeRecord, parseRecord } from '../../src/line/record.js'
+import { asBuffer, decodeItemRecord, parseRecord } from '../../src/line/record.js'
 import { boundsOf, inSpace, withoutSpace } from '../../src/line/spaces.js'
-import type { SpaceCount } from '../../src/line/counts.js'
-import type { View } from '../../src/line/view.js'
+import type { SpaceCount } from '../../src/line/space-counts.js'
+import type { MergedView } from '../../src/line/merged-view.js'
 import { type Anomaly, Findings } from './anomaly.js'
 import { judgeEntries } from './entries.js'
 
@@ -14,7 +14,7 @@ import { judgeEntries } from './entries.js'
 export function judgeView(
   name: string,
   table: TableShape,
-  view: View,
+  view: MergedView,
   known: Iterable<KeyBytes>,
 ): readonly Anomaly[] {
   const findings = new Findings()
@@ -38,7 +38,7 @@ export function judgeView(
       continue
     findings.add('range-differs', `${name} at ${JSON.stringify(address)}: ${differenceOf(alone, found)}`)
   }
-  const items = Array.from(inRange.values(), (value) => parseRecord(decodeRecord(value)))
+  const items = Array.from(inRange.values(), (value) => parseRecord(decodeItemRecord(value)))
   const entriesIn = (space: SpaceId): readonly KeyBytes[] =>
     Array.from(view.range({ ...boundsOf(space), reverse: false }), ([key]) => withoutSpace(key))
   return [...findings.all, ...judgeEntries(name, table, items, entriesIn)]
@@ -53,7 +53,7 @@ function differenceOf(alone: Uint8Array | undefined, found: Uint8Array | undefin
 export function judgeCounts(
   name: string,
   table: TableShape,
-  view: View,
+  view: MergedView,
   count: (space: SpaceId) => SpaceCount,
 ): readonly Anomaly[] {
   const findings = new Findings()
@@ -63,7 +63,7 @@ export function judgeCounts(
     for (const [, value] of view.range({ ...boundsOf(space), reverse: false })) {
       there.items++
       const item = space === table.space ? value : view.get(inSpace(table.space, keyIn(value)))
-      if (item !== undefined) there.bytes += decodeRecord(item).itemBytes
+      if (item !== undefined) there.bytes += decodeItemRecord(item).itemBytes
     }
     const { items, bytes } = count(space)
     if (items !== there.items || bytes !== there.bytes)

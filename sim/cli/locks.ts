@@ -2,7 +2,7 @@
 import { register } from 'node:module'
 import { LOCK_MUTANTS, SHOWS_FROM_SEED } from '../locks/mutants.js'
 import { readArguments, readInteger, UsageError } from '../../src/cli/arguments.js'
-import type { World } from '../../src/cli/world.js'
+import type { CommandEnvironment } from '../../src/cli/environment.js'
 
 export const help = `npm run sim -- locks [--seed S] [--runs N] [--mutant NAME]
 
@@ -22,7 +22,7 @@ const OPTIONS = {
 
 const ANOMALIES_SHOWN = 5
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { values } = readArguments(args, OPTIONS)
   const runs = readInteger('runs', values.runs, 1, 10_000_000)
   const { mutant } = values

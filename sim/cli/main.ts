@@ -1,12 +1,12 @@
 // npm run sim -- [locks] ...: the simulators of the store and of locks. They prove what ships and do not ship with it.
 import { UsageError } from '../../src/cli/arguments.js'
-import { processWorld } from '../../src/cli/world.js'
+import { processEnvironment } from '../../src/cli/environment.js'
 
 const [first = '', ...others] = process.argv.slice(2)
 const isLocks = first === 'locks'
 const args = isLocks ? others : process.argv.slice(2)
 const { help, run } = isLocks ? await import('./locks.js') : await import('./worlds.js')
-const world = processWorld()
+const world = processEnvironment()
 if (args.includes('--help')) world.print(help)
 else
   try {

@@ -1,8 +1,8 @@
 // What npm run sim says: what happened in the worlds, what was wrong, and how to see it again.
 import type { CrashPointReport } from '../crash-points.js'
-import type { Fault, Tally } from '../faults.js'
+import type { SimFault, Tally } from '../faults.js'
 import type { SimulationReport, WorldResult } from '../simulate.js'
-import type { World } from '../../src/cli/world.js'
+import type { CommandEnvironment } from '../../src/cli/environment.js'
 
 const TABLES = [
   ['worlds', 'world/'],
@@ -17,7 +17,7 @@ const TABLES = [
 ] as const
 
 /** Everything that was counted. */
-export function printTables(world: World, tally: Tally): void {
+export function printTables(world: CommandEnvironment, tally: Tally): void {
   for (const [title, prefix] of TABLES) {
     world.print(`${title}:`)
     for (const [name, count] of tally.under(prefix)) world.print(`  ${String(count).padStart(9)}  ${name}`)
@@ -29,7 +29,7 @@ export function printTables(world: World, tally: Tally): void {
   }
 }
 
-export function printSummary(world: World, report: SimulationReport, seconds: number): void {
+export function printSummary(world: CommandEnvironment, report: SimulationReport, seconds: number): void {
   const { tally } = report
   const transactions = tally.of('transactions')
   const share = (100 * tally.of('contended')) / Math.max(1, transactions)
@@ -52,7 +52,11 @@ const sum = (tally: Tally, ...names: readonly string[]): number =>
   names.reduce((total, name) => total + tally.of(name), 0)
 
 /** Returns how many points were not covered, or not known. */
-export function printCrashPoints(world: World, report: CrashPointReport, seedsEach: number): number {
+export function printCrashPoints(
+  world: CommandEnvironment,
+  report: CrashPointReport,
+  seedsEach: number,
+): number {
   world.print('crash points, by the number of worlds in which a process crashed there:')
   for (const [point, seeds] of report.seedsOf) world.print(`  ${String(seeds).padStart(5)}  ${point}`)
   const transactions = report.tally.of('transactions')
@@ -70,14 +74,14 @@ const ANOMALIES_SHOWN = 5
 
 export interface Circumstances {
   readonly nodes: number
-  readonly faults: ReadonlySet<Fault>
+  readonly faults: ReadonlySet<SimFault>
   readonly journal?: string
   readonly processes?: string
   readonly knobs?: string
   readonly mutant?: string
 }
 
-export function printBroken(world: World, broken: WorldResult, settings: Circumstances): void {
+export function printBroken(world: CommandEnvironment, broken: WorldResult, settings: Circumstances): void {
   world.printError(`sim: the world of seed ${broken.seed} (${broken.workload}) is wrong:`)
   for (const { kind, explanation } of broken.anomalies.slice(0, ANOMALIES_SHOWN))
     world.printError(`  ${kind}: ${explanation}`)

@@ -1,14 +1,14 @@
 // sim: runs simulated worlds and judges them.
 import { register } from 'node:module'
-import type { Aim } from '../aims.js'
-import { FAULTS, type Fault } from '../faults.js'
+import type { Aim } from '../planned-crashes.js'
+import { FAULTS, type SimFault } from '../faults.js'
 import { MUTANTS } from '../mutants.js'
 import type { KnobsFrom } from '../knobs.js'
 import type { SimulationReport } from '../simulate.js'
 import type { JournalOf, Processes } from '../world.js'
 import { readArguments, readInteger, UsageError } from '../../src/cli/arguments.js'
 import { printBroken, printCrashPoints, printSummary, printTables } from './report.js'
-import type { World } from '../../src/cli/world.js'
+import type { CommandEnvironment } from '../../src/cli/environment.js'
 
 export const help = `npm run sim -- [--seed S] [--transactions N] [--nodes N] [--faults all|none|LIST] [--rules all|none] [--workload all|LIST]
 
@@ -63,7 +63,7 @@ interface Settings {
   readonly transactions: number
   readonly worldTransactions: number
   readonly nodes: number
-  readonly faults: ReadonlySet<Fault>
+  readonly faults: ReadonlySet<SimFault>
   readonly rules: 'all' | 'none'
   readonly workloads: readonly string[]
   readonly journal?: JournalOf
@@ -76,7 +76,7 @@ interface Settings {
   readonly quiet: boolean
 }
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const settings = settingsOf(args)
   const { mutant, quiet } = settings
   if (mutant === 'list') {
@@ -110,7 +110,7 @@ export async function run(args: readonly string[], world: World): Promise<number
 }
 
 /** Every crash point, in many worlds. */
-async function cover(settings: Settings, seedsEach: number, world: World): Promise<number> {
+async function cover(settings: Settings, seedsEach: number, world: CommandEnvironment): Promise<number> {
   const { coverCrashPoints } = await import('../crash-points.js')
   let worlds = 0
   // Units of work have crash points of their own.
@@ -192,7 +192,11 @@ function loadMutant(name: string): void {
   register(new URL('../mutant-loader.js', import.meta.url), { data: { url, mutant } })
 }
 
-async function printMissing(world: World, report: SimulationReport, settings: Settings): Promise<number> {
+async function printMissing(
+  world: CommandEnvironment,
+  report: SimulationReport,
+  settings: Settings,
+): Promise<number> {
   const { missing, missingOfUnits, COVERED_FROM_TRANSACTIONS, COVERED_FROM_UNITS } =
     await import('../coverage.js')
   const wide = settings.workloads === ALL_OF[settings.processes] && settings.nodes > 1

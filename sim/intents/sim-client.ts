@@ -11,7 +11,7 @@ import type { Tally } from '../faults.js'
 import type { Random } from '../../src/runtime/seeded-random.js'
 import type { Scheduler } from '../scheduler.js'
 import { type Input, Refused, type SimStore } from './sim-store.js'
-import { stepOf } from './steps.js'
+import { protocolStepOf } from './steps.js'
 
 export interface Trouble {
   /** Of a request, or of an answer, to be lost. */
@@ -95,7 +95,7 @@ export class SimClient {
 
   #call(operation: string, input: Input): Promise<unknown> {
     const { scheduler, trouble, tally } = this.#parts
-    const step = stepOf(operation, input)
+    const step = protocolStepOf(operation, input)
     tally.add('step/', step)
     return new Promise((resolve, reject) => {
       if (this.#isDead) return

@@ -1,20 +1,20 @@
 // A unit of work without the comfort of one: reads as they come, actions as they are given.
 import type { Item } from '../../src/model/value.js'
 import type {
-  Action,
-  Attempt,
+  UnitAction,
+  AttemptPort,
   ItemAddress,
-  RangeRequest,
+  UnitRange,
   ReadEntry,
-  UnitWork,
+  CommitWork,
 } from '../../src/toolkit/endpoint/protocol.js'
 
 export class SimUnit {
-  readonly #attempt: Attempt
+  readonly #attempt: AttemptPort
   readonly #reads: ReadEntry[] = []
-  readonly #actions: Action[] = []
+  readonly #actions: UnitAction[] = []
 
-  constructor(attempt: Attempt) {
+  constructor(attempt: AttemptPort) {
     this.#attempt = attempt
   }
 
@@ -30,7 +30,7 @@ export class SimUnit {
     })
   }
 
-  async query(range: RangeRequest): Promise<Item[]> {
+  async query(range: UnitRange): Promise<Item[]> {
     const rows: Item[] = []
     let start: Item | undefined
     do {
@@ -41,11 +41,11 @@ export class SimUnit {
     return rows
   }
 
-  act(action: Omit<Action, 'pinned' | 'expressions'> & Partial<Pick<Action, 'expressions'>>): void {
+  act(action: Omit<UnitAction, 'pinned' | 'expressions'> & Partial<Pick<UnitAction, 'expressions'>>): void {
     this.#actions.push({ expressions: {}, ...action, pinned: false })
   }
 
-  get work(): UnitWork {
+  get work(): CommitWork {
     return { reads: this.#reads, ranges: [], actions: this.#actions, locks: [] }
   }
 }

@@ -5,7 +5,7 @@ import type { Item } from '../../src/model/value.js'
 import { isGuardRecord } from '../../src/toolkit/intents/guards.js'
 import type { Input } from './sim-store.js'
 
-export function stepOf(operation: string, input: Input): string {
+export function protocolStepOf(operation: string, input: Input): string {
   const update = (input['UpdateExpression'] as string | undefined) ?? ''
   const condition = (input['ConditionExpression'] as string | undefined) ?? ''
   const key = input['Key'] as Item | undefined

@@ -5,7 +5,7 @@ import { Conflict, ConditionFailed, OutcomeUnknown } from '../../src/toolkit/err
 import type { IntentsOptions } from '../../src/toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import { isGuardRecord } from '../../src/toolkit/intents/guards.js'
-import type { Patience } from '../../src/toolkit/intents/limits.js'
+import type { IntentsPatience } from '../../src/toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../src/toolkit/intents/records.js'
 import { Deadline } from '../../src/toolkit/unit/deadline.js'
 import type { AttemptStart } from '../../src/toolkit/endpoint/protocol.js'
@@ -27,7 +27,7 @@ export interface WorldReport {
   readonly traceHash: string
 }
 
-const PATIENCE: Patience = {
+const PATIENCE: IntentsPatience = {
   graceMs: 20,
   waitMs: 150,
   stalledMs: 2_000,

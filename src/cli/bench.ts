@@ -12,7 +12,7 @@ import { reportLines } from '../../bench/report/report.js'
 import { TARGET_NAMES, type TargetName } from '../../bench/targets/commands.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import { version } from './version.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim bench [--quick | --figures | --page | --full | --try] [options]
 
@@ -76,7 +76,7 @@ export interface BenchCommand {
   readonly charts?: string
 }
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { settings, json, resume, report, charts } = benchCommandOf(args)
   const before = (resume || report) && json !== undefined ? readRunFile(json) : undefined
   if (report && before === undefined) throw new Error(`there is no file ${json}`)
@@ -130,7 +130,7 @@ function resumedNow(before: RunFile, groups: ReturnType<typeof planOf>, seriatim
 async function drawCharts(
   records: Readonly<Record<string, UnitRecord>>,
   folder: string,
-  world: World,
+  world: CommandEnvironment,
 ): Promise<void> {
   const library = await chartLibrary()
   if (library === undefined) throw new Error(CHART_LIBRARY_MISSING)

@@ -6,7 +6,7 @@ import { bookshopScene } from './demo/bookshop.js'
 import { customerScenes } from './demo/customers.js'
 import { lostUpdateScene } from './demo/lost-updates.js'
 import { Stage, type Scene } from './demo/stage.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim demo [--nodes 1]
 
@@ -19,7 +19,7 @@ const OPTIONS = { nodes: { type: 'string', default: '1' } } as const
 
 const SCENES: readonly Scene[] = [bookshopScene, aliceScene, ...customerScenes, lostUpdateScene]
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const nodes = readInteger('nodes', readArguments(args, OPTIONS).values.nodes, 1, 64)
   let failed = 0
   for (const [at, scene] of SCENES.entries()) {

@@ -1,9 +1,9 @@
 // Where `seriatim transactions` finds them: a running server, or a folder that nobody uses.
+import { EXTENSION_PREFIX } from '../port/extension.js'
 import { createHmac } from 'node:crypto'
 import { access } from 'node:fs/promises'
 import { storedShapes } from '../router/tables/catalog.js'
-import { EXTENSION_PREFIX } from '../router/context.js'
-import { type TransactionList, listTransactions } from '../router/transactions/transaction-list.js'
+import { type TransactionList, transactionList } from '../router/transactions/transaction-list.js'
 import { realRuntime } from '../runtime/real-runtime.js'
 import { deriveSigningKey, stringToSign } from '../server/access/sigv4.js'
 import { openLocalNodes } from '../storage/folder/open-local-node.js'
@@ -23,7 +23,7 @@ export async function transactionsIn(path: string, limit: number): Promise<Trans
   try {
     const [home] = nodes
     const shapes = home === undefined ? [] : await storedShapes(home)
-    return await listTransactions({ nodes, shapes, ended: [], nowMicros: runtime.clock.nowMicros() }, limit)
+    return await transactionList({ nodes, shapes, ended: [], nowMicros: runtime.clock.nowMicros() }, limit)
   } finally {
     await Promise.all(nodes.map((node) => node.close()))
   }

@@ -1,6 +1,6 @@
 // seriatim health: asks a running server whether it is well, for the health checks of containers and supervisors.
 import { readArguments, UsageError } from './arguments.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim health [--endpoint URL]
 
@@ -14,7 +14,7 @@ const OPTIONS = { endpoint: { type: 'string', default: 'http://127.0.0.1:8000' }
 const ANSWER_MS_MAX = 5_000
 const ANSWER_BYTES_MAX = 1_024
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { endpoint } = readArguments(args, OPTIONS).values
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
     throw new UsageError(`--endpoint must be a URL such as http://127.0.0.1:8000, not '${endpoint}'`)

@@ -2,7 +2,7 @@
 import { atEndpoint } from './at-endpoint.js'
 import type { LockPlace, LockReport, Locks } from '../toolkit/index.js'
 import { readArguments, UsageError } from './arguments.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim locks --endpoint URL --table NAME [--break NAME] [--namespace NAME] [--sweep] [--json]
 
@@ -23,7 +23,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { values } = readArguments(args, OPTIONS)
   const { endpoint, table } = values
   if (endpoint === undefined || table === undefined || table === '')

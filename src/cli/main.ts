@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line. Each command is a file of its own, loaded when it is asked for.
 import { run } from './run.js'
-import { processWorld } from './world.js'
+import { processEnvironment } from './environment.js'
 import { boundYoungSpace, nodesIn, youngSpaceBytesFor } from './young-space.js'
 
 // Whoever reads our output may stop reading, as `head` does.
@@ -10,6 +10,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 // A server lives long and shall stay small.
 if (process.argv[2] === 'start') boundYoungSpace(youngSpaceBytesFor(nodesIn(process.argv)))
 
-process.exitCode = await run(process.argv.slice(2), processWorld())
+process.exitCode = await run(process.argv.slice(2), processEnvironment())
 // Everything is closed by now. Should something keep the process alive all the same, end it.
 setTimeout(() => process.exit(), 1000).unref()

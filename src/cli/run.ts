@@ -1,14 +1,14 @@
 // Finds the command and turns what goes wrong into a sentence and an exit code: 0 done, 1 it could not, 2 wrong usage.
 import { UsageError } from './arguments.js'
 import { version } from './version.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export interface Command {
   /** One line for the list of commands. */
   readonly summary: string
   readonly load: () => Promise<{
     readonly help: string
-    run(args: readonly string[], world: World): Promise<number>
+    run(args: readonly string[], world: CommandEnvironment): Promise<number>
   }>
 }
 
@@ -44,7 +44,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 /** The last one as DynamoDB Local has it. */
 const HELP: ReadonlySet<string> = new Set(['--help', '-h', '-help'])
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const [name, ...rest] = args
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     world.print(overview())

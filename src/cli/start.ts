@@ -7,7 +7,7 @@ import { originIn } from '../server/access/origin.js'
 import { translateLocalFlags } from './local-flags.js'
 import { readTls, Reloads, tlsFiles, warnOfOpenKey } from './tls.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
-import type { OpenOptions, World } from './world.js'
+import type { StoreLocation, CommandEnvironment } from './environment.js'
 
 export const help = `seriatim start [options]
 
@@ -71,7 +71,7 @@ const NODES_MAX = 64
 const DAY_MS = 86_400_000
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)$/i
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { args: ours, notes } = translateLocalFlags(args)
   const { values, tokens } = readArguments(ours, OPTIONS)
   const { host, faults } = values
@@ -117,7 +117,7 @@ export async function run(args: readonly string[], world: World): Promise<number
   // Without a certificate there is nothing to read again. Said to nobody: stderr may have gone with the terminal.
   const endHangups = files === undefined ? world.onHangup(() => undefined) : undefined
   try {
-    const where: OpenOptions = inMemory ? { memory: true } : { path: values.path ?? './data' }
+    const where: StoreLocation = inMemory ? { memory: true } : { path: values.path ?? './data' }
     const store = await world.openStore({
       ...where,
       ...(nodes !== undefined && { nodes }),
@@ -156,7 +156,11 @@ export async function run(args: readonly string[], world: World): Promise<number
 
 const isPlace = (name: string): boolean => name === 'path' || name === 'memory'
 
-async function serve(server: RunningServer, untilSignal: Promise<void>, world: World): Promise<void> {
+async function serve(
+  server: RunningServer,
+  untilSignal: Promise<void>,
+  world: CommandEnvironment,
+): Promise<void> {
   world.print(`seriatim listening on ${server.url}`)
   await untilSignal
   await server.stop()
@@ -174,13 +178,13 @@ async function readFaultPlan(textOrPath: string): Promise<FaultPlan> {
   return parseFaultPlan(text)
 }
 
-async function readAuth(path: string, world: World): Promise<Auth> {
+async function readAuth(path: string, world: CommandEnvironment): Promise<Auth> {
   const { auth, warnings } = await loadAuthFile(path)
   for (const warning of warnings) world.printError(`seriatim: warning: ${warning}`)
   return auth
 }
 
-function countSignals(world: World) {
+function countSignals(world: CommandEnvironment) {
   let resolveFirst: () => void
   const first = new Promise<void>((resolve) => (resolveFirst = resolve))
   const state = { first, received: false, end: () => {} }

@@ -8,7 +8,7 @@ import { defaultPatience } from '../toolkit/intents/limits.js'
 import type { SweepReport } from '../toolkit/unit/transactor.js'
 import { longTimeout } from '../runtime/long-timeout.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim sweep --endpoint URL [--region NAME] [--tables A,B] [--record TABLE] [--for SECONDS | --watch] [--every SECONDS] [--keep SECONDS]
 
@@ -38,7 +38,7 @@ const OPTIONS = {
 
 const SECONDS_MAX = 999_999_999
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { values } = readArguments(args, OPTIONS)
   if (values.endpoint === undefined) throw new UsageError('--endpoint says where to sweep')
   const tables = values.tables.split(',').filter((table) => table !== '')

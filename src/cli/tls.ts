@@ -1,9 +1,9 @@
 // The certificate of a server: two files, read at the start and again on SIGHUP.
 import { readFile, stat } from 'node:fs/promises'
 import type { RunningServer } from '../server/http-server.js'
-import type { TlsOptions } from '../server/connection/tls-door.js'
+import type { TlsOptions } from '../server/connection/tls-listener.js'
 import { UsageError } from './arguments.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export interface TlsFiles {
   readonly cert: string
@@ -29,7 +29,7 @@ async function read(what: string, path: string): Promise<Buffer> {
   }
 }
 
-export async function warnOfOpenKey({ key }: TlsFiles, world: World): Promise<void> {
+export async function warnOfOpenKey({ key }: TlsFiles, world: CommandEnvironment): Promise<void> {
   const { mode } = await stat(key)
   if (process.platform === 'win32' || (mode & 0o077) === 0) return
   world.printError(
@@ -43,14 +43,14 @@ export async function warnOfOpenKey({ key }: TlsFiles, world: World): Promise<vo
  */
 export class Reloads {
   readonly #files: TlsFiles
-  readonly #world: World
+  readonly #world: CommandEnvironment
   readonly #end: () => void
   #server: RunningServer | undefined
   #isDue = false
   /** One after another: of two reloads in a row the later one counts. */
   #reloading = Promise.resolve()
 
-  constructor(files: TlsFiles, world: World) {
+  constructor(files: TlsFiles, world: CommandEnvironment) {
     this.#files = files
     this.#world = world
     this.#end = world.onHangup(() => this.#hangup())

@@ -6,7 +6,7 @@ import type {
   TransactionList,
 } from '../router/transactions/transaction-list.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim transactions (--endpoint URL | --path DIR) [--limit N] [--json]
 
@@ -24,7 +24,7 @@ const OPTIONS = {
 
 const LIMIT_MAX = 1000
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { values } = readArguments(args, OPTIONS)
   const limit = readInteger('limit', values.limit, 1, LIMIT_MAX)
   const { endpoint, path } = values

@@ -1,11 +1,11 @@
 // Puts together what a check of a folder needs: the storage's own check, and the catalogue's reading of its tables.
 import { access } from 'node:fs/promises'
 import type { TableShape } from '../model/table.js'
-import { decodeRecord, RecordDamaged, tableOf } from '../router/tables/table-record.js'
+import { decodeTableRecord, RecordDamaged, tableOf } from '../router/tables/table-record.js'
 import type { MetaEntry } from '../storage/node/storage-node.js'
 import { repairFolder } from '../storage/folder/repair-folder.js'
 import { verifyFolder } from '../storage/folder/verify.js'
-import type { FolderReport } from './world.js'
+import type { FolderReport } from './environment.js'
 
 const TABLE_PREFIX = 'table/'
 
@@ -58,7 +58,7 @@ function tablesOf(damaged: string[]): (meta: readonly Required<MetaEntry>[]) => 
 
 function shapeOf(entry: Required<MetaEntry>, damaged: string[]): readonly TableShape[] {
   try {
-    return [tableOf(decodeRecord(entry)).shape]
+    return [tableOf(decodeTableRecord(entry)).shape]
   } catch (error) {
     if (!(error instanceof RecordDamaged)) throw error
     damaged.push(error.message)

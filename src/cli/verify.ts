@@ -1,6 +1,6 @@
 // seriatim verify: look at a folder of data without changing it, or mend it.
 import { readArguments, UsageError } from './arguments.js'
-import type { World } from './world.js'
+import type { CommandEnvironment } from './environment.js'
 
 export const help = `seriatim verify [--path DIR] [--repair [--drop-damaged]]
 
@@ -17,7 +17,7 @@ const OPTIONS = {
   'drop-damaged': { type: 'boolean', default: false },
 } as const
 
-export async function run(args: readonly string[], world: World): Promise<number> {
+export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { path, repair, 'drop-damaged': dropDamaged } = readArguments(args, OPTIONS).values
   if (path === '') throw new UsageError('--path must name a folder')
   if (dropDamaged && !repair) throw new UsageError('--drop-damaged goes with --repair')

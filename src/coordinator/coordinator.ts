@@ -20,7 +20,7 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import type { ItemRecord } from '../rules/item.js'
-import type { TransactionRules } from '../rules/switches.js'
+import type { TransactionRules } from '../rules/section-4.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { HybridClock } from '../line/hybrid-clock.js'
 import type {
@@ -37,7 +37,7 @@ import { nodeAt } from './finish.js'
 import { type EndedTransaction, RecentTransactions } from './recent.js'
 import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
-import { openSnapshots, type Snapshots } from './snapshots.js'
+import { openSnapshots, type StoreSnapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'
 
 /** A node as transactions see it. */
@@ -131,7 +131,7 @@ export interface Coordinator {
   /** What became of the transaction with this client token, as far as the ledger still knows. */
   outcome(token: string): Promise<TokenOutcome>
   /** Reads of units of work. */
-  readonly snapshots: Snapshots
+  readonly snapshots: StoreSnapshots
   /**
    * A write outside transactions was answered at this timestamp: transactions from here on come after it. A node's clock may
    * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).

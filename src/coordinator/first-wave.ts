@@ -1,7 +1,7 @@
 // The first wave of a transaction in two phases: its ledger and all its nodes are asked at once.
 import type { BeginOutcome } from '../ledger/ledger.js'
 import type { PrepareReply } from '../storage/transactions/transactions.js'
-import { isRefusal } from './reasons.js'
+import { isRefusedVerdict } from './reasons.js'
 
 export type FirstWave = readonly [
   begun: PromiseSettledResult<BeginOutcome>,
@@ -48,4 +48,4 @@ export function firstWave(
 
 const isTooOld = ({ verdicts, predicateVerdicts: predicates = [] }: PrepareReply): boolean =>
   [...verdicts, ...predicates].some(({ verdict }) => verdict === 'too-old' || verdict === 'ended') &&
-  !verdicts.some(isRefusal)
+  !verdicts.some(isRefusedVerdict)

@@ -36,12 +36,12 @@ export function predicateVerdicts(
       if (!predicate.nodes.includes(node)) continue
       const before = predicates?.slice(0, at).filter(({ nodes }) => nodes.includes(node)).length ?? 0
       const verdict = replies[position]?.predicateVerdicts?.[before]
-      if (verdict !== undefined && !holds(verdict)) return verdict
+      if (verdict !== undefined && !predicateHolds(verdict)) return verdict
     }
     return HOLDS
   })
 }
 
-export const holds = ({ verdict }: PredicateVerdict): boolean => verdict === 'holds'
+export const predicateHolds = ({ verdict }: PredicateVerdict): boolean => verdict === 'holds'
 
 const HOLDS: PredicateVerdict = { verdict: 'holds' }

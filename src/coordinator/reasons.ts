@@ -16,7 +16,7 @@ const CONDITION_FAILED: CancellationReason = {
  * otherwise has no say.
  */
 export function reasonsOf(verdicts: readonly ActionVerdict[]): readonly CancellationReason[] {
-  const refused = verdicts.some(isRefusal)
+  const refused = verdicts.some(isRefusedVerdict)
   return verdicts.map((verdict): CancellationReason => {
     switch (verdict.verdict) {
       case 'condition-failed':
@@ -36,7 +36,7 @@ export function reasonsOf(verdicts: readonly ActionVerdict[]): readonly Cancella
 }
 
 /** Another timestamp would not change it. */
-export function isRefusal({ verdict }: ActionVerdict): boolean {
+export function isRefusedVerdict({ verdict }: ActionVerdict): boolean {
   return (
     verdict === 'condition-failed' || verdict === 'invalid' || verdict === 'conflict' || verdict === 'changed'
   )

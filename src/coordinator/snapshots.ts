@@ -33,7 +33,7 @@ export type SnapshotRecords =
 
 export type SnapshotPage = { readonly outcome: 'read'; readonly page: RangePage } | SnapshotRefusal
 
-export interface Snapshots {
+export interface StoreSnapshots {
   /** A timestamp above everything acknowledged so far, at which every node can be read from now on. */
   open(request?: Pick<OpenSnapshotRequest, 'above'>): Promise<Timestamp>
   /** Nobody reads there any more. One that is not open does no harm. */
@@ -55,7 +55,7 @@ const OPEN_ROUNDS_MAX = 16
 /** How far a further try goes beyond the clock that was in its way; doubled with each. */
 const AHEAD_MICROS = 64
 
-export function openSnapshots(parts: Parts): Snapshots {
+export function openSnapshots(parts: Parts): StoreSnapshots {
   const { nodes, calls } = parts
   const locate = ({ key }: ItemRef): number => parts.nodeOf(key.hash)
 
@@ -64,13 +64,13 @@ export function openSnapshots(parts: Parts): Snapshots {
   const close = async (timestamp: Timestamp): Promise<void> => {
     await Promise.all(nodes.map((node) => calls(() => node.closeSnapshot(timestamp))))
   }
-  const open: Snapshots['open'] = async (request = {}) => {
+  const open: StoreSnapshots['open'] = async (request = {}) => {
     if (only === undefined) return openEverywhere(parts, close)
     const { timestamp } = await calls(() => only.openSnapshot(request))
     parts.clock.witness(timestamp)
     return timestamp
   }
-  const snapshots: Snapshots = {
+  const snapshots: StoreSnapshots = {
     open,
     close,
     forget: (timestamp) => {

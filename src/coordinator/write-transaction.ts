@@ -21,8 +21,8 @@ import { type FirstWave, firstWave } from './first-wave.js'
 import { type Group, groupsOf, inOrder, participantOf } from './groups.js'
 import { oneRound } from './one-round.js'
 import { cancelled, failed } from './outcomes.js'
-import { holds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
-import { isRefusal, reasonsOf } from './reasons.js'
+import { predicateHolds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
+import { isRefusedVerdict, reasonsOf } from './reasons.js'
 import { newAttempt, passingAttempt, tokenSlot } from './slots.js'
 
 export async function writeTransaction(
@@ -143,11 +143,11 @@ class TwoPhases {
       replies.map((reply, at) => reply?.verdicts ?? this.#groups[at]?.parts.map(() => NOTHING_KNOWN) ?? []),
     )
     const predicates = predicateVerdicts(this.#groups, replies, transaction.predicates)
-    const changed = predicates.some((each) => !holds(each) && each.verdict !== 'too-old')
+    const changed = predicates.some((each) => !predicateHolds(each) && each.verdict !== 'too-old')
     if (changed) return { done: await this.cancel(verdicts, predicates) }
-    if (verdicts.every(({ verdict }) => verdict === 'accepted') && predicates.every(holds))
+    if (verdicts.every(({ verdict }) => verdict === 'accepted') && predicates.every(predicateHolds))
       return this.#commit(verdicts, replies)
-    if (verdicts.some(isRefusal)) return { done: await this.cancel(verdicts) }
+    if (verdicts.some(isRefusedVerdict)) return { done: await this.cancel(verdicts) }
     return { verdicts, above: highest([...verdicts, ...predicates]) }
   }
 

@@ -18,7 +18,7 @@ import type { KeySchema } from '../model/table.js'
 import { bindCondition } from './bind/bind-condition.js'
 import { bindProjection, bindUpdate } from './bind/bind-update.js'
 import { TextCache } from './parse/cache.js'
-import { keyConditionFor, keyConditionsOf, type KeyCondition } from './bind/key-condition.js'
+import { keyConditionFor, keyConditionsOf, type BoundKeyCondition } from './bind/key-condition.js'
 import { parseCondition } from './parse/parse-condition.js'
 import { parseProjection, parseUpdate } from './parse/parse-update.js'
 import { Placeholders } from './bind/placeholders.js'
@@ -37,7 +37,7 @@ export {
   updateOperands,
   updateTargets,
 } from './bind/key-attributes.js'
-export type { KeyCondition, SortCondition, SortOperator } from './bind/key-condition.js'
+export type { BoundKeyCondition, BoundSortCondition, SortOperator } from './bind/key-condition.js'
 export {
   conditionOfExpected,
   conditionOfFilter,
@@ -49,7 +49,7 @@ export { checkExpressionParameters } from './bind/parameters.js'
 export { resolvePath, type Path } from './evaluate/paths.js'
 export { plainUpdate, type PlainAction } from './evaluate/plain-update.js'
 export { project, projector } from './evaluate/project.js'
-export { added } from './evaluate/sets.js'
+export { afterAdd } from './evaluate/sets.js'
 export type { OperandNode, PathNode, SetValueNode, UpdateAction } from './parse/tree.js'
 
 /**
@@ -86,7 +86,7 @@ export function openExpressions(input: {
 }
 
 /** What a bound KeyConditionExpression says of the key of the table, or of the index that is queried. */
-export const keyConditionOf = (bound: BoundCondition, schema: KeySchema): KeyCondition =>
+export const keyConditionOf = (bound: BoundCondition, schema: KeySchema): BoundKeyCondition =>
   keyConditionFor(keyConditionsOf(bound, schema), schema)
 
 type ConditionKind = 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression'
@@ -96,7 +96,7 @@ export interface RequestExpressions {
   update(text: string): BoundUpdate
   projection(text: string): BoundProjection
   /** For the key of the table, or of the index that is queried. */
-  keyCondition(text: string, schema: KeySchema): KeyCondition
+  keyCondition(text: string, schema: KeySchema): BoundKeyCondition
   /** Refuses names and values that no expression has used. Call it after the last expression. */
   finish(): void
 }

@@ -2,7 +2,7 @@
 import type { FileLayer } from '../runtime/files.js'
 import { JournalDamaged } from './errors.js'
 import { missingAll, missingBefore, missingNext, ofAnotherFolder, renamed, unreadable } from './damage.js'
-import type { JournalOwner } from './recovery.js'
+import type { JournalOwner } from './read-back.js'
 import { decodeSeal, framesFrom, type Segment, segmentsIn } from './segment.js'
 import {
   eachFrame,

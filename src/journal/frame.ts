@@ -9,7 +9,7 @@
 // The checksum is seeded with the id of the segment: neither a frame of another segment nor bytes that a user stored in
 // an item can pass for a frame of this one.
 import { crc32 } from 'node:zlib'
-import type { IndexChange } from '../ordered-map/ordered-index.js'
+import type { IndexChange } from '../ordered-map/ordered-map.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 
 export interface Frame {

@@ -22,7 +22,7 @@ import { OutOfSpace } from '../runtime/files.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { AppendFailed, AppendUnsure } from './errors.js'
 import { type Frame, type FrameContent, encodeFrame, frameBytes } from './frame.js'
-import { type JournalOwner, NO_OWNER, type Recovered, recoverJournal } from './recovery.js'
+import { type JournalOwner, NO_OWNER, type Recovered, recoverJournal } from './read-back.js'
 import { encodeHeader, encodeSeal, framesFrom, newSegment, SEAL_BYTES, type Segment } from './segment.js'
 
 export interface JournalOptions extends Partial<

@@ -3,13 +3,13 @@
 import type { FileLayer } from '../runtime/files.js'
 import { damagedAt, endsBefore, missingBefore, unreadable } from './damage.js'
 import { FRAME_HEADER_BYTES, FRAME_MAGIC, type Frame } from './frame.js'
-import type { Recovered, RecoveryOptions } from './recovery.js'
+import type { Recovered, ReadBackOptions } from './read-back.js'
 import { type FoundSegment, eachFrame, holdsFrame, laterProof, readSegment } from './segment-file.js'
 import type { Segment } from './segment.js'
 
 /** The same promises as those of `recoverJournal`; a missing last file cannot be told. */
 export async function recoverOldJournal(
-  { files, folder, heldUpTo }: RecoveryOptions,
+  { files, folder, heldUpTo }: ReadBackOptions,
   found: readonly FoundSegment[],
   replay: (frame: Frame) => Promise<void>,
 ): Promise<Recovered> {

@@ -152,7 +152,7 @@ export class CompletedRecords {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     for (const key of keys) this.#line.put(key, undefined)
-    await this.#line.settled()
+    await this.#line.whenDurable()
     return keys.length < recordsMax
   }
 

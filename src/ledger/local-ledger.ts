@@ -54,7 +54,7 @@ const noPause = (): Promise<void> => Promise.resolve()
 export interface TokenVerdict {
   readonly verdict: 'free' | 'repeated' | 'mismatch' | 'in-progress'
   /** What to wait for before the verdict is told to anybody. */
-  readonly settled: Promise<void> | undefined
+  readonly whenDurable: Promise<void> | undefined
 }
 
 /**
@@ -111,7 +111,7 @@ export class LocalLedger implements Ledger {
     if (admission !== undefined) await admission
     const standing = this.#begin(entry)
     if (standing === undefined) return BEGUN
-    await this.#line.settledAt(standing.key)
+    await this.#line.whenDurableAt(standing.key)
     const { record } = standing
     return record.tx === entry.tx && record.state === 'preparing' ? BEGUN : { verdict: 'exists', record }
   }
@@ -121,27 +121,27 @@ export class LocalLedger implements Ledger {
     if (admission !== undefined) await admission
     const standing = this.#find(tx)
     if (standing !== undefined && standing.record.state !== 'preparing')
-      return this.#told(standing.record, this.#line.settledAt(standing.key), at)
+      return this.#told(standing.record, this.#line.whenDurableAt(standing.key), at)
     const isLost = at.run !== undefined && at.run !== this.#line.run
     const record =
       standing === undefined
         ? this.#bury(tx, at.timestamp, at.reasons).record
         : this.#decide(standing, isLost ? 'cancel' : decision, at)
     // Who asks is the only one who might have committed it, and will not: it need not be durable (presumed abort).
-    return this.#told(record, isLost ? undefined : this.#line.settled(), at)
+    return this.#told(record, isLost ? undefined : this.#line.whenDurable(), at)
   }
 
   /** Only a commit that is not completed may be told ahead: something is to be done upon it. */
   async #told(
     record: LedgerRecord,
-    settled: Promise<void> | undefined,
+    whenDurable: Promise<void> | undefined,
     { ahead }: DecideAt,
   ): Promise<Decided> {
     if (ahead === true && record.state === 'committing') {
       const { tx, state, timestamp, participants, begunAt } = record
       return { tx, state, timestamp, participants, begunAt, decision: 'commit', run: this.#line.run }
     }
-    if (settled !== undefined) await settled
+    if (whenDurable !== undefined) await whenDurable
     return record
   }
 
@@ -158,10 +158,10 @@ export class LocalLedger implements Ledger {
     const isCompleted = standing.record.state === 'completed'
     if (!isCompleted) this.#moveToCompleted(standing)
     if (run === undefined) return
-    const settled = isCompleted ? this.#line.settledAt(standing.key) : this.#line.settled()
-    if (settled === undefined) return
+    const whenDurable = isCompleted ? this.#line.whenDurableAt(standing.key) : this.#line.whenDurable()
+    if (whenDurable === undefined) return
     if (!isCompleted) this.#completing.set(tx, standing)
-    await settled
+    await whenDurable
     this.#completing.delete(tx)
   }
 
@@ -216,7 +216,7 @@ export class LocalLedger implements Ledger {
         : record.state === 'completed'
           ? 'repeated'
           : 'in-progress'
-    return { verdict, settled: this.#line.settledAt(holder.key) }
+    return { verdict, whenDurable: this.#line.whenDurableAt(holder.key) }
   }
 
   /** For a one-round transaction, within the step that has its effect: the token is taken from here on. Without one the
@@ -359,7 +359,7 @@ const RECORD_BYTES_ABOUT = 300
 const FIRST_SLOT = ledgerSlot('0'.repeat(32))
 const NO_ITEMS: Participant['items'] = []
 const BEGUN: BeginOutcome = { verdict: 'begun' }
-const FREE: TokenVerdict = { verdict: 'free', settled: undefined }
+const FREE: TokenVerdict = { verdict: 'free', whenDurable: undefined }
 /** Of one slot in one epoch: attempts at one request. More are not looked at. */
 const SLOT_RECORDS_MAX = 1000
 

@@ -6,10 +6,10 @@
 //
 // Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, for the sake of memory. A
 // load is put together as its batches come: done at once it would keep requests waiting.
-import type { IndexChange, OrderedIndex } from '../ordered-map/ordered-index.js'
+import type { IndexChange, OrderedMap } from '../ordered-map/ordered-map.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { CLOCK_KEY, PASSING_BOUNDS, encodeClock, isPassing } from './spaces.js'
+import { CLOCK_KEY, SHORT_LIVED_BOUNDS, encodeClock, isShortLivedKey } from './spaces.js'
 
 export interface DurableBatch {
   readonly number: number
@@ -22,7 +22,7 @@ export interface DurableBatch {
 }
 
 export interface ApplierOptions {
-  readonly index: OrderedIndex
+  readonly index: OrderedMap
   readonly runtime: Runtime
   /** Called when the index holds everything up to the last of these batches. */
   readonly applied: (batches: readonly DurableBatch[], keys: readonly Iterable<KeyBytes>[]) => void
@@ -72,7 +72,7 @@ export class Applier {
 
   constructor(options: ApplierOptions) {
     this.#options = options
-    for (const bounds of PASSING_BOUNDS)
+    for (const bounds of SHORT_LIVED_BOUNDS)
       for (const [key] of options.index.range({ ...bounds, reverse: false })) this.#passing.add(key)
     this.#delayMs = options.delayMs
     this.#hurryBytes = options.hurryBytes
@@ -202,7 +202,7 @@ export class Applier {
   /** Takes the removal of passing keys that the index does not hold out of the changes. */
   #takeNeedless({ changes, needless }: Load): void {
     changes.forEach((value, key) => {
-      if (!isPassing(key)) return
+      if (!isShortLivedKey(key)) return
       // From the attempt on: a commit that failed may have been done.
       if (value !== undefined) this.#passing.add(key)
       else if (!this.#passing.has(key)) needless.push(key)

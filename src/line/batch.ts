@@ -1,6 +1,6 @@
 // What a node has decided since the last batch was taken by its journal, until it is durable or lost.
 import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
-import type { SpaceCount } from './counts.js'
+import type { SpaceCount } from './space-counts.js'
 
 export interface Batch {
   readonly number: number

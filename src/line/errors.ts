@@ -6,7 +6,7 @@ export class WriteFailed extends Error {
 }
 
 /** The write may or may not be durable: that is known after the next start. */
-export class OutcomeUnknown extends Error {
+export class DurabilityUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
 }
 

@@ -8,7 +8,7 @@
 //
 // A batch that could not be written takes with it the open ones of all nodes that share the journal, which may have been
 // decided upon it. What readers have seen of them stays, and goes along with the next batch.
-import type { OrderedIndex } from '../ordered-map/ordered-index.js'
+import type { OrderedMap } from '../ordered-map/ordered-map.js'
 import { AppendUnsure } from '../journal/errors.js'
 import type { FrameContent } from '../journal/frame.js'
 import type { Journal, JournalShare } from '../journal/journal.js'
@@ -17,21 +17,21 @@ import { type Knobs, knobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
 import { type Batch, isEmpty, newBatch } from './batch.js'
-import { Counts } from './counts.js'
-import { OutcomeUnknown, WriteFailed } from './errors.js'
+import { Counts } from './space-counts.js'
+import { DurabilityUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
-import { type Line, type Put, added, keysOf, removals } from './line.js'
+import { type Line, type Put, countAfter, keysOf, removals } from './line.js'
 import { Overlay } from './overlay.js'
 import type { Unapplied } from './replay.js'
 import { boundsOf, countKey, encodeCount } from './spaces.js'
-import type { SpaceCount } from './counts.js'
-import { type View, viewOf } from './view.js'
+import type { SpaceCount } from './space-counts.js'
+import { type MergedView, viewOf } from './merged-view.js'
 import { Watches } from './watches.js'
 
 export interface JournalLineOptions extends Partial<
   Pick<Knobs, 'overlayBytesMax' | 'overlaySpareKeysMax' | 'applyDelayMs' | 'applyChangesMax'>
 > {
-  readonly index: OrderedIndex
+  readonly index: OrderedMap
   readonly journal: Journal
   /** Which of the journal's writers this is. */
   readonly writer: number
@@ -52,8 +52,8 @@ const RETRY_MS = 1000
 
 export class JournalLine implements Line {
   readonly watches = new Watches()
-  readonly decided: View
-  readonly durable: View
+  readonly decided: MergedView
+  readonly durable: MergedView
   readonly #options: JournalLineOptions
   readonly #overlay: Overlay
   readonly #overlayBytesMax: number
@@ -174,27 +174,27 @@ export class JournalLine implements Line {
     const { countsBefore, countsVisible } = this.#open
     if (!countsBefore.has(space)) countsBefore.set(space, before)
     if (put === 'putVisible')
-      countsVisible.set(space, added(countsVisible.get(space) ?? NOTHING, items, bytes))
-    this.#counts.set(space, added(before, items, bytes))
+      countsVisible.set(space, countAfter(countsVisible.get(space) ?? NOTHING, items, bytes))
+    this.#counts.set(space, countAfter(before, items, bytes))
   }
 
-  settled(): Promise<void> | undefined {
-    const settling = this.settling()
-    if (settling !== undefined) this.#hurry()
-    return settling
+  whenDurable(): Promise<void> | undefined {
+    const whenDurableUnhurried = this.whenDurableUnhurried()
+    if (whenDurableUnhurried !== undefined) this.#hurry()
+    return whenDurableUnhurried
   }
 
-  settling(): Promise<void> | undefined {
+  whenDurableUnhurried(): Promise<void> | undefined {
     // The room that this step left, if any, is for whoever waits first.
     this.#admitNext()
     return isEmpty(this.#open) ? undefined : this.#open.durable
   }
 
-  hurry(settling: Promise<void>): void {
-    if (settling === this.#open.durable) this.#hurry()
+  hurry(whenDurableUnhurried: Promise<void>): void {
+    if (whenDurableUnhurried === this.#open.durable) this.#hurry()
   }
 
-  settledAt(key: KeyBytes): Promise<void> | undefined {
+  whenDurableAt(key: KeyBytes): Promise<void> | undefined {
     this.#admitNext()
     const batch = this.#overlay.unseenIn(key)
     if (batch === undefined) return undefined
@@ -202,7 +202,7 @@ export class JournalLine implements Line {
     return batch === this.#open.number ? this.#open.durable : this.#flying?.durable
   }
 
-  settledAll(): Promise<void> | undefined {
+  whenAllDurable(): Promise<void> | undefined {
     if (this.#open.hidden) return this.#open.durable
     return this.#flying?.hidden === true ? this.#flying.durable : undefined
   }
@@ -339,7 +339,7 @@ export class JournalLine implements Line {
     if (!isEmpty(this.#open)) this.#flushIn(RETRY_MS)
     for (const callback of this.#rollbackCallbacks) callback()
     const failed = new WriteFailed(error.message, { cause: error })
-    flying?.reject(unsure ? new OutcomeUnknown(error.message, { cause: error }) : failed)
+    flying?.reject(unsure ? new DurabilityUnknown(error.message, { cause: error }) : failed)
     open.reject(failed)
     if (unsure) this.#rejectWaiters(failed)
     else this.#admitNext()

@@ -1,13 +1,13 @@
 // The line in which the steps of a node are decided, one after another, and what makes them durable.
 //
-// A step reads `decided`, puts its changes, and asks `settled` when it may be answered. All of it happens in one turn,
+// A step reads `decided`, puts its changes, and asks `whenDurable` when it may be answered. All of it happens in one turn,
 // so a step is atomic; several steps share a batch.
-import type { OrderedIndex } from '../ordered-map/ordered-index.js'
+import type { OrderedMap } from '../ordered-map/ordered-map.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
-import { Counts } from './counts.js'
+import { Counts } from './space-counts.js'
 import { boundsOf, countKey, encodeCount } from './spaces.js'
-import type { SpaceCount } from './counts.js'
-import type { View } from './view.js'
+import type { SpaceCount } from './space-counts.js'
+import type { MergedView } from './merged-view.js'
 import { Watches } from './watches.js'
 
 /** Whether readers see a change once it is durable, or at once. */
@@ -15,9 +15,9 @@ export type Put = 'put' | 'putVisible'
 
 export interface Line {
   /** What the next step builds upon. */
-  readonly decided: View
+  readonly decided: MergedView
   /** What readers see. */
-  readonly durable: View
+  readonly durable: MergedView
   count(space: SpaceId): SpaceCount
 
   /** Undefined if a step may be decided now. Rejects if none may before the next start. */
@@ -36,15 +36,15 @@ export interface Line {
   /** A part of the step that changes the items, and with them: as they are put. */
   addCount(space: SpaceId, items: number, bytes: number, put?: Put): void
   /** Undefined if all changes of the step that was just decided are durable already. Somebody waits for it. */
-  settled(): Promise<void> | undefined
+  whenDurable(): Promise<void> | undefined
   /** The same, but nobody waits for it: the changes go along with those of the next step that somebody waits for. */
-  settling(): Promise<void> | undefined
+  whenDurableUnhurried(): Promise<void> | undefined
   /** Now somebody waits for it. */
-  hurry(settling: Promise<void>): void
+  hurry(whenDurableUnhurried: Promise<void>): void
   /** Undefined if what `decided` says of this key is durable already. Otherwise somebody waits for it. */
-  settledAt(key: KeyBytes): Promise<void> | undefined
+  whenDurableAt(key: KeyBytes): Promise<void> | undefined
   /** Undefined if readers see all that `decided` says. Nobody waits for it yet. */
-  settledAll(): Promise<void> | undefined
+  whenAllDurable(): Promise<void> | undefined
 
   /**
    * Changes whenever something that was decided is lost. Within one run whatever is put and waited for becomes durable
@@ -67,17 +67,17 @@ export interface Line {
 export class MemoryLine implements Line {
   readonly run = ''
   readonly watches = new Watches()
-  readonly #index: OrderedIndex
+  readonly #index: OrderedMap
   readonly #counts = new Counts()
 
-  constructor(index: OrderedIndex) {
+  constructor(index: OrderedMap) {
     this.#index = index
   }
 
-  get decided(): View {
+  get decided(): MergedView {
     return this.#index
   }
-  get durable(): View {
+  get durable(): MergedView {
     return this.#index
   }
 
@@ -106,26 +106,26 @@ export class MemoryLine implements Line {
   onRollback(): void {}
 
   addCount(space: SpaceId, items: number, bytes: number): void {
-    const count = added(this.#counts.of(space), items, bytes)
+    const count = countAfter(this.#counts.of(space), items, bytes)
     this.#counts.set(space, count)
     this.put(countKey(space), encodeCount(count))
   }
 
-  settled(): undefined {
+  whenDurable(): undefined {
     return undefined
   }
 
-  settling(): undefined {
+  whenDurableUnhurried(): undefined {
     return undefined
   }
 
   hurry(): void {}
 
-  settledAt(): undefined {
+  whenDurableAt(): undefined {
     return undefined
   }
 
-  settledAll(): undefined {
+  whenAllDurable(): undefined {
     return undefined
   }
 
@@ -142,11 +142,11 @@ export class MemoryLine implements Line {
   }
 }
 
-export function added(count: SpaceCount, items: number, bytes: number): SpaceCount {
+export function countAfter(count: SpaceCount, items: number, bytes: number): SpaceCount {
   return { items: count.items + items, bytes: count.bytes + bytes }
 }
 
-export function keysOf(view: View, space: SpaceId, entriesMax: number): KeyBytes[] {
+export function keysOf(view: MergedView, space: SpaceId, entriesMax: number): KeyBytes[] {
   const keys: KeyBytes[] = []
   if (entriesMax <= 0) return keys
   for (const [key] of view.range({ ...boundsOf(space), reverse: false })) {
@@ -166,10 +166,10 @@ export function removals(
 }
 
 /** When readers see all that `decided` says: somebody waits for it. */
-export function settledAll(line: Line): Promise<void> | undefined {
-  const settled = line.settledAll()
-  if (settled !== undefined) line.hurry(settled)
-  return settled
+export function whenAllDurable(line: Line): Promise<void> | undefined {
+  const whenDurable = line.whenAllDurable()
+  if (whenDurable !== undefined) line.hurry(whenDurable)
+  return whenDurable
 }
 
 /** When both are settled. */

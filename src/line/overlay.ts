@@ -8,10 +8,10 @@ import type { KeyBytes } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 
 /** One value of a key, as of one batch; `value` undefined: removed. */
-export interface Version {
+export interface OverlayEntry {
   readonly batch: number
   readonly value: Uint8Array | undefined
-  readonly older: Version | undefined
+  readonly older: OverlayEntry | undefined
   /** Readers see it before its batch is durable: intent and decision are durable already, and would bring it back. */
   readonly visible: boolean
   /** Its value is made when somebody wants it. */
@@ -19,7 +19,7 @@ export interface Version {
 }
 
 export class Overlay {
-  readonly #newest = new Map<KeyBytes, Version>()
+  readonly #newest = new Map<KeyBytes, OverlayEntry>()
   readonly #order: SeldomAskedOrder
   #durableBatch = 0
   #appliedBatch = 0
@@ -37,12 +37,12 @@ export class Overlay {
     return this.#newest.size
   }
 
-  decided(key: KeyBytes): Version | undefined {
+  decided(key: KeyBytes): OverlayEntry | undefined {
     const newest = this.#newest.get(key)
     return newest?.encode === undefined ? newest : this.#encoded(key, newest, newest.encode)
   }
 
-  #encoded(key: KeyBytes, version: Version, encode: () => Uint8Array): Version {
+  #encoded(key: KeyBytes, version: OverlayEntry, encode: () => Uint8Array): OverlayEntry {
     const encoded = { ...version, value: encode(), encode: undefined }
     this.#newest.set(key, encoded)
     return encoded
@@ -58,7 +58,7 @@ export class Overlay {
     return newest === undefined || this.isVisible(newest) ? undefined : newest.batch
   }
 
-  durable(key: KeyBytes): Version | undefined {
+  durable(key: KeyBytes): OverlayEntry | undefined {
     return this.#durableOf(this.#newest.get(key))
   }
 
@@ -92,7 +92,7 @@ export class Overlay {
   }
 
   /** Whether readers see this version. */
-  isVisible(version: Version): boolean {
+  isVisible(version: OverlayEntry): boolean {
     return version.visible || version.batch <= this.#durableBatch
   }
 
@@ -141,14 +141,14 @@ export class Overlay {
     this.#order.delete(key)
   }
 
-  #durableOf(newest: Version | undefined): Version | undefined {
+  #durableOf(newest: OverlayEntry | undefined): OverlayEntry | undefined {
     let version = newest
     while (version !== undefined && !this.isVisible(version)) version = version.older
     return version
   }
 
   /** At most three versions of a key matter: open, in flight and durable. */
-  #trimmed(version: Version | undefined): Version | undefined {
+  #trimmed(version: OverlayEntry | undefined): OverlayEntry | undefined {
     if (version === undefined) return undefined
     if (this.isVisible(version)) {
       return version.older === undefined ? version : { ...version, older: undefined }

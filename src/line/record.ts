@@ -12,7 +12,7 @@ const UPDATED = 1
 const BLIND = 2
 
 /** `json`: the text of the item, where it is known already. */
-export function encodeRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn, json?: Uint8Array): Buffer {
+export function encodeItemRecord(next: NextImage, timestamp: Timestamp, lsn: Lsn, json?: Uint8Array): Buffer {
   const bytes = json === undefined ? withText(JSON.stringify(next.item)) : withBytes(json)
   bytes[0] = FORMAT
   bytes[1] = (next.lastWrite.kind === 'update' ? UPDATED : 0) | (next.lastWrite.blind ? BLIND : 0)
@@ -67,7 +67,7 @@ class StoredRecord implements ItemRecord {
 }
 
 /** The record in these bytes, which are not copied. */
-export function decodeRecord(stored: Uint8Array): ItemRecord {
+export function decodeItemRecord(stored: Uint8Array): ItemRecord {
   const bytes = asBuffer(stored)
   if (bytes[0] !== FORMAT) throw unknownFormat(bytes)
   return new StoredRecord(bytes)
@@ -99,7 +99,7 @@ export function parseRecord(record: ItemRecord): Item {
 /** The state of an item, parsed at most once. */
 export function itemState(stored: Uint8Array | undefined): ItemState {
   if (stored === undefined) return NO_ITEM
-  const record = decodeRecord(stored)
+  const record = decodeItemRecord(stored)
   let parsed: Item | undefined
   return { record, item: () => (parsed ??= parseRecord(record)) }
 }

@@ -4,7 +4,7 @@
 //
 // An index that cannot be written (a full disk, say) keeps no store from being read: what it lacks is what the overlay held
 // when the last process ended, and there is room for that.
-import type { OrderedIndex } from '../ordered-map/ordered-index.js'
+import type { OrderedMap } from '../ordered-map/ordered-map.js'
 import type { Frame } from '../journal/frame.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 import { CLOCK_KEY, encodeClock } from './spaces.js'
@@ -22,14 +22,14 @@ export interface Unapplied {
 const UNAPPLIED_BYTES_MAX = 512 * 1024 * 1024
 
 export class Replay {
-  readonly #index: OrderedIndex
+  readonly #index: OrderedMap
   readonly #bytesMax: number
   #changes = new Map<KeyBytes, Uint8Array | undefined>()
   #bytes = 0
   #last: Frame | undefined
   #failure: Error | undefined
 
-  constructor(index: OrderedIndex, bytesMax: number) {
+  constructor(index: OrderedMap, bytesMax: number) {
     this.#index = index
     this.#bytesMax = bytesMax
   }

@@ -4,7 +4,7 @@ import { prefixEnd } from '../model/key-range.js'
 import { type KeyBytes, type Lsn, type SpaceId, type Timestamp, spaceId } from '../model/brand.js'
 import type { ItemKey } from '../model/table.js'
 import { asBuffer } from './record.js'
-import type { SpaceCount } from './counts.js'
+import type { SpaceCount } from './space-counts.js'
 
 export const inSpace = (space: SpaceId, key: KeyBytes): KeyBytes => (spacePrefix(space) + key) as KeyBytes
 /** The key without its space, which takes four bytes. */
@@ -84,9 +84,12 @@ export const pendingItem = (key: KeyBytes): KeyBytes => key.slice(5) as KeyBytes
  * What stands in the index only while a transaction is under way: pending entries, and records of the ledger that are not
  * finished. Most are gone before they get there.
  */
-export const PASSING_BOUNDS: readonly Bounds[] = [pendingBounds, { from: ledgerKey('u'), to: ledgerKey('v') }]
-export const isPassing = (key: KeyBytes): boolean =>
-  key.startsWith(SYSTEM) && PASSING_BOUNDS.some(({ from, to }) => key >= from && key < to)
+export const SHORT_LIVED_BOUNDS: readonly Bounds[] = [
+  pendingBounds,
+  { from: ledgerKey('u'), to: ledgerKey('v') },
+]
+export const isShortLivedKey = (key: KeyBytes): boolean =>
+  key.startsWith(SYSTEM) && SHORT_LIVED_BOUNDS.some(({ from, to }) => key >= from && key < to)
 
 /** Transactions that have ended here, by the epoch in which they did: a late prepare finds them. */
 export const endedKey = (epoch: number, tx: string): KeyBytes => (`${SYSTEM}e` + u32(epoch) + tx) as KeyBytes

@@ -33,7 +33,7 @@ export interface Knobs {
   readonly historyBytesMax: number
   readonly snapshotsMax: number
   /** Batches in which nobody has opened a snapshot, after which no more cuts are made. */
-  readonly idleCutsMax: number
+  readonly idleBoundariesMax: number
   readonly unitLocksMax: number
   /** Bytes of items, as DynamoDB counts them, that one step parses; of more it parses them ahead, in turns. */
   readonly stepBytesMax: number
@@ -68,7 +68,7 @@ export const knobs: Knobs = {
   historySpareKeysMax: 1000,
   historyBytesMax: 64 * 1024 * 1024,
   snapshotsMax: 100_000,
-  idleCutsMax: 8,
+  idleBoundariesMax: 8,
   unitLocksMax: 100_000,
   stepBytesMax: 512 * 1024,
   waitersMax: 10_000,

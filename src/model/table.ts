@@ -1,6 +1,6 @@
 // What a table is, as the storage node needs to know it: how keys are made and which indexes follow an item.
 import type { KeyBytes, SpaceId } from './brand.js'
-import type { KeyAttributeType } from './value.js'
+import { attribute, setAttribute, type Item, type KeyAttributeType, type MutableItem } from './value.js'
 
 export interface KeyAttribute {
   readonly name: string
@@ -41,4 +41,15 @@ export interface ItemKey {
   readonly hash: number
   /** Hash, partition key and sort key, without the space prefix. */
   readonly bytes: KeyBytes
+}
+
+/** The key attributes of an item, or of a part of one. */
+export function keyAttributesOf(schema: KeySchema, item: Item): Item {
+  const key: MutableItem = {}
+  for (const part of [schema.partition, schema.sort]) {
+    if (part === undefined) continue
+    const value = attribute(item, part.name)
+    if (value !== undefined) setAttribute(key, part.name, value)
+  }
+  return key
 }

@@ -47,3 +47,13 @@ export function typeOf(value: AttributeValue): AttributeType {
   for (const tag in value) return tag as AttributeType
   throw new TypeError('an attribute value without a type')
 }
+
+/** Only those attributes of the item that have one of the names. */
+export function pickAttributes(item: Item, names: Iterable<string>): Item {
+  const picked: MutableItem = {}
+  for (const name of names) {
+    const value = attribute(item, name)
+    if (value !== undefined) setAttribute(picked, name, value)
+  }
+  return picked
+}

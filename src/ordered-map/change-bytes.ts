@@ -4,7 +4,7 @@
 //
 // The room is for the checksum, which that process works out.
 import { CHECKSUM_BYTES } from './checksum.js'
-import type { IndexChange } from './ordered-index.js'
+import type { IndexChange } from './ordered-map.js'
 
 const HEAD_BYTES = 8
 const REMOVAL = 0xffff_ffff

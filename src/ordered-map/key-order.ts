@@ -5,7 +5,7 @@
 //   add --> unsorted --(a walk, or too many of them)--> tree
 import type { KeyBytes } from '../model/brand.js'
 import { BTree } from './b-tree.js'
-import { compareKeyBytes } from './ordered-index.js'
+import { compareKeyBytes } from './ordered-map.js'
 
 export class KeyOrder<Beside = undefined> {
   readonly #tree = new BTree<KeyBytes, Beside>(undefined, compareKeyBytes)

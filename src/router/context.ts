@@ -1,13 +1,13 @@
 // What an operation may use, and what an operation is.
 import type { Coordinator } from '../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../model/table.js'
-import type { TransactionRules } from '../rules/switches.js'
+import type { TransactionRules } from '../rules/section-4.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/node/storage-node.js'
 import type { AccessPart, OperationName } from './access.js'
 import type { Addressed, Principal, Reply } from './router.js'
 import type { StructShape } from './shapes/shape.js'
-import type { Tickets } from './units/tickets.js'
+import type { Tickets } from './units/passes.js'
 
 /** A table as requests for its items see it. */
 export interface Table {
@@ -54,9 +54,6 @@ export interface RequestScope {
 
 /** Members of a request whose shape has been checked; what is deeper is checked where it is used. */
 export type Input = Readonly<Record<string, unknown>>
-
-/** Before the names of operations that are ours and not DynamoDB's. */
-export const EXTENSION_PREFIX = 'Seriatim_20261101.'
 
 export interface Operation {
   readonly name: OperationName

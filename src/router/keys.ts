@@ -5,14 +5,7 @@ import { itemKey } from '../model/key-bytes.js'
 import { limits } from '../model/limits.js'
 import { parseItem } from '../model/parse-value.js'
 import type { ItemKey, KeyAttribute, KeySchema, TableShape } from '../model/table.js'
-import {
-  attribute,
-  typeOf,
-  type AttributeValue,
-  type Item,
-  setAttribute,
-  type MutableItem,
-} from '../model/value.js'
+import { attribute, typeOf, type AttributeValue, type Item } from '../model/value.js'
 
 export interface ParsedKey {
   readonly key: ItemKey
@@ -22,11 +15,11 @@ export interface ParsedKey {
 /** The `Key` of a request: exactly the key attributes, nothing else. */
 export function parseKey(table: TableShape, json: unknown): ParsedKey {
   const attributes = parseItem(json)
-  return { key: keyOf(table, attributes), attributes }
+  return { key: checkedKeyOf(table, attributes), attributes }
 }
 
 /** The same for attributes that have been parsed already. */
-export function keyOf(table: TableShape, attributes: Item): ItemKey {
+export function checkedKeyOf(table: TableShape, attributes: Item): ItemKey {
   checkKey(table.key, attributes)
   return itemKey(table.key, attributes)
 }
@@ -88,13 +81,4 @@ export function checkKeyValue(name: string, role: KeyRole, value: AttributeValue
       'One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes',
     )
   }
-}
-
-/** The key attributes of an item. */
-export function keyAttributesOf(schema: KeySchema, item: Item): Item {
-  const key: MutableItem = {}
-  for (const part of [schema.partition, schema.sort]) {
-    if (part !== undefined) setAttribute(key, part.name, attribute(item, part.name) as AttributeValue)
-  }
-  return key
 }

@@ -1,8 +1,6 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
 import { DynamoError } from '../model/errors.js'
-import type { Item } from '../model/value.js'
 import { capitalised, damageIn, nameOfRecord } from '../storage/folder/damage.js'
-import type { ItemRecord } from '../storage/node/storage-node.js'
 import type { Catalog } from './context.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
 
@@ -60,11 +58,4 @@ export function damageError(error: unknown, catalog: Catalog): DynamoError | und
     'InternalServerError',
     `${capitalised(nameOfRecord(damage.key, catalog.shapes()))} is damaged (${damage.why}). Run seriatim verify on the data folder.`,
   )
-}
-
-/** The item inside a record, parsed. */
-export function parseRecord(record: ItemRecord): Item {
-  return JSON.parse(
-    Buffer.from(record.json.buffer, record.json.byteOffset, record.json.byteLength).toString(),
-  ) as Item
 }

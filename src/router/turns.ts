@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/runtime.js'
 /** Worked through before others get their turn: some milliseconds, of the smallest values some tens. */
 const BYTES_PER_TURN = 256 * 1024
 
-export class Turns {
+export class TurnBudget {
   readonly #runtime: Runtime
   #bytes = 0
 

@@ -9,9 +9,16 @@
 // Finishing what is not pending changes nothing: it was finished before, by this coordinator or another (§3.5). Listing 4
 // answers COMMIT_FAILED for that; here it is no failure, since the ledger has the decision.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { observes, writes, type Action, type ContendedItem, type Image, type Pending } from './pending.js'
+import {
+  observes,
+  writes,
+  type Action,
+  type ContendedItem,
+  type Image,
+  type Pending,
+} from './contended-item.js'
 import type { NextImage } from './single-write.js'
-import { resultOf, type ActionResult } from './worlds.js'
+import { actionResult, type ActionResult } from './possible-images.js'
 
 /** A committed write on its way to the store. */
 export interface CommittedWrite {
@@ -37,7 +44,7 @@ export type FinishVerdict =
 export function decideFinish(item: ContendedItem, tx: TxId, decision: 'commit' | 'cancel'): FinishVerdict {
   const mine = item.pending.find((pending) => pending.tx === tx)
   if (mine === undefined) return { verdict: 'unknown' }
-  const progress = new Progress(item)
+  const progress = new FinishingItem(item)
   if (decision === 'cancel') progress.remove(mine)
   else progress.commit(mine)
   progress.drain()
@@ -45,7 +52,7 @@ export function decideFinish(item: ContendedItem, tx: TxId, decision: 'commit' |
 }
 
 /** The item while several steps are taken on it. */
-class Progress {
+class FinishingItem {
   pending: readonly Pending[]
   readonly done: CommittedWrite[] = []
   read: Timestamp
@@ -113,9 +120,9 @@ class Progress {
  * image it meets here may lack the decided updates that it was checked behind and that still wait themselves.
  */
 function redo(action: Action, image: Image): ActionResult {
-  if (action.mutation.kind === 'update' || action.condition === undefined) return resultOf(action, image)
+  if (action.mutation.kind === 'update' || action.condition === undefined) return actionResult(action, image)
   const { condition: _, ...unconditional } = action
-  const result = resultOf(unconditional, image)
+  const result = actionResult(unconditional, image)
   if (result.verdict !== 'fine' || result.next === undefined) return result
   return { ...result, next: { ...result.next, lastWrite: { ...result.next.lastWrite, blind: false } } }
 }

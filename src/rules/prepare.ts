@@ -16,7 +16,7 @@ import {
   expectedAbove,
   lockedOut,
   type ChangedVerdict,
-} from './expectation.js'
+} from './units/expectation.js'
 import {
   looksAtImage,
   observes,
@@ -25,9 +25,9 @@ import {
   type Action,
   type ContendedItem,
   type Pending,
-} from './pending.js'
-import type { TransactionRules } from './switches.js'
-import { imagesBefore, resultOf, resultOfAll } from './worlds.js'
+} from './contended-item.js'
+import type { TransactionRules } from './section-4.js'
+import { imagesBefore, actionResult, actionResultOnAll } from './possible-images.js'
 
 export type PrepareVerdict =
   | { readonly verdict: 'accepted'; readonly pending: readonly Pending[] }
@@ -50,7 +50,7 @@ export function decidePrepare(
 ): PrepareVerdict {
   if (item.pending.some((pending) => pending.tx === tx)) return { verdict: 'accepted', pending: item.pending }
   if (!rules.severalPrepared && item.pending.length > 0)
-    return { verdict: 'conflict', others: transactions(item.pending) }
+    return { verdict: 'conflict', others: idsOf(item.pending) }
   const changed = changedAlready(item, action, unit)
   if (changed !== undefined) return changed
   const above = refusedBelow(item, action, timestamp, rules)
@@ -62,7 +62,7 @@ export function decidePrepare(
   if (changes.undecided.length > 0) return { verdict: 'wait', others: changes.undecided }
   const result = outcomeOf(item, action, timestamp)
   if (result.verdict === 'unsure') {
-    return { verdict: 'wait', others: transactions(undecidedBefore(item, timestamp)) }
+    return { verdict: 'wait', others: idsOf(undecidedBefore(item, timestamp)) }
   }
   if (result.verdict !== 'fine') return result
   const mine: Pending = { tx, timestamp, action, decided: false, ...(unit !== undefined && { unit }) }
@@ -104,9 +104,9 @@ const highest = (item: ContendedItem): Timestamp => (item.pending.at(-1) as Pend
 /** On every image that it may meet, since what is pending before it may be committed or cancelled (§4 rule 5, point 11). */
 function outcomeOf(item: ContendedItem, action: Action, timestamp: Timestamp) {
   // The same on every image: only the size and the keys of what it writes matter.
-  if (!looksAtImage(action)) return resultOf(action, undefined)
+  if (!looksAtImage(action)) return actionResult(action, undefined)
   const images = imagesBefore(item, timestamp)
-  return images === undefined ? ({ verdict: 'unsure' } as const) : resultOfAll(action, images)
+  return images === undefined ? ({ verdict: 'unsure' } as const) : actionResultOnAll(action, images)
 }
 
 const undecidedBefore = (item: ContendedItem, timestamp: Timestamp): readonly Pending[] =>
@@ -114,4 +114,4 @@ const undecidedBefore = (item: ContendedItem, timestamp: Timestamp): readonly Pe
     (pending) => pending.timestamp < timestamp && !pending.decided && writes(pending.action),
   )
 
-export const transactions = (pending: readonly Pending[]): readonly TxId[] => pending.map((each) => each.tx)
+export const idsOf = (pending: readonly Pending[]): readonly TxId[] => pending.map((each) => each.tx)

@@ -26,7 +26,7 @@ import {
   textAnswer,
   type Answer,
 } from './connection/answer.js'
-import { noRoom, type AnswerRoom, type UnsentBytes } from './connection/answer-room.js'
+import { answersFull, type AnswerRoom, type UnsentBytes } from './connection/answer-room.js'
 import type { Auth } from './access/auth.js'
 import type { FaultPlan } from './faults/fault-plan.js'
 import {
@@ -173,7 +173,7 @@ export class Dispatcher {
       unsent === undefined ||
       room.holds(operation.operation, answer.body.length, unsent.share)
         ? answer
-        : this.#error(noRoom(), AMZ_JSON)
+        : this.#error(answersFull(), AMZ_JSON)
     this.#record(operation, sent, performance.now() - start)
     return head.headers['origin'] === undefined ? sent : this.#withCors(head, sent)
   }
@@ -232,7 +232,7 @@ export class Dispatcher {
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
     if (unsent !== undefined && room?.admits(operation, unsent.share) === false)
-      return this.#error(noRoom(), contentType)
+      return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     const router = this.#router
     const parsed = parseBody(body, limits.jsonDepthMax, router.readLarge === undefined ? 'parse' : 'leave')

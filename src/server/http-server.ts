@@ -20,7 +20,7 @@ import { affordableConnections } from './connection/open-files.js'
 import { Outbox } from './connection/outbox.js'
 import { PlainRequestReader } from './connection/plain-request.js'
 import type { ServedConnection, ServerState } from './server-state.js'
-import { TlsDoor, type TlsOptions } from './connection/tls-door.js'
+import { TlsDoor, type TlsOptions } from './connection/tls-listener.js'
 import { ConnectionHeaders } from './connection/write-answer.js'
 
 export interface ListenOptions {

@@ -2,7 +2,7 @@
 // request to the dispatcher that the HTTP server uses, so that errors, headers and checksums are those of the wire.
 import { createRequire } from 'node:module'
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import type { FairShare } from '../runtime/fair-share.js'
+import type { LoopYield } from '../runtime/loop-yield.js'
 import type { Dispatcher } from '../server/dispatch.js'
 
 type Handler = NonNullable<DynamoDBClientConfig['requestHandler']>
@@ -18,7 +18,7 @@ interface SdkRequest {
 /** A DynamoDBClient, and all its operations as methods besides: some libraries call those. */
 export function inProcessClient(
   dispatcher: Dispatcher,
-  share: FairShare,
+  share: LoopYield,
   config: DynamoDBClientConfig,
 ): DynamoDB {
   const { DynamoDB: Client } = loadSdk()
@@ -35,7 +35,7 @@ export function inProcessClient(
 
 function handlerOf(
   dispatcher: Dispatcher,
-  share: FairShare,
+  share: LoopYield,
   region: DynamoDBClientConfig['region'],
 ): Handler {
   // In place of a signature: ARNs carry the region that a request is signed for.

@@ -8,7 +8,7 @@ import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { inProcessClient } from './in-process-client.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
 import type { LedgerSlot } from '../model/brand.js'
-import type { DirectUnits } from '../port/direct-units.js'
+import type { DirectUnits } from '../port/unit-port.js'
 import { type Recovery, startRecovery } from '../recovery/recovery.js'
 import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
 import { openRouter } from '../router/local-router.js'
@@ -22,11 +22,11 @@ import { waitForItem } from '../router/reads/wait-for-item.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
 import { tableOperations } from '../router/tables/tables.js'
 import { openDirectUnits } from '../router/units/direct.js'
-import { openTickets } from '../router/units/tickets.js'
+import { openTickets } from '../router/units/passes.js'
 import { unitOperations } from '../router/units/unit-operations.js'
-import { allRules, noRules, type TransactionRules } from '../rules/switches.js'
+import { allRules, noRules, type TransactionRules } from '../rules/section-4.js'
 import { owner, type Router } from '../router/router.js'
-import { FairShare } from '../runtime/fair-share.js'
+import { LoopYield } from '../runtime/loop-yield.js'
 import { realRuntime } from '../runtime/real-runtime.js'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import { type Clock, type Runtime, steadyMicros } from '../runtime/runtime.js'
@@ -198,7 +198,7 @@ class LocalStore implements Store {
   readonly #router: Router
   readonly #direct: DirectUnits
   readonly #waits = new ItemWaits()
-  readonly #share: FairShare
+  readonly #share: LoopYield
   readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
@@ -206,7 +206,7 @@ class LocalStore implements Store {
 
   constructor({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError }: StoreParts) {
     this.#clients = clients
-    this.#share = new FairShare(runtime)
+    this.#share = new LoopYield(runtime)
     this.#nodes = nodes
     this.#catalog = catalog
     this.#coordinator = coordinator

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Group, runGroups, TimeLeft } from '../../bench/bench.js'
+import { type BenchGroup, runGroups, TimeLeft } from '../../bench/bench.js'
 import { matches, planOf } from '../../bench/plan.js'
 import { PRESETS } from '../../bench/presets.js'
 import type { UnitRecord } from '../../bench/records.js'
@@ -71,7 +71,7 @@ test('ids of units are unique in every preset', () => {
 
 const record = (reason: string): UnitRecord => ({ kind: 'missing', target: 't', reason })
 
-function group(ran: string[]): Group {
+function group(ran: string[]): BenchGroup {
   return {
     name: 'g',
     setupMs: 0,

@@ -1,7 +1,7 @@
 // The groups as they are run, on real servers, for a moment each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Group, runGroups } from '../../bench/bench.js'
+import { type BenchGroup, runGroups } from '../../bench/bench.js'
 import { costGroup } from '../../bench/groups/costs.js'
 import { equalGroup } from '../../bench/groups/equal.js'
 import { fitGroup } from '../../bench/groups/fit.js'
@@ -20,7 +20,7 @@ const SHORT = { rounds: 1, warmupMs: 20, firstWarmupMs: 20, durationMs: 60 }
 
 const QUIET = { onRecord: () => undefined, onProgress: () => undefined, signal: new AbortController().signal }
 
-const runOne = (group: Group) => runGroups({ ...QUIET, groups: [group], done: {} })
+const runOne = (group: BenchGroup) => runGroups({ ...QUIET, groups: [group], done: {} })
 
 test('peers: the store, a bare server and an endpoint are asked the same', async () => {
   const other = await startTarget('seriatim-memory')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestBytes } from '../../bench/load/request-bytes.js'
-import { answerTo, keyText, peerWorkloads, type Workload } from '../../bench/workloads.js'
+import { answerTo, workloadKey, peerWorkloads, type Workload } from '../../bench/workloads.js'
 import { itemBytes } from '../../src/model/item-size.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
@@ -66,7 +66,7 @@ test('items that are wanted on nodes of their own are on nodes of their own', ()
   const schema = { partition: { name: 'id', type: 'S' } } as const
   for (let round = 0; round < 200; round++) {
     const nodes = keysIn(bodyOf(workload, random)).map((key) =>
-      Math.floor((itemKey(schema, { id: { S: keyText(key) } }).hash / 2 ** 32) * 4),
+      Math.floor((itemKey(schema, { id: { S: workloadKey(key) } }).hash / 2 ** 32) * 4),
     )
     assert.equal(new Set(nodes).size, 3, `seed 7, round ${round}: nodes ${nodes.join(', ')}`)
   }

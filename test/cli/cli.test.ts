@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
-import type { OpenOptions, World } from '../../src/cli/world.js'
+import type { StoreLocation, CommandEnvironment } from '../../src/cli/environment.js'
 import { ask, heldRouter, RawClient, requestOf } from '../server/support.js'
 import { makeCertificate, noCertificates } from '../suites/certificate.js'
 import { testFolder } from '../suites/folder.js'
@@ -46,7 +46,7 @@ test('cli: a signal lets the request in flight finish before the store is closed
 
 test('cli: a signal while the store is being opened closes it again without listening', async () => {
   const cli = testWorld()
-  const world: World = {
+  const world: CommandEnvironment = {
     ...cli.world,
     openStore: (options) => {
       cli.signal('SIGTERM')
@@ -59,7 +59,7 @@ test('cli: a signal while the store is being opened closes it again without list
 })
 
 test('cli: the data is in ./data unless told otherwise, and the last of --path and --memory counts', async () => {
-  const cases: readonly (readonly [readonly string[], OpenOptions])[] = [
+  const cases: readonly (readonly [readonly string[], StoreLocation])[] = [
     [[], { path: './data' }],
     [['--path', 'here'], { path: 'here' }],
     [['--memory'], { memory: true }],
@@ -171,7 +171,7 @@ test(
   async () => {
     const { certPath, keyPath } = makeCertificate()
     const cli = testWorld()
-    const world: World = {
+    const world: CommandEnvironment = {
       ...cli.world,
       openStore: (options) => {
         cli.hangup()

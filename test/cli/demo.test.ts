@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
 import { Stage } from '../../src/cli/demo/stage.js'
-import { processWorld } from '../../src/cli/world.js'
+import { processEnvironment } from '../../src/cli/environment.js'
 import { open } from '../../src/store/store.js'
 
 async function demo(...args: readonly string[]): Promise<{ code: number; text: string }> {
   const lines: string[] = []
-  const world = { ...processWorld(), print: (line: string) => void lines.push(line) }
+  const world = { ...processEnvironment(), print: (line: string) => void lines.push(line) }
   const code = await run(['demo', ...args], world)
   return { code, text: lines.join('\n') }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
-import { processWorld, type World } from '../../src/cli/world.js'
+import { processEnvironment, type CommandEnvironment } from '../../src/cli/environment.js'
 import { open } from '../../src/store/store.js'
 import { locks, transactor } from '../../src/toolkit/index.js'
 
@@ -12,8 +12,8 @@ test('cli: locks says who holds and who waits, and breaks a lock', async () => {
   await holder.setup()
   const out: string[] = []
   const errors: string[] = []
-  const world: World = {
-    ...processWorld(),
+  const world: CommandEnvironment = {
+    ...processEnvironment(),
     print: (line) => out.push(line),
     printError: (line) => errors.push(line),
   }
@@ -55,7 +55,7 @@ test('cli: a table that is not there is named, and the endpoint where it is miss
   await using store = await open({ memory: true })
   const { url } = await store.listen({ port: 0 })
   const errors: string[] = []
-  const world: World = { ...processWorld(), printError: (line) => errors.push(line) }
+  const world: CommandEnvironment = { ...processEnvironment(), printError: (line) => errors.push(line) }
   for (const more of [[], ['--break', 'x'], ['--sweep']])
     assert.equal(await run(['locks', '--endpoint', url, '--table', 'Nowhere', ...more], world), 1)
   assert.equal(await run(['sweep', '--endpoint', url, '--for', '0'], world), 1)

@@ -1,5 +1,5 @@
 // The command line without its process: what it prints is kept, and the test sends the signals.
-import type { FolderReport, OpenOptions, World } from '../../src/cli/world.js'
+import type { FolderReport, StoreLocation, CommandEnvironment } from '../../src/cli/environment.js'
 import { listen } from '../../src/server/http-server.js'
 import { echoRouter } from '../server/support.js'
 
@@ -7,14 +7,14 @@ import { echoRouter } from '../server/support.js'
 export function testWorld(router = echoRouter) {
   const out: string[] = []
   const errors: string[] = []
-  const opened: OpenOptions[] = []
+  const opened: StoreLocation[] = []
   const exits: number[] = []
   let closes = 0
   let signal: (name: NodeJS.Signals) => void = () => {}
   let hangup: () => void = () => {}
   let ready: (port: number) => void
   const listening = new Promise<number>((resolve) => (ready = resolve))
-  const world: World = {
+  const world: CommandEnvironment = {
     print: (line) => {
       out.push(line)
       const port = /^seriatim listening on https?:\/\/[^:]+:(\d+)$/.exec(line)?.[1]

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { transactionsIn, transactionsOf } from '../../src/cli/find-transactions.js'
 import { run } from '../../src/cli/run.js'
-import { processWorld, type World } from '../../src/cli/world.js'
+import { processEnvironment, type CommandEnvironment } from '../../src/cli/environment.js'
 import { authOf } from '../../src/server/access/auth.js'
 import { open } from '../../src/store/store.js'
 import { ledgerSlot, timestamp, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
-import { listTransactions } from '../../src/router/transactions/transaction-list.js'
+import { transactionList } from '../../src/router/transactions/transaction-list.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../suites/folder.js'
 import { plain } from '../suites/tables.js'
@@ -44,7 +44,7 @@ test('cli: transactions of a running server are listed, with what they were canc
   const server = await store.listen({ port: 0 })
   await store.idle()
   const out: string[] = []
-  const world: World = { ...processWorld(), print: (line) => out.push(line) }
+  const world: CommandEnvironment = { ...processEnvironment(), print: (line) => out.push(line) }
   assert.equal(await run(['transactions', '--endpoint', server.url], world), 0)
   assert.match(out[0] ?? '', /^In flight: \d/)
   assert.match(out.join('\n'), /cancelled at .*\[(ConditionalCheckFailed(, )?){12}\]/)
@@ -69,7 +69,7 @@ for (const nodes of [1, 3]) {
     await store.idle()
     const server = await store.listen({ port: 0 })
     const out: string[] = []
-    const world: World = { ...processWorld(), print: (line) => out.push(line) }
+    const world: CommandEnvironment = { ...processEnvironment(), print: (line) => out.push(line) }
     assert.equal(await run(['transactions', '--endpoint', server.url], world), 0)
     const text = out.join('\n')
     assert.match(text, /committed at .*\n {6}Accounts \{"id":\{"S":"a0"\}\}\n/)
@@ -100,13 +100,13 @@ test('cli: a transaction in flight is shown with tables and keys, also from a fo
     participants: [{ node: 1, items }],
   })
   const sources = { nodes, ended: [], nowMicros: runtime.clock.nowMicros() }
-  const { InFlight } = await listTransactions({ ...sources, shapes: [plain] }, 10)
+  const { InFlight } = await transactionList({ ...sources, shapes: [plain] }, 10)
   const name = plain.key.partition.name
   assert.deepEqual(InFlight[0]?.Items, [
     { TableName: plain.name, Key: { [name]: { S: 'one' } } },
     { TableName: plain.name, Key: { [name]: { S: 'two' } } },
   ])
-  const dropped = await listTransactions({ ...sources, shapes: [] }, 10)
+  const dropped = await transactionList({ ...sources, shapes: [] }, 10)
   assert.deepEqual(dropped.InFlight[0]?.Items, [{}, {}])
 })
 
@@ -139,7 +139,11 @@ test('cli: transactions in a folder are listed without finishing any', async () 
 
 test('cli: transactions needs to be told where to look', async () => {
   const errors: string[] = []
-  const world: World = { ...processWorld(), print: () => undefined, printError: (line) => errors.push(line) }
+  const world: CommandEnvironment = {
+    ...processEnvironment(),
+    print: () => undefined,
+    printError: (line) => errors.push(line),
+  }
   assert.equal(await run(['transactions'], world), 2)
   assert.equal(await run(['transactions', '--endpoint', 'nowhere'], world), 2)
   assert.equal(await run(['transactions', '--endpoint', 'http://127.0.0.1:1'], world), 1)

@@ -3,7 +3,7 @@ import type { CoordinatedNode, CoordinatorTuning } from '../../src/coordinator/c
 import type { Ledger } from '../../src/ledger/ledger.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
-import type { TransactionRules } from '../../src/rules/switches.js'
+import type { TransactionRules } from '../../src/rules/section-4.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/node/storage-node.js'
 import type { Action } from '../../src/storage/transactions/transactions.js'

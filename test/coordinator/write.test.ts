@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reasonsOf } from '../../src/coordinator/reasons.js'
 import { type Timestamp, type TxId, timestamp } from '../../src/model/brand.js'
-import { allRules, noRules } from '../../src/rules/switches.js'
-import { OutcomeUnknown } from '../../src/line/errors.js'
+import { allRules, noRules } from '../../src/rules/section-4.js'
+import { DurabilityUnknown } from '../../src/line/errors.js'
 import type { PrepareRequest } from '../../src/storage/transactions/transactions.js'
 import { answerLost, check, idOn, lost, NODES, openCluster, put, remove, update } from './support.js'
 
@@ -187,11 +187,11 @@ test('under a token, a ledger that cannot tell of another request leaves the out
   const cluster = await openCluster()
   const token = { text: 'token', payloadHash: 'h' }
   for (const position of cluster.nodes.keys())
-    cluster.on(position, 'ledger.begin', () => Promise.reject(new OutcomeUnknown('the sync failed')))
+    cluster.on(position, 'ledger.begin', () => Promise.reject(new DurabilityUnknown('the sync failed')))
   const actions = [put(a, NEW), put(b, NEW)]
   assert.equal((await cluster.coordinator().write({ actions, token })).outcome, 'unknown')
   for (const position of cluster.nodes.keys())
-    cluster.on(position, 'ledger.begin', () => Promise.reject(new OutcomeUnknown('the sync failed')))
+    cluster.on(position, 'ledger.begin', () => Promise.reject(new DurabilityUnknown('the sync failed')))
   assert.equal((await cluster.coordinator().write({ actions })).outcome, 'unavailable')
 })
 

@@ -12,7 +12,7 @@ import {
   dataOf,
   isBranch,
   namedTree,
-  nodesOf,
+  pageNodesOf,
   treeOf,
   type PagedFile,
 } from '../../src/ordered-map/lmdb/lmdb-pages.js'
@@ -144,7 +144,7 @@ export function liveBytes(folder: string, node: number): { readonly byte: number
   const walk = (page: number, named: boolean): void => {
     const start = page * PAGE_BYTES
     const content = file.read(page)
-    const nodes = nodesOf(content)
+    const nodes = pageNodesOf(content)
     add('page', start, 8)
     add('page', start + 18, 6)
     add('pointer', start + 24, nodes.length * 2)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
 import { ENTRIES } from '../../src/ordered-map/lmdb/lmdb-options.js'
-import { tableOf, decodeRecord } from '../../src/router/tables/table-record.js'
+import { tableOf, decodeTableRecord } from '../../src/router/tables/table-record.js'
 import { repairIndex } from '../../src/storage/folder/repair.js'
 import { open } from '../../src/store/store.js'
 import { testFolder } from '../suites/folder.js'
@@ -112,7 +112,7 @@ for (const dropDamaged of [false, true]) {
       tables: (meta) =>
         meta
           .filter(({ name }) => name.startsWith('table/'))
-          .map((entry) => tableOf(decodeRecord(entry)).shape),
+          .map((entry) => tableOf(decodeTableRecord(entry)).shape),
       journalImages: () => Promise.resolve(new Map()),
       journalStart: 0,
       dropDamaged,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { testFolder } from '../suites/folder.js'
 
-const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-index.js', import.meta.url).href
+const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-map.js', import.meta.url).href
 
 /** Run with a limit on the length of a file, in a process of its own. */
 const script = `

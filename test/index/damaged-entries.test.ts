@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { open } from 'lmdb'
 import { EntryDamaged } from '../../src/ordered-map/checksum.js'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-index.js'
+import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import { ENTRIES, ENVIRONMENT, STATE } from '../../src/ordered-map/lmdb/lmdb-options.js'
 import { upgradeIndex } from '../../src/ordered-map/lmdb/lmdb-upgrade.js'
-import type { OrderedIndex } from '../../src/ordered-map/ordered-index.js'
+import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import { keyEncoder, SealedEntries } from '../../src/ordered-map/lmdb/sealed-entries.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
@@ -47,7 +47,7 @@ const isDamaged =
   (error: unknown): boolean =>
     error instanceof EntryDamaged && error.key === named
 
-function scanned(index: OrderedIndex, from: KeyBytes, to: KeyBytes, reverse: boolean): string[] {
+function scanned(index: OrderedMap, from: KeyBytes, to: KeyBytes, reverse: boolean): string[] {
   const seen: string[] = []
   index.scan({ from, to, reverse }, (lent, length) => {
     seen.push(Buffer.from(lent.subarray(0, length)).toString('latin1').slice(9, 12))
@@ -130,7 +130,7 @@ async function olderIndex(): Promise<string> {
   return path
 }
 
-function checkUpgraded(index: OrderedIndex): void {
+function checkUpgraded(index: OrderedMap): void {
   assert.equal(index.appliedUpTo, 4711)
   for (let n = 0; n < KEYS; n++) assert.deepEqual(index.get(key(n)), value(n))
   assert.equal(index.get('empty' as KeyBytes)?.length, 0)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-index.js'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
+import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
 import { orderedIndexSuite } from '../suites/ordered-index.js'
 
-orderedIndexSuite('memory index', () => Promise.resolve(memoryIndex()))
+orderedIndexSuite('memory index', () => Promise.resolve(memoryMap()))
 orderedIndexSuite('LMDB index', () => Promise.resolve(lmdbIndex(testFolder())))
 orderedIndexSuite('LMDB index, written by the same thread', () =>
   Promise.resolve(lmdbIndex(testFolder(), { otherProcess: false })),

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { encodeChanges, forEachChange } from '../../src/ordered-map/change-bytes.js'
 import { CHECKSUM_BYTES } from '../../src/ordered-map/checksum.js'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-index.js'
-import type { IndexChange, OrderedIndex } from '../../src/ordered-map/ordered-index.js'
+import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import type { IndexChange, OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../suites/folder.js'
 
@@ -17,7 +17,7 @@ const many = (fill: number): IndexChange[] =>
   Array.from({ length: 3000 }, (_, n) => [key(`k${n}`), Buffer.alloc(900, fill)])
 
 /** What the values of `many` are filled with, each once. */
-function fills(index: OrderedIndex): number[] {
+function fills(index: OrderedMap): number[] {
   const seen = new Set<number>()
   for (const [, value] of index.range({ from: key('k'), to: key('l'), reverse: false }))
     seen.add(value[0] ?? -1)
@@ -86,7 +86,7 @@ test('index: several indexes are written side by side, each with its own changes
   await Promise.all(indexes.map((index) => index.close()))
 })
 
-const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-index.js', import.meta.url).href
+const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-map.js', import.meta.url).href
 
 /** Writes without end, in a process of its own, until `last` ends it. */
 const writing = (last: string): string => `

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesLeft, neededBytes, noRoom } from '../../src/ordered-map/lmdb/room.js'
+import { bytesLeft, neededBytes, diskFullMessage } from '../../src/ordered-map/lmdb/disk-room.js'
 
 const MB = 1024 * 1024
 
@@ -18,7 +18,7 @@ test('room: a file system that does not say how large it is has no end', () => {
 
 test('room: a refusal names the folder, what is left and what is needed', () => {
   assert.equal(
-    noRoom('/data/index', 300_000, 1_200_000),
+    diskFullMessage('/data/index', 300_000, 1_200_000),
     'ENOSPC: the disk has 0.3 MB left at /data/index, and a commit may need 1.2 MB',
   )
 })

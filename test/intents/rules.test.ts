@@ -6,9 +6,9 @@ import {
   contentionOf,
   effectiveOf,
   isOlder,
-  pathOf,
+  commitWayOf,
   settlementOf,
-  type Shape,
+  type WorkSummary,
   sweepingOf,
   versionAfter,
 } from '../../src/toolkit/intents/rules.js'
@@ -116,7 +116,7 @@ test('intents: a sweeper leaves alone what moves, and deletes only what has long
 
 test('intents: the cheapest way that is right', () => {
   const means = { single: true, transact: true, transactMax: 100, transactBytesMax: 1_000 }
-  const none: Shape = {
+  const none: WorkSummary = {
     writes: 0,
     blind: 0,
     observed: 0,
@@ -126,8 +126,8 @@ test('intents: the cheapest way that is right', () => {
     bytes: 10,
     begun: false,
   }
-  const path = (shape: Partial<Shape>, change: Partial<typeof means> = {}): string =>
-    pathOf({ ...none, ...shape }, { ...means, ...change })
+  const path = (shape: Partial<WorkSummary>, change: Partial<typeof means> = {}): string =>
+    commitWayOf({ ...none, ...shape }, { ...means, ...change })
   assert.equal(path({ writes: 1 }), 'single')
   assert.equal(path({ writes: 1, blind: 1 }), 'transact')
   assert.equal(path({ writes: 1, blind: 1 }, { transact: false }), 'single')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import { LocalLedger } from '../../src/ledger/local-ledger.js'
 import type { Decision, LedgerRecord } from '../../src/ledger/ledger.js'
 import {
@@ -26,7 +26,7 @@ const participants = [
   { node: 2, items: [] },
 ]
 
-function open(index = memoryIndex()) {
+function open(index = memoryMap()) {
   let now = START
   const ledger = new LocalLedger({ line: new MemoryLine(index), now: () => timestamp(now) })
   return {
@@ -126,7 +126,7 @@ test('§3.5 the ledger: intents of a run of the journal that is over may be lost
 })
 
 test('§3.5 the ledger: what is not decided is gone after a crash, and may be decided no more', async () => {
-  const index = memoryIndex()
+  const index = memoryMap()
   const before = open(index)
   await before.begin(T1)
   assert.deepEqual(
@@ -225,7 +225,7 @@ test('tokens: in flight, repeated, another request, and free again after a cance
 test('tokens: a committed one holds for ten minutes, over a restart, and not longer', async () => {
   for (const elapsed of [0, 9 * MINUTE, 10 * MINUTE - 1]) {
     for (const offset of [0, 5 * MINUTE, 9 * MINUTE]) {
-      const index = memoryIndex()
+      const index = memoryMap()
       const book = open(index)
       book.pass(offset)
       book.ledger.recordCommitted(T1, book.now(), 'h')
@@ -259,7 +259,7 @@ test('the ledger: a one-round transaction without a token recognises only itself
 })
 
 test('the ledger: beyond ten thousand completed transactions of an epoch the newest are listed, before and after a restart', async () => {
-  const index = memoryIndex()
+  const index = memoryMap()
   const book = open(index)
   const COUNT = 12_000
   const idOf = (n: number): TxId => {

@@ -8,7 +8,7 @@ import { tableOperations } from '../../src/router/tables/tables.js'
 import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
 import { updateItem } from '../../src/router/writes/update-item.js'
 import { fitsShape } from '../../src/router/shapes/shape-fits.js'
-import { type Shape, checkShape } from '../../src/router/shapes/shape.js'
+import { type RequestShape, checkShape } from '../../src/router/shapes/shape.js'
 
 const operations = [
   getItem,
@@ -35,11 +35,11 @@ const junk = fc.constantFrom<unknown>(
 )
 
 /** Values that nearly fit: of the right kind mostly, with members that are there or not, and junk in between. */
-function near(shape: Shape): fc.Arbitrary<unknown> {
+function near(shape: RequestShape): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 20, arbitrary: fitting(shape) }, { weight: 1, arbitrary: junk })
 }
 
-function fitting(shape: Shape): fc.Arbitrary<unknown> {
+function fitting(shape: RequestShape): fc.Arbitrary<unknown> {
   switch (shape.kind) {
     case 'any':
       return fc.constantFrom<unknown>({ S: 'a' }, 1, 'x')

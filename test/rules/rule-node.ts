@@ -1,7 +1,7 @@
 // A storage node reduced to its decisions: items as plain data, and around the pure rules only what a node has to do
 // with their answers. It has no journal, no index and no messages; requests that have to wait are told so.
 import { timestamp as stamp, type Timestamp, type TxId } from '../../src/model/brand.js'
-import { decideStep, type StepPlace, type StepVerdict } from '../../src/rules/beside.js'
+import { decideWriteStep, type WriteStepPlace, type WriteStepVerdict } from '../../src/rules/write-step.js'
 import { decideFinish, type FinishVerdict } from '../../src/rules/finish.js'
 import {
   observes,
@@ -10,7 +10,7 @@ import {
   type ContendedItem,
   type Image,
   type Pending,
-} from '../../src/rules/pending.js'
+} from '../../src/rules/contended-item.js'
 import { decidePrepare, type PrepareVerdict } from '../../src/rules/prepare.js'
 import {
   commonReadTimestamp,
@@ -19,7 +19,7 @@ import {
   type ReadAtVerdict,
 } from '../../src/rules/read.js'
 import { decideWrite, type NextImage } from '../../src/rules/single-write.js'
-import { allRules, type TransactionRules } from '../../src/rules/switches.js'
+import { allRules, type TransactionRules } from '../../src/rules/section-4.js'
 
 /** What is stored of one item. */
 export interface StoredItem {
@@ -104,7 +104,7 @@ export class RuleNode {
   }
 
   /** A write to one item outside a transaction. */
-  single(named: NamedAction): StepVerdict {
+  single(named: NamedAction): WriteStepVerdict {
     const { name, action, answersImage = false } = named
     const { pending, lockedBy } = this.stored(name)
     if (pending.length > 0 || lockedBy !== undefined) return this.step([named])
@@ -117,13 +117,13 @@ export class RuleNode {
   }
 
   /** A transaction in one round, or a single write beside pending ones. */
-  step(actions: readonly NamedAction[], place: StepPlace = {}): StepVerdict {
+  step(actions: readonly NamedAction[], place: WriteStepPlace = {}): WriteStepVerdict {
     const steps = actions.map(({ name, action, answersImage = false }) => ({
       item: this.load(name),
       action: { ...action, answersImage },
       answersImage,
     }))
-    const verdict = decideStep(steps, this.#next(), this.rules, place)
+    const verdict = decideWriteStep(steps, this.#next(), this.rules, place)
     if (verdict.verdict !== 'done') return verdict
     this.#witness(verdict.timestamp)
     for (const [at, named] of actions.entries()) this.#applyStep(named, verdict.next[at], verdict.timestamp)

@@ -19,12 +19,12 @@
 // what a unit of work requires: `expecting 100`, `expecting none`, `unwritten since 100`, `locked`. The item is x
 // unless another is named before the action, or at the end of a command without one. big(N) is a string of N letters.
 import { timestamp, type Timestamp, type TxId } from '../../src/model/brand.js'
-import type { StepVerdict } from '../../src/rules/beside.js'
+import type { WriteStepVerdict } from '../../src/rules/write-step.js'
 import type { FinishVerdict } from '../../src/rules/finish.js'
-import type { ChangedVerdict } from '../../src/rules/expectation.js'
-import type { Action, Expectation, Image } from '../../src/rules/pending.js'
+import type { ChangedVerdict } from '../../src/rules/units/expectation.js'
+import type { Action, Expectation, Image } from '../../src/rules/contended-item.js'
 import type { PrepareVerdict } from '../../src/rules/prepare.js'
-import { allRules, noRules, type TransactionRules } from '../../src/rules/switches.js'
+import { allRules, noRules, type TransactionRules } from '../../src/rules/section-4.js'
 import { actionOn, plainImage, storedImage, type Plain } from './plain-values.js'
 import { RuleNode, type NamedAction } from './rule-node.js'
 
@@ -201,12 +201,18 @@ function transact(node: RuleNode, { unit, rest = '' }: Groups): string {
   }
 }
 
-function resultText(result: (StepVerdict & { verdict: 'refused' })['results'][number] | undefined): string {
+function resultText(
+  result: (WriteStepVerdict & { verdict: 'refused' })['results'][number] | undefined,
+): string {
   if (result?.verdict === 'changed') return changedText(result)
   return result?.verdict === 'invalid' ? `invalid: ${result.message}` : String(result?.verdict)
 }
 
-function blockedText({ verdict, others, holders }: StepVerdict & { verdict: 'wait' | 'conflict' }): string {
+function blockedText({
+  verdict,
+  others,
+  holders,
+}: WriteStepVerdict & { verdict: 'wait' | 'conflict' }): string {
   const locks = holders.flatMap((holder) => (holder === undefined ? [] : [`the lock of ${holder}`]))
   return `${verdict} ${verdict === 'wait' ? 'for' : 'with'} ${[...others.flat(), ...locks].join(', ')}`
 }

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { timestamp as stamp, type Timestamp, type TxId } from '../../src/model/brand.js'
 import type { Item } from '../../src/model/value.js'
 import type { ItemState } from '../../src/rules/item.js'
-import type { Image, Pending } from '../../src/rules/pending.js'
-import { decidePredicate, stateAt, wasAt, type PastState } from '../../src/rules/visibility.js'
+import type { Image, Pending } from '../../src/rules/contended-item.js'
+import { decidePredicate, stateAt, wasAt, type PastState } from '../../src/rules/units/visibility.js'
 import { actionOn, plainImage, storedImage } from './plain-values.js'
 
 const image = (n: number | undefined): Image => (n === undefined ? undefined : storedImage('x', { n }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Aims } from '../../sim/aims.js'
+import { Aims } from '../../sim/planned-crashes.js'
 import { coverCrashPoints, CRASH_POINTS } from '../../sim/crash-points.js'
 import { FAULTS } from '../../sim/faults.js'
 import { simulateWorld, WORKLOADS } from '../../sim/simulate.js'

@@ -8,7 +8,7 @@ import type {
   HistoryEntry,
   Image,
   LookEntry,
-  ReadEntry,
+  HistoryRead,
   WriteEntry,
   WrittenAction,
 } from '../../sim/history.js'
@@ -45,7 +45,7 @@ function write(
   const at = { invokedAt: timestamp, completedAt: timestamp + 5 }
   return { kind: 'write', id, actions, status: 'committed', timestamp, ...at, ...more }
 }
-function read(id: string, timestamp: number, images: Record<string, Image>): ReadEntry {
+function read(id: string, timestamp: number, images: Record<string, Image>): HistoryRead {
   const at = { invokedAt: timestamp, completedAt: timestamp + 5 }
   return { kind: 'read', id, timestamp, images: new Map(Object.entries(images)), ...at }
 }

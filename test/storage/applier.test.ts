@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
-import type { OrderedIndex } from '../../src/ordered-map/ordered-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
+import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import { openJournal } from '../../src/journal/journal.js'
 import { type KeyBytes, spaceId } from '../../src/model/brand.js'
 import { WriteFailed } from '../../src/line/errors.js'
@@ -26,11 +26,11 @@ async function nodeOn(
 ): Promise<{
   node: StorageNode
   runtime: ReturnType<typeof testRuntime>
-  index: OrderedIndex
+  index: OrderedMap
   disk: FaultyDisk
 }> {
-  const inner = memoryIndex()
-  const index: OrderedIndex = {
+  const inner = memoryMap()
+  const index: OrderedMap = {
     get: (key) => inner.get(key),
     range: (range) => inner.range(range),
     scan: (range, look) => inner.scan(range, look),

@@ -1,8 +1,8 @@
 // Waiting for what is there must end although more comes: the target is taken when the wait begins.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
-import type { OrderedIndex } from '../../src/ordered-map/ordered-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
+import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import { openJournal } from '../../src/journal/journal.js'
 import { type KeyBytes, type Lsn, type Timestamp, spaceId } from '../../src/model/brand.js'
 import { OutOfSpace } from '../../src/runtime/files.js'
@@ -29,8 +29,8 @@ const batchOf = (number: number): DurableBatch => ({
 })
 
 /** An index that tells the test of each commit before it is done. */
-function told(beforeApply: () => void): OrderedIndex & { readonly commits: number } {
-  const inner = memoryIndex()
+function told(beforeApply: () => void): OrderedMap & { readonly commits: number } {
+  const inner = memoryMap()
   let commits = 0
   return {
     get: (key) => inner.get(key),
@@ -98,7 +98,7 @@ test('applying: drains and direct changes end in the order of their batches, eac
 
 test('applying: a failed commit is told to every drain and direct change that waits', async () => {
   const failure = new Error('MDB_MAP_FULL')
-  const index: OrderedIndex = { ...memoryIndex(), apply: () => Promise.reject(failure), appliedUpTo: 0 }
+  const index: OrderedMap = { ...memoryMap(), apply: () => Promise.reject(failure), appliedUpTo: 0 }
   const applier = new Applier({
     index,
     runtime: testRuntime(1),
@@ -120,7 +120,7 @@ test('applying: a sweep ends although another batch is always being written', as
   const options = { files: new FaultyDisk(), folder: 'j', runtime, reserveBytes: 0 }
   const journal = await openJournal(options, [0], () => Promise.resolve())
   const clock = new HybridClock(runtime.clock)
-  const line = new JournalLine({ index: memoryIndex(), journal, writer: 0, runtime, clock })
+  const line = new JournalLine({ index: memoryMap(), journal, writer: 0, runtime, clock })
   const node = new LocalNode({ line, clock, runtime, onClose: () => Promise.resolve() })
   for (let i = 0; i < 25; i++) await put(node, plain, plainItem(`i${i}`))
   const other = { ...plain, space: spaceId(2) }
@@ -150,12 +150,12 @@ test('applying: a sweep waits for what readers have seen and the journal had no 
   const journal = await openJournal({ files, folder: 'j', runtime, reserveBytes: 0 }, [0], () =>
     Promise.resolve(),
   )
-  const index = memoryIndex()
+  const index = memoryMap()
   const line = new JournalLine({ index, journal, writer: 0, runtime, clock: new HybridClock(runtime.clock) })
   const space = spaceId(7)
   const seen = inSpace(space, 'seen' as KeyBytes)
   line.put(seen, Buffer.from('first'))
-  await line.settled()
+  await line.whenDurable()
   files.fault = (step) => {
     if (step === 'write') throw new OutOfSpace('ENOSPC')
   }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { JournalDamaged } from '../../src/journal/errors.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
-import { FolderRefused, OutcomeUnknown, WriteFailed } from '../../src/line/errors.js'
+import { FolderRefused, DurabilityUnknown, WriteFailed } from '../../src/line/errors.js'
 import { type LocalNodeTuning, openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/node/storage-node.js'
 import { FaultyDisk, ioError, outOfSpace, somePages, tornAt } from '../faults/faulty-files.js'
@@ -201,7 +201,7 @@ test('durability: after a failed sync the outcome is unknown, writes are refused
   disk.fault = (step) => {
     if (step === 'sync') throw ioError()
   }
-  await assert.rejects(put(node, plain, plainItem('a', { v: number(2) })), OutcomeUnknown)
+  await assert.rejects(put(node, plain, plainItem('a', { v: number(2) })), DurabilityUnknown)
   disk.fault = () => undefined
   await assert.rejects(put(node, plain, plainItem('b')), WriteFailed)
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a', { v: number(1) }))

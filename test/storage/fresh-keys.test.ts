@@ -1,7 +1,7 @@
 // What is put and removed again before anything was written: the intents of a transaction that is committed at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { Frame } from '../../src/journal/frame.js'
 import { openJournal } from '../../src/journal/journal.js'
 import type { KeyBytes, Timestamp } from '../../src/model/brand.js'
@@ -19,7 +19,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 async function openLine() {
   const runtime = testRuntime(1)
   const disk = new FaultyDisk()
-  const index = memoryIndex()
+  const index = memoryMap()
   const options = { files: disk, folder: 'j', runtime, reserveBytes: 0 }
   const journal = await openJournal(options, [0], () => Promise.resolve())
   const clock = new HybridClock(runtime.clock)
@@ -57,9 +57,9 @@ test('a new key that is removed in the same batch is not written, nor is its val
   putNew('intent')
   line.put(key, undefined)
   assert.equal(line.decided.get(key), undefined)
-  const settled = line.settled()
-  assert.ok(settled !== undefined, 'there is something to wait for')
-  await settled
+  const whenDurable = line.whenDurable()
+  assert.ok(whenDurable !== undefined, 'there is something to wait for')
+  await whenDurable
   assert.equal(made(), 0)
   const [frame, ...more] = await frames()
   assert.deepEqual([frame?.changes, more], [[], []])
@@ -70,7 +70,7 @@ test('a new key that stays is seen by those who decide, and by readers once it i
   const { line, putNew, made, frames } = await openLine()
   putNew('intent')
   assert.equal(made(), 0)
-  assert.ok(line.settledAt(key) !== undefined, 'it is known without its value')
+  assert.ok(line.whenDurableAt(key) !== undefined, 'it is known without its value')
   assert.equal(made(), 0)
   assert.equal(text(line.decided.get(key)), 'intent')
   assert.deepEqual(
@@ -79,7 +79,7 @@ test('a new key that stays is seen by those who decide, and by readers once it i
   )
   assert.equal(line.durable.get(key), undefined)
   assert.deepEqual([...line.durable.range(range)], [])
-  await line.settled()
+  await line.whenDurable()
   assert.equal(text(line.durable.get(key)), 'intent')
   assert.equal(made(), 1, 'made once')
   const [frame] = await frames()
@@ -92,11 +92,11 @@ test('a new key that stays is seen by those who decide, and by readers once it i
 test('a new key that is removed while it is being written is removed by the next batch', async () => {
   const { line, putNew } = await openLine()
   putNew('intent')
-  const first = line.settled()
+  const first = line.whenDurable()
   await turn()
   line.put(key, undefined)
   await first
-  await line.settledAt(key)
+  await line.whenDurableAt(key)
   assert.equal(line.durable.get(key), undefined)
   await line.close()
 })
@@ -109,7 +109,7 @@ test('what is new in a batch that has removed an older value hides that value to
   assert.equal(text(line.decided.get(key)), 'intent')
   line.put(key, undefined)
   assert.equal(line.decided.get(key), undefined)
-  await line.settled()
+  await line.whenDurable()
   assert.equal(line.durable.get(key), undefined)
   await line.close()
   assert.equal(index.get(key), undefined)
@@ -122,7 +122,7 @@ test('a new key that is put once more in the same batch has its last value, and 
   assert.equal(text(line.decided.get(key)), 'two')
   line.put(key, undefined)
   assert.equal(line.decided.get(key), undefined)
-  await line.settled()
+  await line.whenDurable()
   assert.equal(line.durable.get(key), undefined)
 })
 
@@ -136,13 +136,13 @@ test('a write that fails takes new keys back, those that were being written and 
     throw outOfSpace()
   }
   putNew('intent')
-  await assert.rejects(line.settled() as Promise<void>, /no room/)
+  await assert.rejects(line.whenDurable() as Promise<void>, /no room/)
   for (const each of [key, other]) {
     assert.equal(line.decided.get(each), undefined)
-    assert.equal(line.settledAt(each), undefined)
+    assert.equal(line.whenDurableAt(each), undefined)
   }
   putNew('again')
-  await line.settled()
+  await line.whenDurable()
   assert.equal(text(line.durable.get(key)), 'again')
 })
 
@@ -153,9 +153,9 @@ test('a value that cannot be made fails its batch, and the next one is written',
     throw new Error('cannot be made')
   }
   line.putNew(key, unmakeable, 10)
-  await assert.rejects(line.settled() as Promise<void>, /cannot be made/)
+  await assert.rejects(line.whenDurable() as Promise<void>, /cannot be made/)
   assert.equal(line.decided.get('\u0001before' as KeyBytes), undefined)
   putNew('again')
-  await line.settled()
+  await line.whenDurable()
   assert.equal(text(line.durable.get(key)), 'again')
 })

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { Overlay } from '../../src/line/overlay.js'
-import { viewOf } from '../../src/line/view.js'
+import { viewOf } from '../../src/line/merged-view.js'
 
 interface ModelBatch {
   readonly number: number
@@ -35,7 +35,7 @@ class Pair {
 
   constructor(knobs: { readonly overlaySpareKeysMax: number; readonly unsortedKeysMax: number }) {
     this.#overlay = new Overlay(knobs)
-    this.#index = memoryIndex(knobs)
+    this.#index = memoryMap(knobs)
   }
 
   put(key: KeyBytes, value: Uint8Array | undefined): void {

@@ -4,7 +4,7 @@ import { ledgerSlot, spaceId, timestamp, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import { openExpressions } from '../../src/expression/expression.js'
-import { type Pending } from '../../src/rules/pending.js'
+import { type Pending } from '../../src/rules/contended-item.js'
 import {
   decodePending,
   encodeEntry,

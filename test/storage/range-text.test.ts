@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { KeyBytes, Lsn, Timestamp } from '../../src/model/brand.js'
 import { spaceId } from '../../src/model/brand.js'
 import { type RangeText, type RangeTextRequest, TextCollector } from '../../src/storage/node/range-text.js'
-import { encodeRecord } from '../../src/line/record.js'
+import { encodeItemRecord } from '../../src/line/record.js'
 import { seededRandom } from '../suites/seeded-random.js'
 
 const request = (more: Partial<RangeTextRequest> = {}): RangeTextRequest => ({
@@ -21,7 +21,7 @@ const request = (more: Partial<RangeTextRequest> = {}): RangeTextRequest => ({
 function recordOf(text: string, itemBytes: number): Buffer {
   const item = { text: { S: text } }
   const lastWrite = { kind: 'put', blind: true } as const
-  return encodeRecord({ item, itemBytes, lastWrite }, 1 as Timestamp, 1 as Lsn)
+  return encodeItemRecord({ item, itemBytes, lastWrite }, 1 as Timestamp, 1 as Lsn)
 }
 
 /** As an index lends: in a longer buffer, which is overwritten afterwards. */

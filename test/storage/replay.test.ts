@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryIndex } from '../../src/ordered-map/memory-index.js'
-import type { OrderedIndex } from '../../src/ordered-map/ordered-index.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
+import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import { openNodeOver } from '../../src/storage/folder/open-local-node.js'
 import { FaultyDisk } from '../faults/faulty-files.js'
 import { page } from '../suites/storage-node.js'
@@ -9,9 +9,9 @@ import { getItem, plain, plainItem, put, remove } from '../suites/tables.js'
 import { testRuntime } from '../suites/test-runtime.js'
 
 /** An index in memory that outlives its node, and is written only while it may be. */
-function writtenAtTimes(): { readonly index: OrderedIndex; mayBeWritten: boolean } {
-  const inner = memoryIndex()
-  const self: { mayBeWritten: boolean; index: OrderedIndex } = {
+function writtenAtTimes(): { readonly index: OrderedMap; mayBeWritten: boolean } {
+  const inner = memoryMap()
+  const self: { mayBeWritten: boolean; index: OrderedMap } = {
     mayBeWritten: true,
     index: {
       get: (key) => inner.get(key),

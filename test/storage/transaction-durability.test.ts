@@ -73,13 +73,13 @@ function hold(disk: FaultyDisk): () => void {
 }
 
 /** Whether the promise has settled by now. */
-function watched(promise: Promise<unknown>): { readonly settled: () => boolean } {
-  let settled = false
+function watched(promise: Promise<unknown>): { readonly whenDurable: () => boolean } {
+  let whenDurable = false
   const end = (): void => {
-    settled = true
+    whenDurable = true
   }
   promise.then(end, end)
-  return { settled: () => settled }
+  return { whenDurable: () => whenDurable }
 }
 
 test('an update that waited behind a transaction is finished only when its own write is durable', async () => {
@@ -97,7 +97,7 @@ test('an update that waited behind a transaction is finished only when its own w
   const finished = node.finished([tx(2)])
   const watch = watched(finished)
   await turns()
-  assert.equal(watch.settled(), false)
+  assert.equal(watch.whenDurable(), false)
   release()
   await finished
   await node.close()
@@ -118,7 +118,7 @@ test('the commit of an update that waited is answered only when readers see it',
   const first = node.commit({ tx: tx(1), timestamp: later(machine, 1), items: [ref('a')] })
   await turns()
   assert.equal(await getItem(node, plain, plainItem('a')), undefined)
-  assert.equal(watch.settled(), false)
+  assert.equal(watch.whenDurable(), false)
   release()
   await Promise.all([checked, first, waiting])
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a', { v: number(2) }))
@@ -141,7 +141,7 @@ test('an item is in doubt until what was pending at the start is decided, and re
   const watch = watched(read)
   await turns()
   // It may have been seen before the start, so nobody is shown what was there before it.
-  assert.equal(watch.settled(), false)
+  assert.equal(watch.whenDurable(), false)
   release()
   assert.deepEqual(await read, plainItem('a', { v: number(2) }))
   await Promise.all([checked, committed])
@@ -246,7 +246,7 @@ test('what was in doubt is read only when readers see its decision, not when the
   await letGo()
   await cancelled
   await turns()
-  assert.equal(watch.settled(), false)
+  assert.equal(watch.whenDurable(), false)
   await letGo()
   await committed
   assert.deepEqual(await looking, plainItem('a', { v: number(1) }))

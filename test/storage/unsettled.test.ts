@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TxId } from '../../src/model/brand.js'
-import { Unsettled } from '../../src/storage/transactions/unsettled.js'
+import { UndurableEnds } from '../../src/storage/transactions/undurable-ends.js'
 
 const TX = 'tx' as TxId
 
@@ -23,7 +23,7 @@ function openBatch(): Batch {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('storage: a transaction that was seen and whose batch failed is not durable, however often it fails again', async () => {
-  const unsettled = new Unsettled()
+  const unsettled = new UndurableEnds()
   const first = openBatch()
   unsettled.add(TX, first.durable, 'putVisible')
   first.failed()
@@ -43,7 +43,7 @@ test('storage: a transaction that was seen and whose batch failed is not durable
 })
 
 test('storage: what nobody has seen and was taken back is forgotten: it is pending again', async () => {
-  const unsettled = new Unsettled()
+  const unsettled = new UndurableEnds()
   const batch = openBatch()
   unsettled.add(TX, batch.durable, 'put')
   assert.equal(unsettled.visible(TX), batch.durable)

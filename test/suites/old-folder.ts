@@ -1,9 +1,9 @@
 // A data folder as versions before format 4 wrote it: nothing in it says where it belongs.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-index.js'
+import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import { encodeFrame, type Frame, frameBytes } from '../../src/journal/frame.js'
-import { recoverJournal } from '../../src/journal/recovery.js'
+import { recoverJournal } from '../../src/journal/read-back.js'
 import { newSegment } from '../../src/journal/segment.js'
 import { realFiles } from '../../src/runtime/real-files.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'

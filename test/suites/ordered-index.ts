@@ -1,14 +1,14 @@
 // What every index promises, run for each of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KeyRange, OrderedIndex } from '../../src/ordered-map/ordered-index.js'
+import type { ScanRange, OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { seededRandom } from './seeded-random.js'
 
 const key = (text: string): KeyBytes => text as KeyBytes
 const value = (text: string): Uint8Array => Buffer.from(text)
 
-export function orderedIndexSuite(name: string, open: () => Promise<OrderedIndex>): void {
+export function orderedIndexSuite(name: string, open: () => Promise<OrderedMap>): void {
   test(`${name}: a value is read back as it was applied, and is gone once removed`, async () => {
     const index = await open()
     await index.apply([[key('a'), value('1')]], 10)
@@ -140,11 +140,11 @@ export function orderedIndexSuite(name: string, open: () => Promise<OrderedIndex
 const text = (bytes: Uint8Array | undefined): string | undefined =>
   bytes === undefined ? undefined : Buffer.from(bytes).toString()
 
-function keysOf(index: OrderedIndex, from: string, to: string, reverse: boolean): string[] {
+function keysOf(index: OrderedMap, from: string, to: string, reverse: boolean): string[] {
   return [...index.range({ from: key(from), to: key(to), reverse })].map(([k]) => k)
 }
 
-function scanned(index: OrderedIndex, range: KeyRange, most: number): string[] {
+function scanned(index: OrderedMap, range: ScanRange, most: number): string[] {
   const seen: string[] = []
   index.scan(range, (lent, length) => seen.push(Buffer.from(lent.slice(0, length)).toString()) < most)
   return seen

@@ -17,7 +17,7 @@ import { Overloaded } from '../../src/toolkit/endpoint/refusals.js'
 import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/endpoint/protocol.js'
 import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/unit/transactor.js'
 import { unitTransactor } from '../../src/toolkit/unit/unit-transactor.js'
-import { Pace, Turns } from '../../src/toolkit/endpoint/waiting.js'
+import { Pace, ConcurrencyLimit } from '../../src/toolkit/endpoint/waiting.js'
 import { seededRandom } from '../suites/seeded-random.js'
 import { PlainAttempt } from './plain-attempt.js'
 
@@ -416,8 +416,8 @@ test('a handle is committed, rolled back, or given up by its deadline, and then 
 })
 
 test('turns are given in order, and a number below one is refused', async () => {
-  assert.throws(() => new Turns(0), /concurrency/)
-  const turns = new Turns(1)
+  assert.throws(() => new ConcurrencyLimit(0), /concurrency/)
+  const turns = new ConcurrencyLimit(1)
   await turns.take()
   const order: number[] = []
   const waiting = Array.from({ length: 3000 }, async (_, number) => {

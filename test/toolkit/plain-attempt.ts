@@ -5,12 +5,17 @@ import { manualClock } from '../../src/runtime/manual-clock.js'
 import { Deadline } from '../../src/toolkit/unit/deadline.js'
 import { ConditionFailed } from '../../src/toolkit/errors.js'
 import { Layouts } from '../../src/toolkit/unit/layout.js'
-import type { Action, Attempt, AttemptStart, UnitWork } from '../../src/toolkit/endpoint/protocol.js'
+import type {
+  UnitAction,
+  AttemptPort,
+  AttemptStart,
+  CommitWork,
+} from '../../src/toolkit/endpoint/protocol.js'
 import { fromSdkItem, toSdkItem } from '../../src/toolkit/values/values.js'
 
 type TransactItems = StoreInput<'TransactWriteItems'>['TransactItems']
 
-export class PlainAttempt implements Attempt {
+export class PlainAttempt implements AttemptPort {
   readonly commitsReads = false
   readonly usage = { requests: 0, capacity: 0 }
   /** Pages of so many items at most, so that several are needed. */
@@ -26,11 +31,11 @@ export class PlainAttempt implements Attempt {
     })
   }
 
-  layout(table: string): ReturnType<Attempt['layout']> {
+  layout(table: string): ReturnType<AttemptPort['layout']> {
     return this.#layouts.of(table)
   }
 
-  async get(addresses: Parameters<Attempt['get']>[0]): ReturnType<Attempt['get']> {
+  async get(addresses: Parameters<AttemptPort['get']>[0]): ReturnType<AttemptPort['get']> {
     this.usage.requests++
     return Promise.all(
       addresses.map(async ({ table, key }) => {
@@ -40,7 +45,7 @@ export class PlainAttempt implements Attempt {
     )
   }
 
-  async page(...[range, start, limit]: Parameters<Attempt['page']>): ReturnType<Attempt['page']> {
+  async page(...[range, start, limit]: Parameters<AttemptPort['page']>): ReturnType<AttemptPort['page']> {
     const Limit = Math.min(limit ?? Infinity, this.pageLimit ?? Infinity)
     const input = {
       TableName: range.table,
@@ -66,7 +71,7 @@ export class PlainAttempt implements Attempt {
     }
   }
 
-  async commit({ actions }: UnitWork): ReturnType<Attempt['commit']> {
+  async commit({ actions }: CommitWork): ReturnType<AttemptPort['commit']> {
     try {
       await this.#store.call('TransactWriteItems', { TransactItems: actions.map(transactItem) })
     } catch (error) {
@@ -95,7 +100,13 @@ export const attemptStart = (more: Partial<AttemptStart> = {}): AttemptStart => 
   ...more,
 })
 
-function transactItem({ kind, table, key, item, expressions }: Action): NonNullable<TransactItems>[number] {
+function transactItem({
+  kind,
+  table,
+  key,
+  item,
+  expressions,
+}: UnitAction): NonNullable<TransactItems>[number] {
   const { update, condition, names, values } = expressions
   const common = {
     TableName: table,

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { open, type Store } from '../../src/store/store.js'
 import { ConditionFailed, UnitAborted } from '../../src/toolkit/errors.js'
 import type { Condition, Update } from '../../src/toolkit/unit/transactor.js'
-import { Unit } from '../../src/toolkit/unit/unit.js'
+import { UnitAttempt } from '../../src/toolkit/unit/unit.js'
 import {
   marshall,
   marshallItem,
@@ -57,12 +57,12 @@ before(async () => {
 after(() => store.close())
 
 function newUnit(more: { readonly pageLimit?: number; readonly unitBytesMax?: number } = {}): {
-  unit: Unit
+  unit: UnitAttempt
   port: PlainAttempt
 } {
   const port = new PlainAttempt(store)
   port.pageLimit = more.pageLimit
-  const unit = new Unit({
+  const unit = new UnitAttempt({
     start: attemptStart(),
     port,
     ordersLikeSeriatim: true,
@@ -284,7 +284,7 @@ function randomStep(choose: Choice): RandomStep {
   }
 }
 
-function throughUnit(unit: Unit, step: RandomStep): void {
+function throughUnit(unit: UnitAttempt, step: RandomStep): void {
   switch (step.kind) {
     case 'put':
       return unit.put('unit', step.item, step.condition)
@@ -379,8 +379,12 @@ const RANGES = [
   { key: 'g = :g', values: { ':g': 'g1' }, index: 'keys-by-g' },
 ] as const
 
-async function compareReads(unit: Unit, seed: number): Promise<void> {
-  const direct = new Unit({ start: attemptStart(), port: new PlainAttempt(store), ordersLikeSeriatim: true })
+async function compareReads(unit: UnitAttempt, seed: number): Promise<void> {
+  const direct = new UnitAttempt({
+    start: attemptStart(),
+    port: new PlainAttempt(store),
+    ordersLikeSeriatim: true,
+  })
   const keys = [0, 1].flatMap((p) => [0, 1, 2].map((s) => ({ p: `p${p}`, s })))
   assert.deepEqual(
     shown(await unit.getAll('unit', keys)),

@@ -9,30 +9,30 @@ import type { BoundCondition } from '../types.js'
 
 export type SortOperator = '=' | '<' | '<=' | '>' | '>=' | 'BETWEEN' | 'begins_with'
 
-export interface SortCondition {
+export interface BoundSortCondition {
   readonly op: SortOperator
   /** Two for BETWEEN, the lower first; one for every other operator. */
   readonly values: readonly AttributeValue[]
 }
 
-export interface KeyCondition {
+export interface BoundKeyCondition {
   readonly partition: AttributeValue
-  readonly sort?: SortCondition
+  readonly sort?: BoundSortCondition
 }
 
 /** One condition by attribute name; the older KeyConditions may name an operator that no key is ordered by. */
-export type KeyConditions = ReadonlyMap<string, SortCondition | 'not indexable'>
+export type KeyConditions = ReadonlyMap<string, BoundSortCondition | 'not indexable'>
 
 /** Takes a bound KeyConditionExpression apart, refusing what no key condition may be. */
 export function keyConditionsOf(bound: BoundCondition, schema: KeySchema): KeyConditions {
   refuseNestedKeys(conditionAttributes(bound), schema)
-  const conditions = new Map<string, SortCondition>()
+  const conditions = new Map<string, BoundSortCondition>()
   collect(bound.tree, bound, conditions)
   return conditions
 }
 
 /** Matches conditions with the key of a table or index. Key elements are checked in the order of the schema. */
-export function keyConditionFor(conditions: KeyConditions, schema: KeySchema): KeyCondition {
+export function keyConditionFor(conditions: KeyConditions, schema: KeySchema): BoundKeyCondition {
   if (conditions.size > 2) throw validationError('Conditions can be of length 1 or 2 only')
   const { partition: partitionKey, sort: sortKey } = schema
   if (sortKey === undefined && conditions.size > 1) throw notSupported()
@@ -55,7 +55,7 @@ const invalidOperator = (operator: string): DynamoError =>
 const invalidCondition = (why: string): DynamoError =>
   validationError(`Invalid condition in KeyConditionExpression: ${why}`)
 
-function conditionOn(key: KeyAttribute, conditions: KeyConditions): SortCondition | undefined {
+function conditionOn(key: KeyAttribute, conditions: KeyConditions): BoundSortCondition | undefined {
   const condition = conditions.get(key.name)
   if (condition === 'not indexable')
     throw validationError('Attempted conditional constraint is not an indexable operation')
@@ -63,7 +63,7 @@ function conditionOn(key: KeyAttribute, conditions: KeyConditions): SortConditio
   return condition
 }
 
-function checkValues(condition: SortCondition, key: KeyAttribute): void {
+function checkValues(condition: BoundSortCondition, key: KeyAttribute): void {
   for (const value of condition.values) {
     if (typeOf(value) !== key.type)
       throw validationError(
@@ -78,7 +78,11 @@ function checkValues(condition: SortCondition, key: KeyAttribute): void {
   }
 }
 
-function collect(node: ConditionNode, bound: BoundCondition, conditions: Map<string, SortCondition>): void {
+function collect(
+  node: ConditionNode,
+  bound: BoundCondition,
+  conditions: Map<string, BoundSortCondition>,
+): void {
   const leaf = (operator: SortOperator, operands: readonly OperandNode[]): void =>
     addLeaf(operator, operands, bound, conditions)
   switch (node.type) {
@@ -104,7 +108,7 @@ function addLeaf(
   operator: SortOperator,
   operands: readonly OperandNode[],
   bound: BoundCondition,
-  conditions: Map<string, SortCondition>,
+  conditions: Map<string, BoundSortCondition>,
 ): void {
   if (operands.some((operand) => operand.type === 'function'))
     throw validationError('KeyConditionExpressions cannot contain nested operations')

@@ -17,7 +17,7 @@ import { updateTargets } from '../bind/key-attributes.js'
 import { pathTreeOf, type PathTree } from './path-tree.js'
 import { resolvePath, valueAt, type Path } from './paths.js'
 import { pathsProjector } from './project.js'
-import { added, without } from './sets.js'
+import { afterAdd, without } from './sets.js'
 import type { OperandNode, PathNode, SetValueNode, UpdateNode } from '../parse/tree.js'
 import type { Bindings, BoundUpdate, UpdateResult } from '../types.js'
 
@@ -75,7 +75,7 @@ function changesOf({ tree, bindings }: BoundUpdate, item: Item): (readonly [Path
       case 'add':
       case 'delete': {
         const operand = bindings.values.get(action.value.name)!
-        const combine = action.type === 'add' ? added : without
+        const combine = action.type === 'add' ? afterAdd : without
         return [
           path,
           (before) => {

@@ -4,7 +4,7 @@ import { addNumbers } from '../../model/number.js'
 import type { AttributeValue } from '../../model/value.js'
 
 /** The sum or union; what is absent counts as nothing. A list is appended to, which only AttributeUpdates can ask. */
-export function added(
+export function afterAdd(
   before: AttributeValue | undefined,
   operand: AttributeValue,
 ): AttributeValue | 'wrong type' {

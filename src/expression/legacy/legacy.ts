@@ -8,8 +8,8 @@ import type { KeySchema } from '../../model/table.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../../model/value.js'
 import {
   keyConditionFor,
-  type KeyCondition,
-  type SortCondition,
+  type BoundKeyCondition,
+  type BoundSortCondition,
   type SortOperator,
 } from '../bind/key-condition.js'
 import {
@@ -58,8 +58,8 @@ export function conditionOfFilter(
   return draft.junction(terms, conditionalOperator)
 }
 
-export function keyConditionOfKeyConditions(keyConditions: unknown, schema: KeySchema): KeyCondition {
-  const conditions = new Map<string, SortCondition | 'not indexable'>()
+export function keyConditionOfKeyConditions(keyConditions: unknown, schema: KeySchema): BoundKeyCondition {
+  const conditions = new Map<string, BoundSortCondition | 'not indexable'>()
   for (const [name, json] of entriesOf(keyConditions)) {
     const { operator, values } = filterOf(name, json, 'KeyConditions')
     const op = KEY_OPERATORS.get(operator)

@@ -49,7 +49,7 @@ export function checkCondition(node: ConditionNode, kind: ExpressionKind): void 
   }
 }
 
-export function checkUpdate(update: UpdateNode, sections: readonly string[]): void {
+export function checkUpdateExpression(update: UpdateNode, sections: readonly string[]): void {
   for (const action of update.actions) {
     checkPath(action.path, 'UpdateExpression')
     if (action.type === 'set') checkSetValue(action.value)

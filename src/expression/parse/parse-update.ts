@@ -4,7 +4,7 @@
 //   set        := path '=' value
 //   value      := operand | operand ( '+' | '-' ) operand | '(' value ')'
 //   projection := path,...
-import { checkProjection, checkUpdate } from './check.js'
+import { checkProjection, checkUpdateExpression } from './check.js'
 import { TokenReader } from './token-reader.js'
 import type {
   OperandNode,
@@ -30,7 +30,7 @@ export function parseUpdate(text: string): Parsed<UpdateNode> {
     actions.push(...reader.list(() => parse(reader)))
   } while (reader.token.type !== 'end')
   const tree: UpdateNode = { dialect: 'UpdateExpression', actions }
-  checkUpdate(tree, sections)
+  checkUpdateExpression(tree, sections)
   return { tree, operators: reader.operators }
 }
 

@@ -4,7 +4,7 @@ import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { sealed } from '../checksum.js'
 import { APPLIED, appliedBytes } from './lmdb-options.js'
-import type { IndexChange } from '../ordered-index.js'
+import type { IndexChange } from '../ordered-map.js'
 
 type Values = Database<Uint8Array, KeyBytes>
 

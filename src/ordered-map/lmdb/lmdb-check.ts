@@ -21,7 +21,7 @@ import {
   nodeStarts,
   nodesStart,
   nodeVariants,
-  nodesOf,
+  pageNodesOf,
   nodesProblem,
   treeOf,
 } from './lmdb-pages.js'
@@ -187,7 +187,7 @@ class Checker {
       if (kind === BRANCH && depth < tree.depth) return
       return this.#salvage(walked, bytes)
     }
-    const nodes = nodesOf(bytes)
+    const nodes = pageNodesOf(bytes)
     const problem = nodesProblem(bytes, nodes, this.#scratch)
     if (problem !== undefined) this.#damaged(walked, page, problem, bounds)
     if (isBranch(bytes)) {

@@ -121,7 +121,7 @@ export function headerProblem(bytes: Buffer, page: number, transaction: number):
 export const isBranch = (bytes: Buffer): boolean => bytes.readUInt16LE(18) === BRANCH
 
 /** The nodes in the order of their pointers, without those that are out of bounds. */
-export function nodesOf(bytes: Buffer): readonly Node[] {
+export function pageNodesOf(bytes: Buffer): readonly Node[] {
   const pointersEnd = Math.min(PAGE_HEADER_BYTES + bytes.readUInt16LE(20), bytes.length - 1)
   const nodes: Node[] = []
   for (let at = PAGE_HEADER_BYTES; at < pointersEnd; at += 2) {

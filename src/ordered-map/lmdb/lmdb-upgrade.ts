@@ -20,7 +20,7 @@ import {
   appliedBytes,
   decodeApplied,
 } from './lmdb-options.js'
-import { assertRoom } from './room.js'
+import { assertRoom } from './disk-room.js'
 import { keyEncoder } from './sealed-entries.js'
 
 /** Of one commit. */

@@ -15,7 +15,7 @@ import { ABORT, type Database, type RootDatabase, open } from 'lmdb'
 import { forEachChange } from '../change-bytes.js'
 import { checksumOfKeyBytes, seal } from '../checksum.js'
 import { APPLIED, appliedBytes, decodeApplied, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
-import { NoRoom, assertRoom } from './room.js'
+import { NoRoom, assertRoom } from './disk-room.js'
 import { type WriterAnswer, type WriterRequest, HEAD_BYTES, decodeHead } from './writer-requests.js'
 
 const INPUT = 0

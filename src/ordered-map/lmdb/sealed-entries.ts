@@ -13,7 +13,7 @@ import type { KeyBytes } from '../../model/brand.js'
 import { CHECKSUM_BYTES, EntryDamaged, checksumOfKey, checksumOfKeyBytes, unsealed } from '../checksum.js'
 import { ENTRIES } from './lmdb-options.js'
 import { keyBefore } from './one-bit.js'
-import type { KeyRange, Look } from '../ordered-index.js'
+import type { ScanRange, EntryVisitor } from '../ordered-map.js'
 
 export type Entries = Database<Uint8Array, KeyBytes>
 
@@ -111,7 +111,7 @@ export class SealedEntries {
     return value
   }
 
-  *range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+  *range({ from, to, reverse }: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     this.#checkStart(from, to, reverse)
     const walk = this.entries.getRange(bounds(from, to, reverse))[Symbol.iterator]()
     let last: KeyBytes | undefined
@@ -136,7 +136,7 @@ export class SealedEntries {
     }
   }
 
-  scan({ from, to, reverse }: KeyRange, look: Look): void {
+  scan({ from, to, reverse }: ScanRange, look: EntryVisitor): void {
     this.#checkStart(from, to, reverse)
     const walk = this.entries.getRange(bounds(from, to, reverse))[Symbol.iterator]()
     const scan = (this.#scan = new Scan(from, to, reverse, look))
@@ -230,7 +230,7 @@ class Scan {
   enough = false
   /** The key of a damaged entry behind the range. */
   beyond: KeyBytes | undefined
-  readonly #look: Look
+  readonly #look: EntryVisitor
   readonly #reverse: boolean
   readonly #bound: Buffer
   readonly #last = Buffer.allocUnsafe(KEY_BYTES_MAX)
@@ -242,7 +242,7 @@ class Scan {
   #start = 0
   #end = 0
 
-  constructor(from: KeyBytes, to: KeyBytes, reverse: boolean, look: Look) {
+  constructor(from: KeyBytes, to: KeyBytes, reverse: boolean, look: EntryVisitor) {
     this.#look = look
     this.#reverse = reverse
     this.#bound = Buffer.from(reverse ? from : to, 'latin1')

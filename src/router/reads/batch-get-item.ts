@@ -1,3 +1,4 @@
+import { parseRecord } from '../../line/record.js'
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
@@ -9,9 +10,9 @@ import type { Input, Operation, RouterContext, Table } from '../context.js'
 import type { ItemJson } from './items-reply.js'
 import { parseKey } from '../keys.js'
 import { openProjection, type RequestedProjection } from './read-expressions.js'
-import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { furtherMembers, joinReply } from '../reply.js'
 import type { Reply } from '../router.js'
-import { Turns } from '../turns.js'
+import { TurnBudget } from '../turns.js'
 import { batchTableName } from '../writes/batch-names.js'
 
 export const batchGetItem: Operation = {
@@ -121,7 +122,7 @@ async function answer(
   batches: readonly Batch[],
   records: readonly (readonly (ItemRecord | undefined)[])[],
 ): Promise<Reply> {
-  const turns = new Turns(runtime)
+  const turns = new TurnBudget(runtime)
   const pieces: ItemJson[] = ['{"Responses":{']
   const unprocessed: [string, object][] = []
   const capacity: object[] = []

@@ -1,10 +1,11 @@
+import { parseRecord } from '../../line/record.js'
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../capacity.js'
 import type { Operation } from '../context.js'
-import { keyOf } from '../keys.js'
+import { checkedKeyOf } from '../keys.js'
 import { openProjection } from './read-expressions.js'
-import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { furtherMembers, joinReply } from '../reply.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 
@@ -29,7 +30,7 @@ export const getItem: Operation = {
     const projection = openProjection(input)
     const keyAttributes = parseItem(input['Key'])
     const table = context.catalog.table(tableName)
-    const key = keyOf(table.shape, keyAttributes)
+    const key = checkedKeyOf(table.shape, keyAttributes)
     if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
     const record = await context.nodeOf(key.hash).get(table.shape.space, key)
 

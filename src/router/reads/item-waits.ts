@@ -4,10 +4,11 @@
 //
 // A condition is evaluated against the parsed image, which nobody changes. A change during a look leads to one more look,
 // however many changes there were.
+import { parseRecord } from '../../line/record.js'
 import type { Item } from '../../model/value.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { ItemRecord } from '../../storage/node/storage-node.js'
-import { joinReply, parseRecord } from '../reply.js'
+import { joinReply } from '../reply.js'
 
 export const waitLimits = {
   /** Of one store. What comes when there are so many is answered at once. */
@@ -30,7 +31,7 @@ export interface WaitedItem {
 }
 
 /** What an item was at a look: parsed once, for all conditions. */
-export class Image {
+export class WatchedImage {
   readonly #record: ItemRecord | undefined
   readonly #parse: (record: ItemRecord) => Item
   #item: Item | undefined
@@ -65,7 +66,7 @@ function bytesOf(pieces: readonly (string | Uint8Array)[]): Uint8Array {
 
 export interface WaitOutcome {
   readonly met: boolean
-  readonly image: Image
+  readonly image: WatchedImage
 }
 
 type Holds = (item: Item | undefined) => boolean
@@ -101,7 +102,7 @@ export class ItemWaits {
     key = '',
   ): Promise<WaitOutcome> {
     if (timeoutMs <= 0 || item.watch === undefined || this.#isFull(item, key)) {
-      const image = new Image(await item.read(), this.#parse)
+      const image = new WatchedImage(await item.read(), this.#parse)
       return { met: holds(image.item), image }
     }
     const line = this.#lineOf(runtime, item)
@@ -200,8 +201,8 @@ class Line {
     )
   }
 
-  async #read(): Promise<Image> {
-    return new Image(await this.#item.read(), this.#parse)
+  async #read(): Promise<WatchedImage> {
+    return new WatchedImage(await this.#item.read(), this.#parse)
   }
 
   #changed(): void {
@@ -221,7 +222,7 @@ class Line {
   }
 
   /** To the end, although the item may have changed meanwhile: otherwise those at the end of the line never get a look. */
-  async #evaluateAll(image: Image): Promise<void> {
+  async #evaluateAll(image: WatchedImage): Promise<void> {
     // Not those who come meanwhile: they have a look of their own.
     const waiting = Array.from(this.waiters)
     let evaluated = 0
@@ -234,7 +235,7 @@ class Line {
     }
   }
 
-  #evaluate(waiter: Waiter, image: Image): void {
+  #evaluate(waiter: Waiter, image: WatchedImage): void {
     try {
       if (waiter.holds(image.item)) waiter.settle({ met: true, image })
     } catch (error) {

@@ -81,7 +81,9 @@ export async function runQuery(
   refuseQueryFilter(target, expressions)
   return readPage({
     target,
-    nodes: nodesOf(context, target, whole.from).map((node) => reader.nodeView(node, target.table.shape)),
+    nodes: storageNodesOf(context, target, whole.from).map((node) =>
+      reader.nodeView(node, target.table.shape),
+    ),
     range,
     reverse,
     entriesMax,
@@ -139,7 +141,11 @@ function rest(
 }
 
 /** An index entry lives on the node of its item: only a global index has one partition on several nodes. */
-export function nodesOf(context: RangeContext, target: ReadTarget, key: KeyBytes): readonly StorageNode[] {
+export function storageNodesOf(
+  context: RangeContext,
+  target: ReadTarget,
+  key: KeyBytes,
+): readonly StorageNode[] {
   return target.index?.kind === 'global' ? context.nodes : [context.nodeOf(hashOf(key))]
 }
 

@@ -14,7 +14,7 @@ import {
   projector,
   refuseKeyFilter,
   refuseNestedKeys,
-  type KeyCondition as ExpressedKeyCondition,
+  type BoundKeyCondition as ExpressedKeyCondition,
   type Path,
   type RequestExpressions,
 } from '../../expression/expression.js'

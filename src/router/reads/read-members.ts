@@ -2,10 +2,10 @@
 import { returnConsumedCapacityShape } from '../capacity.js'
 import { comparisonOperatorShape, conditionalOperatorShape } from '../writes/single-write.js'
 import { selectShape } from './selection.js'
-import { tableNameShape, type Shape } from '../shapes/shape.js'
+import { tableNameShape, type RequestShape } from '../shapes/shape.js'
 
 /** QueryFilter, ScanFilter and KeyConditions. */
-export const conditionMapShape: Shape = {
+export const conditionMapShape: RequestShape = {
   kind: 'map',
   member: {
     kind: 'struct',
@@ -18,7 +18,7 @@ export const conditionMapShape: Shape = {
   },
 }
 
-export const readMembers: Readonly<Record<string, Shape>> = {
+export const readMembers: Readonly<Record<string, RequestShape>> = {
   Select: selectShape,
   IndexName: {
     kind: 'string',

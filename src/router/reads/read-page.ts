@@ -7,6 +7,8 @@
 // of the answer is written around it:
 //
 //   HTTP's head | {"Items":[ | text of the node | ],"Count":...}
+import { pickAttributes } from '../../model/value.js'
+import { parseRecord } from '../../line/record.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
@@ -16,8 +18,8 @@ import type { ItemRecord, RangeEntry, StorageNode } from '../../storage/node/sto
 import { consumedCapacity, readUnits } from '../capacity.js'
 import { listReply, type ItemJson } from './items-reply.js'
 import { readMerged, type MergedRange, type PageLimits } from './merged-range.js'
-import { pick, type ReadTarget } from './read-target.js'
-import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { type ReadTarget } from './read-target.js'
+import { furtherMembers, joinReply } from '../reply.js'
 import { HEADROOM_BYTES, type Reply } from '../router.js'
 import type { Selection } from './selection.js'
 
@@ -71,7 +73,7 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Repl
   const isFull = entries >= entriesMax || heldBytes >= bytesMax
   const further = furtherMembers({
     LastEvaluatedKey: isFull
-      ? pick(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
+      ? pickAttributes(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
       : undefined,
     ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
     ...plan.extraMembers?.(),
@@ -150,7 +152,7 @@ function viewOf({ target, selection, filter }: ReadPlan): (record: ItemRecord) =
   }
   return (record) => {
     const item = parseRecord(record)
-    const held = heldNames === undefined ? item : pick(item, heldNames)
+    const held = heldNames === undefined ? item : pickAttributes(item, heldNames)
     const heldBytes = heldNames === undefined ? record.itemBytes : itemBytes(held)
     if (filter !== undefined && !filter(held)) return { heldBytes, json: undefined }
     switch (selection.kind) {
@@ -178,7 +180,7 @@ function mergedRange({ target, range, reverse }: ReadPlan): MergedRange {
 
 /** LastEvaluatedKey: the key attributes of the last item that was looked at. */
 const positionOf = (target: ReadTarget, { record }: RangeEntry): Item =>
-  pick(parseRecord(record), target.positionNames)
+  pickAttributes(parseRecord(record), target.positionNames)
 
 function capacityOf(
   { target, consistent, capacityDetail }: ReadPlan,

@@ -2,7 +2,6 @@
 import { validationError } from '../../model/errors.js'
 import type { SpaceId } from '../../model/brand.js'
 import type { IndexShape, KeySchema } from '../../model/table.js'
-import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import type { Input, RangeContext, Table } from '../context.js'
 
 export interface ReadTarget {
@@ -49,13 +48,3 @@ function readableIndex(table: Table, name: string): IndexShape {
 
 export const namesOf = (key: KeySchema): readonly string[] =>
   key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]
-
-/** Only those attributes of the item that have one of the names. */
-export function pick(item: Item, names: Iterable<string>): Item {
-  const picked: MutableItem = {}
-  for (const name of names) {
-    const value = attribute(item, name)
-    if (value !== undefined) setAttribute(picked, name, value)
-  }
-  return picked
-}

@@ -1,10 +1,11 @@
 // WaitForItem, one of our own: answers when a condition on an item holds, instead of being asked again and again.
+import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { conditionAttributes, evaluateCondition, refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { parseItem } from '../../model/parse-value.js'
-import { EXTENSION_PREFIX, type Operation } from '../context.js'
+import { type Operation } from '../context.js'
 import type { ItemWaits } from './item-waits.js'
-import { keyOf } from '../keys.js'
+import { checkedKeyOf } from '../keys.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { openCondition } from '../writes/write-expressions.js'
@@ -34,7 +35,7 @@ export function waitForItem(waits: ItemWaits): Operation {
       const condition = openCondition(input)
       if (condition === undefined) throw validationError('A ConditionExpression is required')
       const { shape } = context.catalog.table(tableName)
-      const key = keyOf(shape, keyAttributes)
+      const key = checkedKeyOf(shape, keyAttributes)
       refuseNestedKeys(conditionAttributes(condition), shape.key, shape.indexes)
       const node = context.nodeOf(key.hash)
 

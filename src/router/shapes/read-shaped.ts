@@ -9,7 +9,7 @@
 // Small requests need none of this.
 import { DynamoError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import { checkTypes, type Shape } from './shape.js'
+import { checkTypes, type RequestShape } from './shape.js'
 
 export const shapedLimits = {
   /** An item's smallest values take two of its bytes each: no valid map of attributes has more brackets, or commas. */
@@ -25,14 +25,14 @@ export const shapedLimits = {
 } as const
 
 /** Yields now and then; returns what JSON.parse would, without unknown members. Throws DynamoError. */
-export function* readShaped(text: string, shape: Shape): Generator<undefined, unknown> {
+export function* readShaped(text: string, shape: RequestShape): Generator<undefined, unknown> {
   const reader = new Reader(text)
   const value = yield* read(reader, shape)
   reader.end()
   return value
 }
 
-function* read(reader: Reader, shape: Shape): Generator<undefined, unknown> {
+function* read(reader: Reader, shape: RequestShape): Generator<undefined, unknown> {
   const start = reader.peek()
   if (start === NULL) return reader.scalar()
   if (start !== OPENING[shape.kind]) return wrong(reader, shape)
@@ -62,7 +62,7 @@ function* read(reader: Reader, shape: Shape): Generator<undefined, unknown> {
 
 function* readMembers(
   reader: Reader,
-  shape: Extract<Shape, { kind: 'struct' | 'map' }>,
+  shape: Extract<RequestShape, { kind: 'struct' | 'map' }>,
 ): Generator<undefined, unknown> {
   const object: Record<string, unknown> = {}
   const ofValues = shape.kind === 'map' && shape.member.kind === 'any'
@@ -82,8 +82,10 @@ function* readMembers(
   return object
 }
 
-const ownMember = (members: Readonly<Record<string, Shape>>, name: string): Shape | undefined =>
-  Object.hasOwn(members, name) ? members[name] : undefined
+const ownMember = (
+  members: Readonly<Record<string, RequestShape>>,
+  name: string,
+): RequestShape | undefined => (Object.hasOwn(members, name) ? members[name] : undefined)
 
 /** As JSON.parse does it: `__proto__` is a name like any other, and of two with one name the later one stays. */
 function set(object: Record<string, unknown>, name: string, value: unknown): void {
@@ -93,7 +95,7 @@ function set(object: Record<string, unknown>, name: string, value: unknown): voi
 }
 
 /** A value of another type than the shape has: the types are checked with a small one of that kind, which throws. */
-function wrong(reader: Reader, shape: Shape): unknown {
+function wrong(reader: Reader, shape: RequestShape): unknown {
   const start = reader.peek()
   if (shape.kind === 'any') return reader.value(false)
   const sample = start === '{' ? {} : start === '[' ? [] : reader.scalar()
@@ -105,7 +107,7 @@ const NULL = 'n'
 const BRACE_END = '}'
 const BRACKET_END = ']'
 /** What a value of that kind begins with; scalars are looked at by `wrong`, which takes them if they fit. */
-const OPENING: Readonly<Record<Shape['kind'], string>> = {
+const OPENING: Readonly<Record<RequestShape['kind'], string>> = {
   struct: '{',
   map: '{',
   list: '[',

@@ -2,7 +2,7 @@
 // along with the path of every member at hand (shape.ts), to say in DynamoDB's words what is wrong.
 //
 // A shape becomes a function once; the function looks at the members that a request has, not at all it might have.
-import { type MapShape, type Shape, type StructShape, patternOf } from './shape.js'
+import { type MapShape, type RequestShape, type StructShape, patternOf } from './shape.js'
 
 /** Of a value that is there: neither null nor undefined. */
 type Fits = (value: unknown) => boolean
@@ -17,7 +17,7 @@ export function fitsShape(shape: StructShape, input: unknown): boolean {
   return input !== null && fits(input)
 }
 
-function fitsOf(shape: Shape): Fits {
+function fitsOf(shape: RequestShape): Fits {
   switch (shape.kind) {
     case 'any':
       return () => true

@@ -32,11 +32,11 @@ export interface BooleanShape extends Required {
 }
 export interface ListShape extends Required, Length {
   readonly kind: 'list'
-  readonly member: Shape
+  readonly member: RequestShape
 }
 export interface MapShape extends Required, Length {
   readonly kind: 'map'
-  readonly member: Shape
+  readonly member: RequestShape
   readonly keyPattern?: string
   readonly keyLengthMin?: number
   readonly keyLengthMax?: number
@@ -45,12 +45,13 @@ export interface StructShape extends Required {
   readonly kind: 'struct'
   /** The class name that serialization errors show. */
   readonly className?: string
-  readonly members: Readonly<Record<string, Shape>>
+  readonly members: Readonly<Record<string, RequestShape>>
 }
 export interface AnyShape extends Required {
   readonly kind: 'any'
 }
-export type Shape = StringShape | NumberShape | BooleanShape | ListShape | MapShape | StructShape | AnyShape
+export type RequestShape =
+  StringShape | NumberShape | BooleanShape | ListShape | MapShape | StructShape | AnyShape
 
 const VIOLATIONS_MAX = 10
 const TABLE_NAME_PATTERN = '[a-zA-Z0-9_.-]+'
@@ -113,7 +114,7 @@ function member(object: Members, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined
 }
 
-export function checkTypes(shape: Shape, value: unknown): void {
+export function checkTypes(shape: RequestShape, value: unknown): void {
   switch (shape.kind) {
     case 'any':
       return
@@ -144,14 +145,14 @@ export function checkTypes(shape: Shape, value: unknown): void {
       const object = structure(value, shape.className ?? 'com.amazonaws.dynamodb.v20120810.Request')
       for (const name in shape.members) {
         const element = member(object, name)
-        if (element !== undefined) checkTypes(shape.members[name] as Shape, element)
+        if (element !== undefined) checkTypes(shape.members[name] as RequestShape, element)
       }
       return
     }
   }
 }
 
-function undefinedIn(shape: Shape): unknown {
+function undefinedIn(shape: RequestShape): unknown {
   if (shape.kind === 'any') return undefined
   throw serializationError('Unexpected null in a list')
 }
@@ -201,13 +202,13 @@ function collectMembers(
 ): void {
   for (const name in shape.members) {
     const memberPath = path + lowerFirst(name)
-    collect(shape.members[name] as Shape, member(object, name), memberPath, violations)
+    collect(shape.members[name] as RequestShape, member(object, name), memberPath, violations)
   }
 }
 
 const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 
-function collect(shape: Shape, value: unknown, path: string, violations: string[]): void {
+function collect(shape: RequestShape, value: unknown, path: string, violations: string[]): void {
   if (violations.length >= VIOLATIONS_MAX) return
   if (value === undefined) {
     if (shape.required)
@@ -312,7 +313,7 @@ export function patternOf(source: string): RegExp {
   return pattern
 }
 
-function shown(shape: Shape, value: unknown): string {
+function shown(shape: RequestShape, value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   const text = shownInside(shape, value)
   if (text.length <= SHOWN_CHARACTERS_MAX) return `'${text}'`
@@ -321,7 +322,7 @@ function shown(shape: Shape, value: unknown): string {
 
 const SHOWN_CHARACTERS_MAX = 1000
 /** As Java shows it: lists in brackets, structures by their class and members. */
-function shownInside(shape: Shape, value: unknown): string {
+function shownInside(shape: RequestShape, value: unknown): string {
   if (typeof value === 'string') return value
   if (shape.kind === 'list' && Array.isArray(value)) {
     return `[${value.map((element) => shownInside(shape.member, element)).join(', ')}]`

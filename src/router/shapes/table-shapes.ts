@@ -1,5 +1,5 @@
 // Shapes that the requests for tables share, and their members once they have been checked.
-import { indexNameShape, type ListShape, type Shape, type StructShape } from './shape.js'
+import { indexNameShape, type ListShape, type RequestShape, type StructShape } from './shape.js'
 import type { AttributeDefinition, BillingMode, KeySchemaElement, Tag } from '../tables/table-record.js'
 
 const attributeNameShape = { kind: 'string', required: true, lengthMin: 1, lengthMax: 255 } as const
@@ -31,7 +31,7 @@ export const keySchemaShape: ListShape = {
   },
 }
 
-export const billingModeShape: Shape = { kind: 'string', values: ['PROVISIONED', 'PAY_PER_REQUEST'] }
+export const billingModeShape: RequestShape = { kind: 'string', values: ['PROVISIONED', 'PAY_PER_REQUEST'] }
 
 export const throughputShape: StructShape = {
   kind: 'struct',

@@ -19,11 +19,11 @@ import { DynamoError } from '../../model/errors.js'
 import type { TableShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { MetaEntry, StorageNode } from '../../storage/node/storage-node.js'
-import type { SpaceCount } from '../../line/counts.js'
+import type { SpaceCount } from '../../line/space-counts.js'
 import type { Catalog, Table } from '../context.js'
 import { ExpirySweeper } from './expiry.js'
 import { Maintenance } from './maintenance.js'
-import { decodeRecord, encodeRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
+import { decodeTableRecord, encodeTableRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
 
 export interface CatalogOptions {
   readonly runtime: Runtime
@@ -48,7 +48,7 @@ const FIRST_SPACE = 1
 export async function openCatalog(options: CatalogOptions): Promise<TableCatalog> {
   const home = options.nodes[0]
   if (home === undefined) throw new RangeError('a catalogue needs a node')
-  const records = (await home.readMeta(TABLE_PREFIX)).map(decodeRecord)
+  const records = (await home.readMeta(TABLE_PREFIX)).map(decodeTableRecord)
   const inUse = new Set(records.flatMap(spacesOf))
   const dropped = (await home.readMeta(DROPPED_PREFIX))
     .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))
@@ -62,7 +62,7 @@ export async function openCatalog(options: CatalogOptions): Promise<TableCatalog
 
 /** The tables that a node keeps the records of, for those who only look: no background work begins. */
 export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise<readonly TableShape[]> =>
-  (await home.readMeta(TABLE_PREFIX)).map((entry) => tableOf(decodeRecord(entry)).shape)
+  (await home.readMeta(TABLE_PREFIX)).map((entry) => tableOf(decodeTableRecord(entry)).shape)
 
 interface Entry {
   readonly record: TableRecord
@@ -256,7 +256,7 @@ export class CatalogDraft {
 function metaEntries(draft: CatalogDraft, nextSpace: number): MetaEntry[] {
   const entries: MetaEntry[] = []
   for (const [name, record] of draft.tables) {
-    entries.push({ name: TABLE_PREFIX + name, ...(record && { value: encodeRecord(record) }) })
+    entries.push({ name: TABLE_PREFIX + name, ...(record && { value: encodeTableRecord(record) }) })
   }
   for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
   for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })

@@ -4,7 +4,7 @@ import type { RouterContext } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { invalid, tableDefinition, type TableDefinition } from './table-definition.js'
-import { describeTable } from './table-description.js'
+import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import type { TableRecord, Tag } from './table-record.js'
 import {
@@ -72,7 +72,7 @@ export const createTable = tableOperation<CreateTableInput>({
     const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
     const statuses = { table: 'CREATING', indexes: creating } as const
     return jsonReply({
-      TableDescription: describeTable(record, (space) => catalog.count(space), scope.addressed, statuses),
+      TableDescription: tableDescription(record, (space) => catalog.count(space), scope.addressed, statuses),
     })
   },
 })

@@ -1,7 +1,7 @@
 import { validationError } from '../../model/errors.js'
 import { jsonReply } from '../reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
-import { describeTable } from './table-description.js'
+import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from './table-operation.js'
 
@@ -23,7 +23,7 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
       return doomed
     })
     const withoutIndexes = { ...record, indexes: record.indexes.filter((index) => index.kind === 'local') }
-    const answer = describeTable(withoutIndexes, (space) => catalog.count(space), scope.addressed, {
+    const answer = tableDescription(withoutIndexes, (space) => catalog.count(space), scope.addressed, {
       table: 'DELETING',
     })
     return jsonReply({ TableDescription: answer })

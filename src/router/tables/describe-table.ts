@@ -1,6 +1,6 @@
 import { jsonReply } from '../reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
-import { describeTable as describe } from './table-description.js'
+import { tableDescription as describe } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from './table-operation.js'
 

@@ -11,7 +11,7 @@ import type { IndexShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/node/storage-node.js'
 import type { TableCatalog } from './catalog.js'
-import { Lane } from './lane.js'
+import { BackgroundLoop } from './background-loop.js'
 
 export interface BackgroundOptions {
   readonly runtime: Runtime
@@ -44,15 +44,15 @@ export class Maintenance {
   readonly #options: BackgroundOptions
   readonly #filling = new Map<SpaceId, Progress>()
   readonly #sweeping = new Map<SpaceId, Progress>()
-  readonly #lanes: readonly [Lane<Backfill>, Lane<Sweep>]
+  readonly #lanes: readonly [BackgroundLoop<Backfill>, BackgroundLoop<Sweep>]
 
   constructor(options: BackgroundOptions) {
     this.#options = options
     const { runtime, onBackgroundError } = options
     const onError = (error: unknown): void => onBackgroundError?.(error)
     this.#lanes = [
-      new Lane({ runtime, onError, jobs: () => this.#backfills(), step: (job) => this.#fill(job) }),
-      new Lane({ runtime, onError, jobs: () => this.#sweeps(), step: (job) => this.#sweep(job) }),
+      new BackgroundLoop({ runtime, onError, jobs: () => this.#backfills(), step: (job) => this.#fill(job) }),
+      new BackgroundLoop({ runtime, onError, jobs: () => this.#sweeps(), step: (job) => this.#sweep(job) }),
     ]
   }
 

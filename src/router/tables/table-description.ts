@@ -1,7 +1,7 @@
 // TableDescription: a table as DynamoDB describes it.
 import type { SpaceId } from '../../model/brand.js'
 import type { Projection } from '../../model/table.js'
-import type { SpaceCount } from '../../line/counts.js'
+import type { SpaceCount } from '../../line/space-counts.js'
 import type { Addressed } from '../router.js'
 import { indexArn, tableArn } from '../shapes/table-name.js'
 import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
@@ -18,7 +18,7 @@ export interface Statuses {
 export type CountOf = (space: SpaceId) => SpaceCount
 
 /** `addressed`: where the client sees the table. */
-export function describeTable(
+export function tableDescription(
   record: TableRecord,
   countOf: CountOf,
   { region }: Addressed,

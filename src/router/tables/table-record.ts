@@ -71,7 +71,7 @@ export interface TableRecord {
   readonly onDemandThroughput?: Readonly<Record<string, number>>
 }
 
-export const encodeRecord = (record: TableRecord): Uint8Array => Buffer.from(JSON.stringify(record))
+export const encodeTableRecord = (record: TableRecord): Uint8Array => Buffer.from(JSON.stringify(record))
 
 /** What the data folder holds about a table is not readable any more; the message is a sentence. */
 export class RecordDamaged extends Error {
@@ -79,7 +79,7 @@ export class RecordDamaged extends Error {
 }
 
 /** The record, checked as far as everything else relies on it. */
-export function decodeRecord(entry: { readonly name: string; readonly value: Uint8Array }): TableRecord {
+export function decodeTableRecord(entry: { readonly name: string; readonly value: Uint8Array }): TableRecord {
   try {
     const record = JSON.parse(Buffer.from(entry.value).toString()) as TableRecord
     for (const space of spacesOf(record)) spaceId(space)

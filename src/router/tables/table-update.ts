@@ -30,7 +30,7 @@ export interface TableUpdate {
   readonly indexStatuses: ReadonlyMap<string, TableStatus>
 }
 
-export function checkUpdate(input: UpdateTableInput): void {
+export function checkTableUpdate(input: UpdateTableInput): void {
   checkMembers(input)
   if (input.ReplicaUpdates !== undefined) throw validationError('Replicas are not supported by this store')
   if (input.BillingMode === 'PROVISIONED' && input.ProvisionedThroughput === undefined) {

@@ -2,7 +2,7 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { CatalogDraft } from './catalog.js'
 import { jsonReply } from '../reply.js'
-import type { Shape } from '../shapes/shape.js'
+import type { RequestShape } from '../shapes/shape.js'
 import { tableNameOfArn } from '../shapes/table-name.js'
 import type { TableRecord, Tag } from './table-record.js'
 import { tagsShape } from '../shapes/table-shapes.js'
@@ -13,7 +13,7 @@ interface ResourceInput {
   readonly ResourceArn?: string
 }
 
-const arnShape: Shape = { kind: 'string' }
+const arnShape: RequestShape = { kind: 'string' }
 
 export const tagResource = tableOperation<ResourceInput & { readonly Tags: readonly Partial<Tag>[] }>({
   name: 'TagResource',

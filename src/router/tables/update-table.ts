@@ -1,6 +1,6 @@
 import { jsonReply } from '../reply.js'
 import { administeredTableNameShape, indexNameShape, type StructShape } from '../shapes/shape.js'
-import { describeTable } from './table-description.js'
+import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import {
   attributeDefinitionsShape,
@@ -11,7 +11,7 @@ import {
   streamShape,
   throughputShape,
 } from '../shapes/table-shapes.js'
-import { checkUpdate, updatedTable, type UpdateTableInput } from './table-update.js'
+import { checkTableUpdate, updatedTable, type UpdateTableInput } from './table-update.js'
 import { tableOperation } from './table-operation.js'
 
 const indexUpdateShape: StructShape = {
@@ -53,7 +53,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
   async run(catalog, input, scope, { runtime }) {
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
-    checkUpdate(input)
+    checkTableUpdate(input)
     const update = await catalog.change((draft) => {
       const decided = updatedTable(draft.record(name), input, draft.allocateSpace, runtime.clock.nowMicros())
       draft.put(decided.record)
@@ -63,7 +63,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
     const shown = { ...update.record, indexes: [...update.record.indexes, ...update.dropped] }
     const statuses = { table: update.tableStatus, indexes: update.indexStatuses }
     return jsonReply({
-      TableDescription: describeTable(shown, (space) => catalog.count(space), scope.addressed, statuses),
+      TableDescription: tableDescription(shown, (space) => catalog.count(space), scope.addressed, statuses),
     })
   },
 })

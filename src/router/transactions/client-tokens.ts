@@ -12,7 +12,7 @@ import { steadyMicros } from '../../runtime/runtime.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import type { Principal } from '../router.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { Turns } from '../turns.js'
+import { TurnBudget } from '../turns.js'
 
 /** Longer than a token may be, so that no client without a key has the token of one. */
 const PREFIX = 'a client request token of the access key '
@@ -94,7 +94,7 @@ function* piecesOf(
 /** In several turns if there is much of it. */
 function hashOf({ runtime }: RouterContext, pieces: Generator<string, void>): string | Promise<string> {
   const hash = createHash('sha256')
-  const turns = new Turns(runtime)
+  const turns = new TurnBudget(runtime)
   /** Whether it is time for a turn; false at the end. */
   const isDue = (): boolean => {
     let text = ''

@@ -1,7 +1,8 @@
+import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { EVERY_TABLE } from '../access.js'
-import { EXTENSION_PREFIX, type Operation } from '../context.js'
+import { type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
-import { listTransactions as list } from './transaction-list.js'
+import { transactionList as list } from './transaction-list.js'
 
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 1000

@@ -4,6 +4,7 @@
 //
 // What is wrong whatever the table is, refuses the request as a whole; what is wrong with regard to the table's key is
 // a reason to cancel the transaction, and only the first such action is named.
+import { keyAttributesOf } from '../../model/table.js'
 import {
   conditionAttributes,
   refuseKeyUpdate,
@@ -18,10 +19,10 @@ import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
 import type { Action } from '../../storage/transactions/transactions.js'
 import type { Input, RequestScope, RouterContext, Table } from '../context.js'
-import { keyAttributesOf, keyOf, keyOfItem } from '../keys.js'
-import { type Shape, tableNameShape } from '../shapes/shape.js'
+import { checkedKeyOf, keyOfItem } from '../keys.js'
+import { type RequestShape, tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { Turns } from '../turns.js'
+import { TurnBudget } from '../turns.js'
 import {
   checkConditionParameters,
   checkUpdateParameters,
@@ -30,9 +31,9 @@ import {
 } from '../writes/write-expressions.js'
 import { eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
 
-const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
+const attributes: RequestShape = { kind: 'map', member: { kind: 'any' }, required: true }
 
-const conditionMembers: Readonly<Record<string, Shape>> = {
+const conditionMembers: Readonly<Record<string, RequestShape>> = {
   TableName: tableNameShape,
   ConditionExpression: { kind: 'string' },
   ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
@@ -42,7 +43,7 @@ const conditionMembers: Readonly<Record<string, Shape>> = {
 
 export const transactItemsShape = shapeOfActions(1, limits.transactionActionsMax)
 
-export function shapeOfActions(lengthMin: number, lengthMax: number): Shape {
+export function shapeOfActions(lengthMin: number, lengthMax: number): RequestShape {
   return {
     kind: 'list',
     ...(lengthMin > 0 && { required: true as const }),
@@ -109,7 +110,7 @@ export function parseActionsInTurns(
   bytesMax: number = limits.transactionBytesMax,
 ): readonly ParsedAction[] | Promise<readonly ParsedAction[]> {
   const parsing = new Parsing(scope, bytesMax)
-  const turns = new Turns(runtime)
+  const turns = new TurnBudget(runtime)
   // Most transactions need no turn: they are spared the promise.
   for (let at = 0; at < elements.length; at++)
     if (turns.isDue(parsing.take(elements[at]!)) && at + 1 < elements.length)
@@ -121,7 +122,7 @@ async function parseRest(
   elements: readonly Input[],
   from: number,
   parsing: Parsing,
-  turns: Turns,
+  turns: TurnBudget,
 ): Promise<readonly ParsedAction[]> {
   await turns.next()
   for (const element of elements.slice(from)) if (turns.isDue(parsing.take(element))) await turns.next()
@@ -227,7 +228,7 @@ export function bindActions(context: RouterContext, parsed: readonly ParsedActio
 
 function bind(table: Table, { input, attributes: given, mutation, condition }: ParsedAction): BoundAction {
   const { shape } = table
-  const key = mutation.kind === 'put' ? keyOfItem(shape, given) : keyOf(shape, given)
+  const key = mutation.kind === 'put' ? keyOfItem(shape, given) : checkedKeyOf(shape, given)
   if (mutation.kind === 'update') {
     refuseKeyUpdate(mutation.update, shape.key)
     refuseNestedKeys(updateOperands(mutation.update), shape.key)

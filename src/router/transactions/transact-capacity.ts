@@ -1,4 +1,5 @@
 // What a transaction consumed: twice what the same reads and writes cost alone, once to prepare and once to commit.
+import { parseRecord } from '../../line/record.js'
 import { applyUpdate } from '../../expression/expression.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
@@ -6,7 +7,6 @@ import type { ActionVerdict } from '../../storage/transactions/transactions.js'
 import type { ItemRecord } from '../../storage/node/storage-node.js'
 import { type Consumed, consumedByWrite, consumedCapacity, readUnits, writeUnits } from '../capacity.js'
 import type { Input, Table } from '../context.js'
-import { parseRecord } from '../reply.js'
 import { addConsumed } from '../writes/batch-capacity.js'
 import type { BoundAction } from './transact-actions.js'
 

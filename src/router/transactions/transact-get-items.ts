@@ -1,3 +1,4 @@
+import { parseRecord } from '../../line/record.js'
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
@@ -6,13 +7,13 @@ import type { ItemKey } from '../../model/table.js'
 import type { ItemRecord } from '../../storage/node/storage-node.js'
 import { returnConsumedCapacityShape } from '../capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../context.js'
-import { keyOf } from '../keys.js'
+import { checkedKeyOf } from '../keys.js'
 import { openProjection, type RequestedProjection } from '../reads/read-expressions.js'
-import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { furtherMembers, joinReply } from '../reply.js'
 import type { Reply } from '../router.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { Turns } from '../turns.js'
+import { TurnBudget } from '../turns.js'
 import { capacityWanted, consumedByReads } from './transact-capacity.js'
 import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
 
@@ -85,7 +86,7 @@ function bindGets(
   return eachOrCancelled(parsed, ({ key, projection }, at) => {
     const table = tables[at] as Table
     if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key)
-    return { table, key: keyOf(table.shape, key), projection }
+    return { table, key: checkedKeyOf(table.shape, key), projection }
   })
 }
 
@@ -113,7 +114,7 @@ async function projectedTexts(
   gets: readonly BoundGet[],
   records: readonly (ItemRecord | undefined)[],
 ): Promise<readonly (string | undefined)[]> {
-  const turns = new Turns(runtime)
+  const turns = new TurnBudget(runtime)
   const texts: (string | undefined)[] = []
   for (const [at, { projection }] of gets.entries()) {
     const record = projection && records[at]

@@ -62,7 +62,7 @@ const STALLED_AFTER_MICROS = 2_000_000
 /** Of each transaction. */
 const ITEMS_MAX = 10
 
-export async function listTransactions(
+export async function transactionList(
   { nodes, shapes, ended, nowMicros }: TransactionSources,
   entriesMax: number,
 ): Promise<TransactionList> {

@@ -11,7 +11,7 @@ import { tokenRefusal } from '../transactions/transact-write-items.js'
 import {
   refusedSnapshot,
   shownId,
-  type Unit,
+  type RequestUnit,
   unitConflict,
   type UnitConflictDetail,
   type UnitContext,
@@ -28,7 +28,7 @@ export interface UnitCommit extends UnitWork<LocatedPredicate> {
 /** The commit timestamp; undefined if there was nothing to do, or if it was done before. Throws DynamoError. */
 export async function commitUnit(
   context: Pick<UnitContext, 'coordinator'>,
-  unit: Unit,
+  unit: RequestUnit,
   commit: UnitCommit,
 ): Promise<Timestamp | undefined> {
   const bound = bindUnit(unit, commit)
@@ -60,7 +60,7 @@ export async function commitUnit(
 /** Before anything is done: a unit that has taken too long is not committed after its caller has given it up. */
 export function refuseExpired(
   { runtime }: Pick<UnitContext, 'runtime'>,
-  { attemptBegan, timeoutMs }: Unit,
+  { attemptBegan, timeoutMs }: RequestUnit,
 ): void {
   if (attemptBegan === undefined) return
   const ageMs = (runtime.clock.nowMicros() - attemptBegan) / 1000

@@ -5,6 +5,7 @@
 //   commit ----> tables and keys, and what was read of each item that is written --> commit.ts
 //
 // Conditions and updates that are texts go through the wire's parsing: they are seldom.
+import { parseRecord } from '../../line/record.js'
 import { refuseKeyUpdate } from '../../expression/expression.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import type { Timestamp } from '../../model/brand.js'
@@ -15,7 +16,7 @@ import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import type {
-  Action as UnitAction,
+  UnitAction as UnitAction,
   DirectCommit,
   DirectGets,
   DirectItems,
@@ -23,20 +24,20 @@ import type {
   ItemAddress,
   ReadEntry,
   ReadItem,
-} from '../../port/direct-units.js'
+} from '../../port/unit-port.js'
 import type { UnitRead, UnitWrite, VersionRead } from '../../rules/units/binding.js'
 import type { ItemRecord } from '../../storage/node/storage-node.js'
 import type { Action } from '../../storage/transactions/transactions.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
-import { keyOf } from '../keys.js'
+import { checkedKeyOf } from '../keys.js'
 import { bindActions, parseActions } from '../transactions/transact-actions.js'
-import { damageError, internalError, parseRecord } from '../reply.js'
+import { damageError, internalError } from '../reply.js'
 import { owner } from '../router.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { commitUnit, refuseExpired, type UnitCommit } from './commit.js'
 import { type BoundGet, readItems } from './get-items.js'
 import { bindPredicates } from './predicates.js'
-import { forget, forgetSnapshotOf, type Unit, unitLimits } from './unit.js'
+import { forget, forgetSnapshotOf, type RequestUnit, unitRequestLimits } from './unit.js'
 
 export function openDirectUnits(
   context: RouterContext,
@@ -58,7 +59,7 @@ export function openDirectUnits(
     },
     commit: async (request) => {
       try {
-        return await commitUnit(context, request.unit as Unit, bindCommit(context, request))
+        return await commitUnit(context, request.unit as RequestUnit, bindCommit(context, request))
       } catch (error) {
         throw answered(error, 'UnitCommit')
       }
@@ -68,12 +69,12 @@ export function openDirectUnits(
 
 async function getItems(context: RouterContext, request: DirectGets): Promise<DirectItems> {
   const { addresses, lock, released } = request
-  const unit = request.unit as Unit
+  const unit = request.unit as RequestUnit
   refuseTimeout(unit)
   if (released !== undefined) for (const each of released) forget(context, each as Timestamp)
   const gets = addresses.map(({ table: tableName, key: keyAttributes }): BoundGet => {
     const { shape } = context.catalog.table(tableNameOf(tableName))
-    const ref = { space: shape.space, key: keyOf(shape, keyAttributes) }
+    const ref = { space: shape.space, key: checkedKeyOf(shape, keyAttributes) }
     return { tableName, keyAttributes, ref, locked: lock }
   })
   const { records, readTimestamp, clock } = await readItems(context, unit, gets)
@@ -87,23 +88,25 @@ const itemOf = (record: ItemRecord | undefined, place: ItemRef): ReadItem =>
     : { item: parseRecord(record), version: record.timestamp, bytes: record.itemBytes, place }
 
 /** What the wire's shape would refuse of what a caller, and not the toolkit, has chosen. */
-function refuseTimeout({ timeoutMs }: Unit): void {
-  if (Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= unitLimits.timeoutMsMax) return
-  throw validationError(`timeoutMs is a whole number from 1 to ${unitLimits.timeoutMsMax}, not ${timeoutMs}`)
+function refuseTimeout({ timeoutMs }: RequestUnit): void {
+  if (Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= unitRequestLimits.timeoutMsMax) return
+  throw validationError(
+    `timeoutMs is a whole number from 1 to ${unitRequestLimits.timeoutMsMax}, not ${timeoutMs}`,
+  )
 }
 
 function bindCommit(context: RouterContext, request: DirectCommit): UnitCommit {
   const { reads, actions, locks, predicates } = request
-  const unit = request.unit as Unit
+  const unit = request.unit as RequestUnit
   refuseTimeout(unit)
   refuseExpired(context, unit)
   if (
-    reads.length > unitLimits.readsMax ||
-    locks.length > unitLimits.readsMax ||
-    predicates.length > unitLimits.predicatesMax
+    reads.length > unitRequestLimits.readsMax ||
+    locks.length > unitRequestLimits.readsMax ||
+    predicates.length > unitRequestLimits.predicatesMax
   )
     throw validationError(
-      `A unit of work reads at most ${unitLimits.readsMax} items and ${unitLimits.predicatesMax} ranges`,
+      `A unit of work reads at most ${unitRequestLimits.readsMax} items and ${unitRequestLimits.predicatesMax} ranges`,
     )
   const seen = seenByWrites(reads)
   const { writes, showsItem } =
@@ -161,7 +164,7 @@ function lockCheck(
   { table: tableName, key: keyAttributes }: ItemAddress,
 ): Action {
   const { shape: table } = catalog.table(tableName)
-  return { table, key: keyOf(table, keyAttributes), keyAttributes, mutation: CHECK }
+  return { table, key: checkedKeyOf(table, keyAttributes), keyAttributes, mutation: CHECK }
 }
 
 const CHECK = { kind: 'check' } as const
@@ -233,5 +236,5 @@ function wiredWrites(
 /** The key as it was found when the item was read, if the table is still the same. */
 function keyAt(table: TableShape, { key }: ItemAddress, place: unknown): ItemKey {
   const known = place as ItemRef | undefined
-  return known !== undefined && known.space === table.space ? known.key : keyOf(table, key)
+  return known !== undefined && known.space === table.space ? known.key : checkedKeyOf(table, key)
 }

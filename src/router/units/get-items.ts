@@ -14,7 +14,7 @@ import {
   readPlace,
   refusedSnapshot,
   shownId,
-  type Unit,
+  type RequestUnit,
   unitConflict,
   type UnitContext,
   type WireUnit,
@@ -40,7 +40,7 @@ export interface ItemsRead {
 /** Locks what is to be locked, and reads where the unit reads. Throws DynamoError. */
 export async function readItems(
   context: Pick<UnitContext, 'runtime' | 'coordinator'>,
-  unit: Unit | WireUnit,
+  unit: RequestUnit | WireUnit,
   gets: readonly BoundGet[],
 ): Promise<ItemsRead> {
   // Before the snapshot is taken: what is locked is then read as it stays.
@@ -69,7 +69,7 @@ export async function readItems(
 
 async function lock(
   context: Pick<UnitContext, 'runtime' | 'coordinator'>,
-  unit: Unit | WireUnit,
+  unit: RequestUnit | WireUnit,
   gets: readonly BoundGet[],
 ): Promise<void> {
   const items = gets.filter(({ locked }) => locked).map(({ ref }) => ref)

@@ -3,26 +3,26 @@ import type { LocatedPredicate } from '../../coordinator/coordinator.js'
 import { validationError } from '../../model/errors.js'
 import { keyAfter, type KeyRange, segmentRange } from '../../model/key-range.js'
 import type { Input, RangeContext, RequestScope } from '../context.js'
-import { nodesOf, queryRange } from '../reads/query.js'
+import { storageNodesOf, queryRange } from '../reads/query.js'
 import { openQueryExpressions, openScanExpressions } from '../reads/read-expressions.js'
 import { readMembers } from '../reads/read-members.js'
 import { readTarget, type ReadTarget } from '../reads/read-target.js'
-import type { Shape } from '../shapes/shape.js'
+import type { RequestShape } from '../shapes/shape.js'
 import { checkStartNames, parseStartKey, startPosition } from '../reads/start-key.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import type { Unit } from './unit.js'
+import type { RequestUnit } from './unit.js'
 
 const { TableName, IndexName, FilterExpression, ExpressionAttributeNames, ExpressionAttributeValues } =
   readMembers
 
-export const predicateShape: Shape = {
+export const predicateShape: RequestShape = {
   kind: 'struct',
   members: {
-    TableName: TableName as Shape,
-    IndexName: IndexName as Shape,
-    FilterExpression: FilterExpression as Shape,
-    ExpressionAttributeNames: ExpressionAttributeNames as Shape,
-    ExpressionAttributeValues: ExpressionAttributeValues as Shape,
+    TableName: TableName as RequestShape,
+    IndexName: IndexName as RequestShape,
+    FilterExpression: FilterExpression as RequestShape,
+    ExpressionAttributeNames: ExpressionAttributeNames as RequestShape,
+    ExpressionAttributeValues: ExpressionAttributeValues as RequestShape,
     KeyConditionExpression: { kind: 'string' },
     ScanIndexForward: { kind: 'boolean' },
     LastEvaluatedKey: { kind: 'map', member: { kind: 'any' } },
@@ -33,7 +33,7 @@ export function bindPredicates(
   context: RangeContext,
   elements: readonly Input[],
   scope: Pick<RequestScope, 'authorise'>,
-  { readTimestamp: since }: Pick<Unit, 'readTimestamp'>,
+  { readTimestamp: since }: Pick<RequestUnit, 'readTimestamp'>,
 ): readonly LocatedPredicate[] {
   if (elements.length === 0) return []
   for (const element of elements) scope.authorise(tableNameOf(element['TableName']), 'Predicates')
@@ -64,7 +64,7 @@ function partsOf(context: RangeContext, element: Input, target: ReadTarget) {
   }
   const expressions = openQueryExpressions(element)
   const whole = queryRange(target, expressions.keyCondition(target.key))
-  const nodes = nodesOf(context, target, whole.from).map((node) => context.nodes.indexOf(node))
+  const nodes = storageNodesOf(context, target, whole.from).map((node) => context.nodes.indexOf(node))
   return { whole, filter: expressions.filter, nodes }
 }
 

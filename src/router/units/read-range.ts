@@ -1,13 +1,20 @@
 // Queries and scans where a unit of work reads: each node is read at the unit's snapshot, and the rest is as for Query and
 // Scan.
 import type { RangeReader } from '../reads/query.js'
-import { forget, type ReadPlace, readPlace, refusedSnapshot, type Unit, type UnitContext } from './unit.js'
+import {
+  forget,
+  type UnitReadPoint,
+  readPlace,
+  refusedSnapshot,
+  type RequestUnit,
+  type UnitContext,
+} from './unit.js'
 
 /** `read` is told where to read, and how to ask a node for it. Throws DynamoError. */
 export async function readRange<Answer>(
   context: Pick<UnitContext, 'coordinator'>,
-  unit: Unit,
-  read: (place: ReadPlace, nodeView: RangeReader['nodeView']) => Promise<Answer>,
+  unit: RequestUnit,
+  read: (place: UnitReadPoint, nodeView: RangeReader['nodeView']) => Promise<Answer>,
 ): Promise<Answer> {
   const { snapshots } = context.coordinator
   const place = await readPlace(context, unit)

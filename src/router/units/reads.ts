@@ -3,12 +3,12 @@ import { parseItem } from '../../model/parse-value.js'
 import type { UnitRead } from '../../rules/units/binding.js'
 import type { Action } from '../../storage/transactions/transactions.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
-import { keyOf } from '../keys.js'
-import { tableNameShape, type Shape } from '../shapes/shape.js'
+import { checkedKeyOf } from '../keys.js'
+import { tableNameShape, type RequestShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { timestampOf } from './unit.js'
 
-export const readShape: Shape = {
+export const readShape: RequestShape = {
   kind: 'struct',
   members: {
     TableName: tableNameShape,
@@ -44,7 +44,7 @@ function checkOf(
   scope.authorise(tableName, part)
   const { shape: table } = catalog.table(tableName)
   const keyAttributes = parseItem(element['Key'])
-  return { table, key: keyOf(table, keyAttributes), keyAttributes, mutation: CHECK }
+  return { table, key: checkedKeyOf(table, keyAttributes), keyAttributes, mutation: CHECK }
 }
 
 const CHECK = { kind: 'check' } as const

@@ -1,18 +1,19 @@
 // The commit of a unit of work, as it comes over the wire: its writes, and what it has read, in one transaction.
 //
 //   TransactItems, Reads, Locks, Predicates --> tables and keys --> commit.ts
+import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { validatesReads } from '../../model/isolation.js'
 import { limits } from '../../model/limits.js'
 import { pairReads } from '../../rules/units/binding.js'
 import { tokenOf } from '../transactions/client-tokens.js'
-import { EXTENSION_PREFIX, type Input, type Operation } from '../context.js'
+import { type Input, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { bindActions, parseActionsInTurns, shapeOfActions } from '../transactions/transact-actions.js'
 import { commitUnit, refuseExpired } from './commit.js'
 import { bindPredicates, predicateShape } from './predicates.js'
 import { bindLocks, bindReads, readShape } from './reads.js'
-import { refuseLost, releaseOf, unitLimits, unitMembers, unitOf } from './unit.js'
+import { refuseLost, releaseOf, unitRequestLimits, unitMembers, unitOf } from './unit.js'
 
 export const unitCommit: Operation = {
   name: 'UnitCommit',
@@ -22,12 +23,12 @@ export const unitCommit: Operation = {
     members: {
       ...unitMembers,
       ClientRequestToken: { kind: 'string', lengthMin: 1, lengthMax: 36 },
-      Reads: { kind: 'list', lengthMax: unitLimits.readsMax, member: readShape },
-      Predicates: { kind: 'list', lengthMax: unitLimits.predicatesMax, member: predicateShape },
-      TransactItems: shapeOfActions(0, unitLimits.actionsMax),
+      Reads: { kind: 'list', lengthMax: unitRequestLimits.readsMax, member: readShape },
+      Predicates: { kind: 'list', lengthMax: unitRequestLimits.predicatesMax, member: predicateShape },
+      TransactItems: shapeOfActions(0, unitRequestLimits.actionsMax),
       Locks: {
         kind: 'list',
-        lengthMax: unitLimits.readsMax,
+        lengthMax: unitRequestLimits.readsMax,
         member: {
           kind: 'struct',
           members: {

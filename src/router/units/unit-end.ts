@@ -1,7 +1,8 @@
-import { EXTENSION_PREFIX, type Input, type Operation } from '../context.js'
+import { EXTENSION_PREFIX } from '../../port/extension.js'
+import { type Input, type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 import { bindLocks, readShape } from './reads.js'
-import { releaseOf, unitLimits, unitMembers, unitOf } from './unit.js'
+import { releaseOf, unitRequestLimits, unitMembers, unitOf } from './unit.js'
 
 /** A unit that gives up says so, if it holds locks. */
 export const unitEnd: Operation = {
@@ -11,7 +12,7 @@ export const unitEnd: Operation = {
     kind: 'struct',
     members: {
       ...unitMembers,
-      Locks: { kind: 'list', lengthMax: unitLimits.readsMax, member: readShape },
+      Locks: { kind: 'list', lengthMax: unitRequestLimits.readsMax, member: readShape },
     },
   },
 

@@ -1,22 +1,25 @@
 // UnitGetItems: items at the snapshot of a unit of work, as they come over the wire and go back.
+import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import { readsAtOneSnapshot } from '../../model/isolation.js'
 import type { ItemRecord } from '../../storage/node/storage-node.js'
-import {
-  EXTENSION_PREFIX,
-  type Input,
-  type Operation,
-  type RequestScope,
-  type RouterContext,
-} from '../context.js'
-import { keyOf } from '../keys.js'
+import { type Input, type Operation, type RequestScope, type RouterContext } from '../context.js'
+import { checkedKeyOf } from '../keys.js'
 import { furtherMembers, joinReply } from '../reply.js'
 import type { Reply } from '../router.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { type BoundGet, readItems } from './get-items.js'
-import { ageMember, refuseLost, releaseOf, snapshotTicket, unitLimits, unitMembers, unitOf } from './unit.js'
+import {
+  ageMember,
+  refuseLost,
+  releaseOf,
+  snapshotTicket,
+  unitRequestLimits,
+  unitMembers,
+  unitOf,
+} from './unit.js'
 
 export const unitGetItems: Operation = {
   name: 'UnitGetItems',
@@ -29,7 +32,7 @@ export const unitGetItems: Operation = {
         kind: 'list',
         required: true,
         lengthMin: 1,
-        lengthMax: unitLimits.getsMax,
+        lengthMax: unitRequestLimits.getsMax,
         member: {
           kind: 'struct',
           members: {
@@ -86,7 +89,7 @@ function bindGets(
     if (get['Lock'] === true) scope.authorise(tableName, 'Lock')
     const keyAttributes = parseItem(get['Key'])
     const { shape } = context.catalog.table(tableName)
-    const ref = { space: shape.space, key: keyOf(shape, keyAttributes) }
+    const ref = { space: shape.space, key: checkedKeyOf(shape, keyAttributes) }
     return { tableName, keyAttributes, ref, locked: get['Lock'] === true }
   })
 }

@@ -1,5 +1,6 @@
+import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { tokenOutcome } from '../transactions/client-tokens.js'
-import { EXTENSION_PREFIX, type Operation } from '../context.js'
+import { type Operation } from '../context.js'
 import { jsonReply } from '../reply.js'
 
 /** For a client whose commit was never answered. */

@@ -12,14 +12,14 @@ import { type Isolation, isolationLevels, readsAtOneSnapshot } from '../../model
 import type { ReadPoint } from '../../storage/units/units.js'
 import type { Input, RequestScope, RouterContext } from '../context.js'
 import type { Principal } from '../router.js'
-import type { Shape } from '../shapes/shape.js'
+import type { RequestShape } from '../shapes/shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
-import type { Ticket } from './tickets.js'
+import type { GivenPass } from './passes.js'
 
 /** What units of work need of a router; no tickets, which are the wire's. */
 export type UnitContext = Pick<RouterContext, 'runtime' | 'catalog' | 'nodes' | 'nodeOf' | 'coordinator'>
 
-export const unitLimits = {
+export const unitRequestLimits = {
   getsMax: 100,
   actionsMax: 10_000,
   readsMax: 10_000,
@@ -29,9 +29,9 @@ export const unitLimits = {
   timeoutMsMax: 900_000,
 } as const
 
-const timestampShape: Shape = { kind: 'long', valueMin: 0, valueMax: Number.MAX_SAFE_INTEGER }
+const timestampShape: RequestShape = { kind: 'long', valueMin: 0, valueMax: Number.MAX_SAFE_INTEGER }
 /** Whatever a client sends instead of what it was given is a ticket that was not given. */
-const ticketShape: Shape = { kind: 'any' }
+const ticketShape: RequestShape = { kind: 'any' }
 
 export const unitMembers = {
   Unit: {
@@ -47,13 +47,13 @@ export const unitMembers = {
       ReadTimestamp: ticketShape,
       Began: ticketShape,
       AttemptBegan: timestampShape,
-      TimeoutMs: { kind: 'integer', valueMin: 1, valueMax: unitLimits.timeoutMsMax },
+      TimeoutMs: { kind: 'integer', valueMin: 1, valueMax: unitRequestLimits.timeoutMsMax },
     },
   },
-  Released: { kind: 'list', lengthMax: unitLimits.releasedMax, member: ticketShape },
-} as const satisfies Readonly<Record<string, Shape>>
+  Released: { kind: 'list', lengthMax: unitRequestLimits.releasedMax, member: ticketShape },
+} as const satisfies Readonly<Record<string, RequestShape>>
 
-export interface Unit {
+export interface RequestUnit {
   /** Also whose it is: no other key has a unit of this name. */
   readonly id: string
   readonly isolation: Isolation
@@ -68,7 +68,7 @@ export interface Unit {
 }
 
 /** A unit as it comes over the wire. */
-export interface WireUnit extends Unit {
+export interface WireUnit extends RequestUnit {
   readonly began: Timestamp
   /** Its age was not given to it before: it begins now, and the answer tells. */
   readonly isNew: boolean
@@ -79,7 +79,7 @@ export interface WireUnit extends Unit {
   /** That was not given to it, or before the last start: nothing is known of such a snapshot. */
   readonly isLost: boolean
   /** Its age, for an answer. */
-  age(): Ticket
+  age(): GivenPass
 }
 
 export function unitOf(context: RouterContext, { principal }: RequestScope, input: Input): WireUnit {
@@ -106,7 +106,7 @@ export function unitOf(context: RouterContext, { principal }: RequestScope, inpu
     isNew: known === undefined,
     isFirst: age === undefined,
     attemptBegan: timestampOf(unit['AttemptBegan']) ?? readTimestamp,
-    timeoutMs: (unit['TimeoutMs'] as number | null | undefined) ?? unitLimits.timeoutMsDefault,
+    timeoutMs: (unit['TimeoutMs'] as number | null | undefined) ?? unitRequestLimits.timeoutMsDefault,
     age: () => tickets.giveAge(principal, name, began),
   }
 }
@@ -118,7 +118,7 @@ const unitIdOf = ({ id }: Principal, name: string): string => (id === '' ? name 
 export const shownId = (id: string): string => id.slice(id.indexOf('\n') + 1)
 
 /** What an answer says of the unit, beside its snapshot. */
-export const ageMember = (unit: WireUnit): { readonly Began?: Ticket } =>
+export const ageMember = (unit: WireUnit): { readonly Began?: GivenPass } =>
   unit.isNew ? { Began: unit.age() } : {}
 
 export function timestampOf(value: unknown): Timestamp | undefined {
@@ -128,7 +128,7 @@ export function timestampOf(value: unknown): Timestamp | undefined {
 }
 
 /** Where one request of a unit reads, and what its answer says of that. */
-export interface ReadPlace {
+export interface UnitReadPoint {
   readonly at: ReadPoint
   /** Absent at levels that read at no single snapshot. */
   readonly readTimestamp?: Timestamp
@@ -146,14 +146,14 @@ export interface Opening {
  * A first attempt reads what is durable, and waits for no disk. One that comes after a conflict would meet the next if it
  * did not see what is being written.
  */
-export const openingOf = (unit: Unit | WireUnit): Opening =>
+export const openingOf = (unit: RequestUnit | WireUnit): Opening =>
   ('isFirst' in unit ? unit.isFirst : unit.began === undefined) ? {} : { above: 'decided' }
 
 export async function readPlace(
   context: Pick<UnitContext, 'coordinator'>,
-  unit: Unit,
+  unit: RequestUnit,
   open: Opening = openingOf(unit),
-): Promise<ReadPlace> {
+): Promise<UnitReadPoint> {
   const { snapshots } = context.coordinator
   if (unit.isolation === 'read-uncommitted') return { at: 'uncommitted', isNew: false, done: () => undefined }
   if (readsAtOneSnapshot(unit.isolation)) {
@@ -174,7 +174,7 @@ export function forget({ coordinator }: Pick<UnitContext, 'coordinator'>, timest
 /** The unit's own snapshot, of a unit that has a plain timestamp and no ticket. */
 export function forgetSnapshotOf(
   context: Pick<UnitContext, 'coordinator'>,
-  { readTimestamp }: Pick<Unit, 'readTimestamp'>,
+  { readTimestamp }: Pick<RequestUnit, 'readTimestamp'>,
 ): void {
   if (readTimestamp !== undefined) forget(context, readTimestamp)
 }
@@ -223,5 +223,5 @@ export interface UnitConflictDetail {
 export const unitConflict = (
   message: string,
   conflicts: readonly UnitConflictDetail[],
-  members: { readonly Began?: Ticket } = {},
+  members: { readonly Began?: GivenPass } = {},
 ): DynamoError => new DynamoError('UnitConflictException', message, { Conflicts: conflicts, ...members })

@@ -1,3 +1,4 @@
+import { keyAttributesOf } from '../../model/table.js'
 import { validationError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import { itemKey } from '../../model/key-bytes.js'
@@ -9,16 +10,16 @@ import { indexKeyRefusal } from '../../rules/index-keys.js'
 import type { Mutation, WriteOutcome, WriteRequest } from '../../storage/node/storage-node.js'
 import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../capacity.js'
 import type { Input, Operation, RouterContext, Table } from '../context.js'
-import { checkKey, checkKeyValue, keyAttributesOf, type KeyRole } from '../keys.js'
+import { checkKey, checkKeyValue, type KeyRole } from '../keys.js'
 import { jsonReply } from '../reply.js'
-import type { Shape } from '../shapes/shape.js'
-import { Turns } from '../turns.js'
+import type { RequestShape } from '../shapes/shape.js'
+import { TurnBudget } from '../turns.js'
 import { batchTableName } from './batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { collectionMetrics } from './single-write.js'
 
 const MODEL = 'com.amazonaws.dynamodb.v20120810.'
-const attributes: Shape = { kind: 'map', member: { kind: 'any' }, required: true }
+const attributes: RequestShape = { kind: 'map', member: { kind: 'any' }, required: true }
 
 export const batchWriteItem: Operation = {
   name: 'BatchWriteItem',
@@ -53,7 +54,7 @@ export const batchWriteItem: Operation = {
   async run(context, input, scope) {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, readonly WireWrite[]>>)
     checkCounts(requested)
-    const turns = new Turns(context.runtime)
+    const turns = new TurnBudget(context.runtime)
     const parsed: Parsed[] = []
     for (const [name, writes] of requested) {
       const tableName = batchTableName(name)
@@ -198,7 +199,7 @@ function bindAll({ catalog }: RouterContext, parsed: readonly Parsed[]): readonl
 async function writeAll(
   context: RouterContext,
   parsed: readonly Parsed[],
-  turns: Turns,
+  turns: TurnBudget,
 ): Promise<readonly DoneBatch[]> {
   let batches = bindAll(context, parsed)
   const sent = parsed.map((): Promise<WriteOutcome>[] => [])

@@ -1,7 +1,7 @@
 import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../context.js'
-import { keyOf } from '../keys.js'
+import { checkedKeyOf } from '../keys.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { checkConditionParameters, openCondition } from './write-expressions.js'
 import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
@@ -21,7 +21,7 @@ export const deleteItem: Operation = {
     refuseUpdateReturnValues(input)
     const condition = openCondition(input)
     const table = context.catalog.table(tableName)
-    const key = keyOf(table.shape, keyAttributes)
+    const key = checkedKeyOf(table.shape, keyAttributes)
     if (condition !== undefined)
       refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
     const request = {

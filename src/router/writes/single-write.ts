@@ -1,19 +1,20 @@
 // What PutItem, UpdateItem and DeleteItem share: the parameters around the write, and the answer.
+import { parseRecord } from '../../line/record.js'
 import { DynamoError, ItemText, validationError } from '../../model/errors.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/node/storage-node.js'
 import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../capacity.js'
 import type { Input, RouterContext, Table } from '../context.js'
-import { furtherMembers, joinReply, parseRecord } from '../reply.js'
+import { furtherMembers, joinReply } from '../reply.js'
 import type { Reply } from '../router.js'
-import { tableNameShape, type Shape } from '../shapes/shape.js'
+import { tableNameShape, type RequestShape } from '../shapes/shape.js'
 import { attribute } from '../../model/value.js'
 
-const any: Shape = { kind: 'any' }
+const any: RequestShape = { kind: 'any' }
 
-export const conditionalOperatorShape: Shape = { kind: 'string', values: ['OR', 'AND'] }
+export const conditionalOperatorShape: RequestShape = { kind: 'string', values: ['OR', 'AND'] }
 
-export const comparisonOperatorShape: Shape = {
+export const comparisonOperatorShape: RequestShape = {
   kind: 'string',
   values: [
     'IN',
@@ -32,7 +33,7 @@ export const comparisonOperatorShape: Shape = {
   ],
 }
 
-const expectedShape: Shape = {
+const expectedShape: RequestShape = {
   kind: 'map',
   member: {
     kind: 'struct',
@@ -46,7 +47,7 @@ const expectedShape: Shape = {
 }
 
 /** Members that every single-item write has. */
-export const writeMembers: Readonly<Record<string, Shape>> = {
+export const writeMembers: Readonly<Record<string, RequestShape>> = {
   ReturnConsumedCapacity: returnConsumedCapacityShape,
   TableName: tableNameShape,
   ConditionalOperator: conditionalOperatorShape,

@@ -1,3 +1,4 @@
+import { parseRecord } from '../../line/record.js'
 import {
   refuseKeyUpdate,
   refuseNestedKeys,
@@ -11,8 +12,7 @@ import type { BoundUpdate } from '../../expression/types.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemRecord } from '../../storage/node/storage-node.js'
 import type { Operation } from '../context.js'
-import { keyOf } from '../keys.js'
-import { parseRecord } from '../reply.js'
+import { checkedKeyOf } from '../keys.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { checkUpdateParameters, openUpdate } from './write-expressions.js'
 import { runWrite, writeMembers } from './single-write.js'
@@ -42,7 +42,7 @@ export const updateItem: Operation = {
     const keyAttributes = parseItem(input['Key'])
     const { update, condition } = openUpdate(input)
     const table = context.catalog.table(tableName)
-    const key = keyOf(table.shape, keyAttributes)
+    const key = checkedKeyOf(table.shape, keyAttributes)
     refuseKeyUpdate(update, table.shape.key)
     refuseSetsInIndexKeys(update, table.shape.indexes)
     const paths = [...updateTargets(update), ...updateOperands(update)]

@@ -130,7 +130,7 @@ export class UnsentBytes {
 /** As much as a socket takes before it asks to wait. */
 export const SMALL_ANSWER_BYTES = 16 * 1024
 
-export const noRoom = (): DynamoError =>
+export const answersFull = (): DynamoError =>
   new DynamoError(
     'ThrottlingException',
     'Too many bytes of answers wait for clients that do not read them; try again.',

@@ -1,8 +1,8 @@
 // The parts of a data folder: all there, and each its own.
 import { IndexDamaged } from '../../ordered-map/lmdb/lmdb-file.js'
-import type { MarkedIndex } from '../../ordered-map/lmdb/lmdb-index.js'
+import type { MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
 import { JournalDamaged } from '../../journal/errors.js'
-import type { JournalOwner } from '../../journal/recovery.js'
+import type { JournalOwner } from '../../journal/read-back.js'
 import { realFiles } from '../../runtime/real-files.js'
 import { FolderRefused } from '../../line/errors.js'
 import type { DataFolder } from './folder.js'

@@ -1,16 +1,16 @@
 // Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
 import { dirname } from 'node:path'
-import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-index.js'
-import { memoryIndex } from '../../ordered-map/memory-index.js'
+import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
+import { memoryMap } from '../../ordered-map/memory-map.js'
 import { upgradeIndex } from '../../ordered-map/lmdb/lmdb-upgrade.js'
-import type { OrderedIndex } from '../../ordered-map/ordered-index.js'
+import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { type Journal, openJournal } from '../../journal/journal.js'
-import type { JournalOwner } from '../../journal/recovery.js'
+import type { JournalOwner } from '../../journal/read-back.js'
 import { lsn } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
 import type { FileLayer } from '../../runtime/files.js'
 import { realFiles } from '../../runtime/real-files.js'
-import type { TransactionRules } from '../../rules/switches.js'
+import type { TransactionRules } from '../../rules/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import { refusalOf } from './damage.js'
 import { type DataFolder, refusing, takeFolder } from './folder.js'
@@ -110,7 +110,7 @@ function openMemoryNode({ runtime, rules, units, tuning }: LocalNodeOptions): St
   const tuned = { ...knobs, ...tuning }
   return new LocalNode({
     ...(rules && { rules }),
-    line: new MemoryLine(memoryIndex(tuned)),
+    line: new MemoryLine(memoryMap(tuned)),
     clock: new HybridClock(runtime.clock),
     runtime,
     ...(units && { units }),
@@ -134,7 +134,7 @@ export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 
 
 /** Opens a node over an index and the files of its journal, whatever they are kept in. */
 export async function openNodeOver(
-  { index, ...parts }: NodeParts & { readonly index: OrderedIndex },
+  { index, ...parts }: NodeParts & { readonly index: OrderedMap },
   onClose: () => Promise<void>,
 ): Promise<LocalNode> {
   const [node] = await openNodesOver({ ...parts, indexes: [index] }, onClose)
@@ -153,7 +153,7 @@ export async function openNodesOver(
     lineOf = journalLine,
     onTrouble,
     ...node
-  }: NodeParts & { readonly indexes: readonly OrderedIndex[] },
+  }: NodeParts & { readonly indexes: readonly OrderedMap[] },
   onClose: () => Promise<void>,
 ): Promise<readonly LocalNode[]> {
   const tuned = { ...knobs, ...tuning }
@@ -200,7 +200,7 @@ const notBroughtUp = (cause: Error): Error =>
   )
 
 /** What an old journal holds is in every index before it goes. */
-async function beginJournal(journal: Journal, indexes: readonly OrderedIndex[]): Promise<void> {
+async function beginJournal(journal: Journal, indexes: readonly OrderedMap[]): Promise<void> {
   for (const index of indexes) if (index.appliedUpTo < journal.end) await index.apply([], journal.end)
   await journal.begin()
 }

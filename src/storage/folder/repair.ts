@@ -16,8 +16,8 @@ import { beforeOneFlip } from '../../ordered-map/lmdb/one-bit.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
 import { capitalised, nameOfRecord } from './damage.js'
-import { forEachEntry } from '../node/entries.js'
-import { asBuffer, decodeRecord, parseRecord, recordItemBytes } from '../../line/record.js'
+import { forEachEntry } from '../node/index-entries.js'
+import { asBuffer, decodeItemRecord, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   countBounds,
   countKey,
@@ -293,7 +293,7 @@ class Repair {
     const bytes = recordItemBytes(value)
     this.#count(table.space, 1, bytes)
     const base = itemKeyAt(key)
-    const item = parseRecord(decodeRecord(value))
+    const item = parseRecord(decodeItemRecord(value))
     forEachEntry(table, base, { old: undefined, new: item }, (space, _, entry) => {
       if (entry === undefined) return
       this.#rebuild.put(inSpace(space, entry), Buffer.from(base.bytes, 'latin1'))

@@ -1,6 +1,6 @@
 // Checks a data folder without changing it: the journal frame by frame, and the index item by item and entry by entry.
-import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-index.js'
-import type { OrderedIndex } from '../../ordered-map/ordered-index.js'
+import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
+import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { checkJournal } from '../../journal/check.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import { itemBytes } from '../../model/item-size.js'
@@ -9,10 +9,10 @@ import type { ItemKey, TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { FileLayer } from '../../runtime/files.js'
 import { realFiles } from '../../runtime/real-files.js'
-import { entryKey, expiryKey } from '../node/entries.js'
+import { entryKey, expiryKey } from '../node/index-entries.js'
 import { type DataFolder, takeExistingFolder } from './folder.js'
 import { ownerOf, refuseForeignIndex } from './folder-parts.js'
-import { asBuffer, decodeRecord, parseRecord } from '../../line/record.js'
+import { asBuffer, decodeItemRecord, parseRecord } from '../../line/record.js'
 import {
   boundsOf,
   countKey,
@@ -145,7 +145,7 @@ async function verifyJournal(
   report.batches += batches
 }
 
-function verifyTable(index: OrderedIndex, table: TableShape, report: Report): void {
+function verifyTable(index: OrderedMap, table: TableShape, report: Report): void {
   const expected = new Map<SpaceId, number>()
   const count = (space: SpaceId): unknown => expected.set(space, (expected.get(space) ?? 0) + 1)
   for (const [key, stored] of index.range({ ...boundsOf(table.space), reverse: false })) {
@@ -172,7 +172,7 @@ function verifyTable(index: OrderedIndex, table: TableShape, report: Report): vo
 
 function verifyItem(table: TableShape, key: KeyBytes, stored: Uint8Array, report: Report): Item | undefined {
   try {
-    const record = decodeRecord(stored)
+    const record = decodeItemRecord(stored)
     const item = parseRecord(record)
     if (itemKey(table.key, item).bytes !== key) {
       report.found(`${nameOf(table, key)} has the key attributes of another item.`)
@@ -188,7 +188,7 @@ function verifyItem(table: TableShape, key: KeyBytes, stored: Uint8Array, report
 }
 
 function verifyEntries(
-  index: OrderedIndex,
+  index: OrderedMap,
   table: TableShape,
   { name, space }: { readonly name: string; readonly space: SpaceId },
   report: Report,
@@ -202,7 +202,9 @@ function verifyEntries(
       continue
     }
     try {
-      const made = entriesOf(table, parseRecord(decodeRecord(stored)), base).find((e) => e.space === space)
+      const made = entriesOf(table, parseRecord(decodeItemRecord(stored)), base).find(
+        (e) => e.space === space,
+      )
       if (made?.entry !== withoutSpace(key)) {
         report.found(
           `An entry in ${name} of table ${table.name} points to an item that does not belong there.`,
@@ -214,7 +216,7 @@ function verifyEntries(
   }
 }
 
-function verifyCount(index: OrderedIndex, what: string, space: SpaceId, items: number, report: Report): void {
+function verifyCount(index: OrderedMap, what: string, space: SpaceId, items: number, report: Report): void {
   const stored = index.get(countKey(space))
   const counted = stored === undefined ? 0 : decodeCount(stored).items
   if (counted !== items) report.found(`The count of ${what} is ${counted}, but it holds ${items}.`)

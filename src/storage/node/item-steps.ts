@@ -6,14 +6,14 @@ import type { ItemKey, TableShape } from '../../model/table.js'
 import type { ItemState } from '../../rules/item.js'
 import type { CommittedWrite } from '../../rules/finish.js'
 import type { NextImage } from '../../rules/single-write.js'
-import { entryKey, forEachEntry, hasEntries } from './entries.js'
-import type { Cuts } from '../units/cuts.js'
+import { entryKey, forEachEntry, hasEntries } from './index-entries.js'
+import type { BatchBoundaries } from '../units/batch-boundaries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import type { Line, Put } from '../../line/line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from '../transactions/read-marks.js'
-import { encodeRecord, itemState } from '../../line/record.js'
-import type { Snapshots } from '../units/snapshots.js'
+import { encodeItemRecord, itemState } from '../../line/record.js'
+import type { OpenSnapshots } from '../units/snapshots.js'
 import { inSpace } from '../../line/spaces.js'
 
 export interface ItemChange {
@@ -40,8 +40,8 @@ export interface ItemStepsParts {
   readonly clock: HybridClock
   readonly partitions: Partitions
   readonly marks: ReadMarks
-  readonly snapshots: Snapshots
-  readonly cuts: Cuts
+  readonly snapshots: OpenSnapshots
+  readonly cuts: BatchBoundaries
 }
 
 export class ItemSteps {
@@ -49,8 +49,8 @@ export class ItemSteps {
   readonly #clock: HybridClock
   readonly #partitions: Partitions
   readonly #marks: ReadMarks
-  readonly #snapshots: Snapshots
-  readonly #cuts: Cuts
+  readonly #snapshots: OpenSnapshots
+  readonly #cuts: BatchBoundaries
   #highest: Timestamp
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
@@ -118,7 +118,7 @@ export class ItemSteps {
     }
     // A write that observed the item is its own read mark, until a blind one takes its place.
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
-    const written = next && encodeRecord(next, timestamp, lsn, json)
+    const written = next && encodeItemRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
     if (put === 'put')
       this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: written !== undefined })
@@ -146,12 +146,12 @@ export class ItemSteps {
     let old = state
     for (const each of passed) {
       this.#overwrite(address, old, { table, key, timestamp: each.timestamp, by: each.tx })
-      const stored = each.next && encodeRecord(each.next, each.timestamp, this.#clock.lsn)
+      const stored = each.next && encodeItemRecord(each.next, each.timestamp, this.#clock.lsn)
       old = itemState(stored)
     }
     this.#overwrite(address, old, { table, key, timestamp, by })
     const lowest = passed[0]?.timestamp ?? timestamp
-    if (put === 'put') this.#snapshots.noteLate(lowest, this.#line.settledAll())
+    if (put === 'put') this.#snapshots.noteLate(lowest, this.#line.whenAllDurable())
   }
 
   #overwrite(

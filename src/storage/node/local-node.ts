@@ -2,27 +2,27 @@
 //
 // It carries state to the rules and their answer back; it decides nothing about items itself.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import { Cuts } from '../units/cuts.js'
+import { BatchBoundaries } from '../units/batch-boundaries.js'
 import { DynamoError } from '../../model/errors.js'
 import { expiryPrefix } from '../../model/key-bytes.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import { LocalLedger } from '../../ledger/local-ledger.js'
-import { observes } from '../../rules/pending.js'
+import { observes } from '../../rules/contended-item.js'
 import { decideWrite } from '../../rules/single-write.js'
-import { allRules, type TransactionRules } from '../../rules/switches.js'
+import { allRules, type TransactionRules } from '../../rules/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import { storedCeiling } from '../transactions/ceiling.js'
 import { damageIn } from '../folder/damage.js'
-import { entryKey, expiryKey } from './entries.js'
+import { entryKey, expiryKey } from './index-entries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { ItemSteps } from './item-steps.js'
 import { type Line, both } from '../../line/line.js'
 import { Partitions } from './partitions.js'
 import { PendingItems } from '../transactions/pending-items.js'
 import { ReadMarks } from '../transactions/read-marks.js'
-import { Snapshots, type SnapshotLimits } from '../units/snapshots.js'
+import { OpenSnapshots, type SnapshotLimits } from '../units/snapshots.js'
 import { SpaceFloors } from '../units/space-floors.js'
 import { type LockLimits, UnitLocks } from '../units/unit-locks.js'
 import type {
@@ -37,7 +37,7 @@ import type {
   UnitNode,
   UnitsHeld,
 } from '../units/units.js'
-import { asBuffer, decodeRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
+import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   boundsOf,
   inSpace,
@@ -57,7 +57,7 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from './storage-node.js'
-import type { SpaceCount } from '../../line/counts.js'
+import type { SpaceCount } from '../../line/space-counts.js'
 import { type RangeText, type RangeTextRequest, TextCollector } from './range-text.js'
 import type { RuleFunctions } from '../transactions/rule-functions.js'
 import { TransactionPart, type TransactionPartOptions } from '../transactions/transaction-part.js'
@@ -98,7 +98,7 @@ export class LocalNode implements StorageNode {
   readonly #steps: ItemSteps
   readonly #pendings: PendingItems
   readonly #transactions: TransactionPart
-  readonly #snapshots: Snapshots
+  readonly #snapshots: OpenSnapshots
   readonly #floors: SpaceFloors
   readonly #locks: UnitLocks
   readonly #texts: TextCollector
@@ -120,11 +120,11 @@ export class LocalNode implements StorageNode {
     const start = { timestamp: clock.timestamp, lsn: clock.lsn }
     const partitions = new Partitions(start)
     const marks = new ReadMarks(start.timestamp, knobs)
-    const snapshots = new Snapshots(runtime.clock, units)
+    const snapshots = new OpenSnapshots(runtime.clock, units)
     this.#snapshots = snapshots
     this.#locks = new UnitLocks(runtime.clock, units)
     this.#floors = new SpaceFloors()
-    const cuts = new Cuts(line, snapshots, knobs)
+    const cuts = new BatchBoundaries(line, snapshots, knobs)
     this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })
     this.#pendings = new PendingItems(line)
     this.ledger = new LocalLedger({
@@ -263,8 +263,8 @@ export class LocalNode implements StorageNode {
       if (doubt !== undefined) await doubt
       return this.#transactions.writeBeside(request)
     }
-    const { outcome, settled } = this.#decide(address, request)
-    if (settled !== undefined) await settled
+    const { outcome, whenDurable } = this.#decide(address, request)
+    if (whenDurable !== undefined) await whenDurable
     return outcome
   }
 
@@ -279,7 +279,7 @@ export class LocalNode implements StorageNode {
     for (const [key, value] of this.#line.durable.range({ ...bounds, reverse })) {
       if (entries.length >= entriesMax || bytes >= bytesMax) return { entries, more: true }
       const record =
-        itemSpace === undefined ? decodeRecord(value) : this.#pointedTo(itemSpace, value, onDamage)
+        itemSpace === undefined ? decodeItemRecord(value) : this.#pointedTo(itemSpace, value, onDamage)
       // Without its item the entry belongs to a table that is being removed.
       if (record === undefined) continue
       entries.push({ key: withoutSpace(key), record })
@@ -308,7 +308,7 @@ export class LocalNode implements StorageNode {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
-    await this.#line.settled()
+    await this.#line.whenDurable()
   }
 
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
@@ -323,7 +323,7 @@ export class LocalNode implements StorageNode {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     const next = this.#backfill(request)
-    await this.#line.settled()
+    await this.#line.whenDurable()
     return next
   }
 
@@ -377,7 +377,7 @@ export class LocalNode implements StorageNode {
   #decide(
     address: KeyBytes,
     given: WriteRequest,
-  ): { readonly outcome: WriteOutcome; readonly settled: Promise<void> | undefined } {
+  ): { readonly outcome: WriteOutcome; readonly whenDurable: Promise<void> | undefined } {
     const table = this.#steps.shapeOf(given.table)
     const request = table === given.table ? given : { ...given, table }
     const state = itemState(this.#line.decided.get(address))
@@ -387,10 +387,10 @@ export class LocalNode implements StorageNode {
       case 'condition-failed':
         return {
           outcome: { verdict: 'condition-failed', ...(record && { current: record }) },
-          settled: this.#line.settledAt(address),
+          whenDurable: this.#line.whenDurableAt(address),
         }
       case 'invalid':
-        return { outcome: verdict, settled: this.#line.settledAt(address) }
+        return { outcome: verdict, whenDurable: this.#line.whenDurableAt(address) }
       case 'done': {
         // Above everything this node has seen, marks included, for the clock witnesses every timestamp.
         const timestamp = this.#clock.nextTimestamp()
@@ -405,13 +405,13 @@ export class LocalNode implements StorageNode {
           blind,
           put: 'put',
         })
-        const next = written && decodeRecord(written)
+        const next = written && decodeItemRecord(written)
         const nothing = next === undefined && record === undefined
         return {
           outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },
-          settled: nothing
-            ? both(this.#line.settledAt(address), this.#transactions.covered(timestamp))
-            : this.#line.settled(),
+          whenDurable: nothing
+            ? both(this.#line.whenDurableAt(address), this.#transactions.covered(timestamp))
+            : this.#line.whenDurable(),
         }
       }
     }
@@ -428,7 +428,7 @@ export class LocalNode implements StorageNode {
     }
     for (const [key, stored] of items) {
       const base = itemKeyAt(key)
-      const item = parseRecord(decodeRecord(stored))
+      const item = parseRecord(decodeItemRecord(stored))
       const [space, entry] =
         index === 'expiry'
           ? [table.expiry?.space, table.expiry && expiryKey(table.expiry.attribute, item, base)]
@@ -457,6 +457,6 @@ export class LocalNode implements StorageNode {
 
   #record(key: KeyBytes): ItemRecord | undefined {
     const stored = this.#line.durable.get(key)
-    return stored === undefined ? undefined : decodeRecord(stored)
+    return stored === undefined ? undefined : decodeItemRecord(stored)
   }
 }

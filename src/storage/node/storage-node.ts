@@ -7,7 +7,7 @@
 // The interface is asynchronous and carries plain data only, so that a node can live in this thread, in a worker, on a
 // compare-and-set engine or in the simulator. The router owns validation and the catalogue; a node owns the state of
 // items, and decides one step at a time.
-import type { SpaceCount } from '../../line/counts.js'
+import type { SpaceCount } from '../../line/space-counts.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'

@@ -22,14 +22,14 @@ export class Ceiling {
   /** Undefined if a mark may be left at that timestamp now; otherwise when it may. */
   above(timestamp: Timestamp): Promise<void> | undefined {
     if (timestamp > this.#ceiling - AHEAD_MICROS / 2) {
-      const covered = timestamp <= this.#ceiling && this.#line.settledAt(CEILING_KEY) === undefined
+      const covered = timestamp <= this.#ceiling && this.#line.whenDurableAt(CEILING_KEY) === undefined
       this.#ceiling = timestamp + AHEAD_MICROS
       const bytes = Buffer.allocUnsafe(8)
       bytes.writeDoubleBE(this.#ceiling, 0)
       this.#line.put(CEILING_KEY, bytes)
-      return covered ? undefined : this.#line.settled()
+      return covered ? undefined : this.#line.whenDurable()
     }
-    return this.#line.settledAt(CEILING_KEY)
+    return this.#line.whenDurableAt(CEILING_KEY)
   }
 }
 

@@ -10,7 +10,7 @@ import type { BoundCondition, BoundUpdate, Bindings } from '../../expression/typ
 import type { KeyBytes, Timestamp, TxId } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
 import { type AttributeValue, type Item, attribute } from '../../model/value.js'
-import type { Action, Expectation, Pending } from '../../rules/pending.js'
+import type { Action, Expectation, Pending } from '../../rules/contended-item.js'
 import { asBuffer } from '../../line/record.js'
 import { withoutSpace } from '../../line/spaces.js'
 

@@ -5,7 +5,7 @@
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
 import type { ItemState } from '../../rules/item.js'
-import type { Pending } from '../../rules/pending.js'
+import type { Pending } from '../../rules/contended-item.js'
 import type { Line, Put } from '../../line/line.js'
 import {
   type PendingEntry,

@@ -1,5 +1,5 @@
 // The rules that a node asks about transactions.
-import { decideStep } from '../../rules/beside.js'
+import { decideWriteStep } from '../../rules/write-step.js'
 import { decideFinish } from '../../rules/finish.js'
 import { decidePrepare } from '../../rules/prepare.js'
 import { commonReadTimestamp, decideReadAt, decideReadLatest } from '../../rules/read.js'
@@ -8,7 +8,7 @@ import { commonReadTimestamp, decideReadAt, decideReadLatest } from '../../rules
 export interface RuleFunctions {
   readonly decidePrepare: typeof decidePrepare
   readonly decideFinish: typeof decideFinish
-  readonly decideStep: typeof decideStep
+  readonly decideWriteStep: typeof decideWriteStep
   readonly decideReadAt: typeof decideReadAt
   readonly decideReadLatest: typeof decideReadLatest
   readonly commonReadTimestamp: typeof commonReadTimestamp
@@ -17,7 +17,7 @@ export interface RuleFunctions {
 export const ruleFunctions: RuleFunctions = {
   decidePrepare,
   decideFinish,
-  decideStep,
+  decideWriteStep,
   decideReadAt,
   decideReadLatest,
   commonReadTimestamp,

@@ -6,25 +6,25 @@
 //   finished         resolves once all of that would survive a crash
 import type { KeyBytes, Timestamp, TxId } from '../../model/brand.js'
 import type { FinishVerdict } from '../../rules/finish.js'
-import type { Action } from '../../rules/pending.js'
+import type { Action } from '../../rules/contended-item.js'
 import { damageIn } from '../folder/damage.js'
-import { loadItem, type LoadedItem, type TransactionState } from './contended.js'
-import type { EndedTransactions } from './ended.js'
+import { loadItem, type LoadedItem, type TransactionState } from './load-item.js'
+import type { EndedTransactions } from './ended-transactions.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import type { ItemSteps } from '../node/item-steps.js'
 import { type Put, both } from '../../line/line.js'
-import type { Patience } from './patience.js'
+import type { StepRetries } from './step-retries.js'
 import type { RuleFunctions } from './rule-functions.js'
 import { inSpace, pendingKey } from '../../line/spaces.js'
 import { RunOver } from '../../line/errors.js'
 import type { CommitReply, CommitRequest, FinishRequest } from './transactions.js'
-import { Unsettled } from './unsettled.js'
+import { UndurableEnds } from './undurable-ends.js'
 
 export interface TransactionFinishOptions extends TransactionState {
   readonly clock: HybridClock
   readonly steps: ItemSteps
   readonly functions: RuleFunctions
-  readonly patience: Patience
+  readonly retries: StepRetries
   readonly ended: EndedTransactions
 }
 
@@ -33,14 +33,14 @@ type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced' | 'run'>
 
 export class TransactionFinish {
   readonly #options: TransactionFinishOptions
-  readonly #unsettled = new Unsettled()
+  readonly #unsettled = new UndurableEnds()
 
   constructor(options: TransactionFinishOptions) {
     this.#options = options
   }
 
   async commit(request: CommitRequest): Promise<CommitReply> {
-    const { pendings, patience, line, clock } = this.#options
+    const { pendings, retries, line, clock } = this.#options
     clock.witness(request.timestamp)
     const admission = line.admission()
     if (admission !== undefined) await admission
@@ -54,7 +54,7 @@ export class TransactionFinish {
     if (request.until === 'known') return { clock: clock.timestamp }
     // An update may have to wait for what is pending before it; the answer means that readers see it.
     while (pendings.hasItemsOf(request.tx)) {
-      if (!(await patience.decided(pendings.itemsOf(request.tx))))
+      if (!(await retries.decided(pendings.itemsOf(request.tx))))
         throw new Error('a transaction before this one is not decided')
     }
     const visible = this.#unsettled.visible(request.tx)
@@ -92,12 +92,12 @@ export class TransactionFinish {
 
   /** Undefined if it is done, and readers see it. */
   #finish({ tx, items, unfenced, run }: FinishStep, decision: Decision): Promise<void> | undefined {
-    const { line, ended, patience } = this.#options
+    const { line, ended, retries } = this.#options
     if (run !== undefined && run !== line.run) throw new RunOver()
     const addresses = this.#addresses(tx, items)
     // If intent and decision are durable readers may see the write at once; but not if it builds on what is not.
-    const settled = run === undefined && this.#areSettled(addresses)
-    const put = settled ? 'putVisible' : 'put'
+    const isDurable = run === undefined && this.#areDurable(addresses)
+    const put = isDurable ? 'putVisible' : 'put'
     const others: TxId[] = []
     let damage: unknown
     for (const address of addresses) {
@@ -111,33 +111,37 @@ export class TransactionFinish {
     }
     if (unfenced !== true && damage === undefined) ended.add(tx)
     // Who sees it already need not wait for it.
-    const durable = settled ? line.settling() : line.settled()
+    const durable = isDurable ? line.whenDurableUnhurried() : line.whenDurable()
     if (durable !== undefined) {
       this.#unsettled.add(tx, durable, put)
       for (const other of new Set(others)) this.#unsettled.add(other, durable, put)
     }
     if (damage !== undefined) throw damage
-    if (settled) {
-      patience.dispel(addresses)
+    if (isDurable) {
+      retries.dispel(addresses)
       return undefined
     }
     // There may be nothing left to do but to wait for what another step has done.
-    return (durable ?? this.#settledAt(addresses))?.then(() => patience.dispel(addresses))
+    return (durable ?? this.#whenDurableAt(addresses))?.then(() => retries.dispel(addresses))
   }
 
-  #areSettled(addresses: readonly KeyBytes[]): boolean {
+  #areDurable(addresses: readonly KeyBytes[]): boolean {
     const { line } = this.#options
     return addresses.every(
-      (address) => line.settledAt(address) === undefined && line.settledAt(pendingKey(address)) === undefined,
+      (address) =>
+        line.whenDurableAt(address) === undefined && line.whenDurableAt(pendingKey(address)) === undefined,
     )
   }
 
-  #settledAt(addresses: readonly KeyBytes[]): Promise<void> | undefined {
+  #whenDurableAt(addresses: readonly KeyBytes[]): Promise<void> | undefined {
     const { line } = this.#options
-    let settled: Promise<void> | undefined
+    let whenDurable: Promise<void> | undefined
     for (const address of addresses)
-      settled = both(settled, both(line.settledAt(address), line.settledAt(pendingKey(address))))
-    return settled
+      whenDurable = both(
+        whenDurable,
+        both(line.whenDurableAt(address), line.whenDurableAt(pendingKey(address))),
+      )
+    return whenDurable
   }
 
   #addresses(tx: TxId, items: FinishRequest['items']): readonly KeyBytes[] {
@@ -158,7 +162,7 @@ export class TransactionFinish {
     tx: TxId,
     { decision, put, others }: { readonly decision: Decision; readonly put: Put; readonly others: TxId[] },
   ): void {
-    const { pendings, marks, functions, patience, locks } = this.#options
+    const { pendings, marks, functions, retries, locks } = this.#options
     const mine = pendings.of(address).pending.find((pending) => pending.tx === tx)
     if (mine === undefined) return
     const item = loadItem(this.#options, address, mine.action.key)
@@ -167,7 +171,7 @@ export class TransactionFinish {
     this.#write(item, mine.action, verdict, put)
     marks.raise(address, verdict.read)
     if (mine.unit !== undefined && decision === 'commit') locks.release(address, mine.unit)
-    patience.changed(address)
+    retries.changed(address)
     for (const { tx: each } of item.pending)
       if (each !== tx && !verdict.pending.some((left) => left.tx === each)) others.push(each)
   }

@@ -2,29 +2,35 @@
 // rules, and writes their answer in the same step. It decides nothing itself.
 //
 //   prepare   rules/prepare.ts   --> pending entries (durable before the answer, or `ahead` of the decision)
-//   transact  rules/beside.ts    --> items, token; one step
+//   transact  rules/write-step.ts    --> items, token; one step
 //   commit    rules/finish.ts    --> item, index entries, pending entries     transaction-finish.ts
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
 //
 // Who has to wait for what is pending does so in patience.ts.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import type { StepAction, StepPlace, StepVerdict } from '../../rules/beside.js'
+import type { WriteStepAction, WriteStepPlace, WriteStepVerdict } from '../../rules/write-step.js'
 import type { WriteRequest } from '../../rules/item.js'
-import { observes, writes, type Action } from '../../rules/pending.js'
+import { observes, writes, type Action } from '../../rules/contended-item.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
 import type { NextImage } from '../../rules/single-write.js'
-import type { TransactionRules } from '../../rules/switches.js'
+import type { TransactionRules } from '../../rules/section-4.js'
 import type { LocalLedger } from '../../ledger/local-ledger.js'
 import { Ceiling } from './ceiling.js'
-import type { Cuts } from '../units/cuts.js'
-import { loadItem, settledAt, type LoadedItem, type TransactionState } from './contended.js'
-import { EndedTransactions } from './ended.js'
+import type { BatchBoundaries } from '../units/batch-boundaries.js'
+import { loadItem, whenDurableAt, type LoadedItem, type TransactionState } from './load-item.js'
+import { EndedTransactions } from './ended-transactions.js'
 import type { ItemSteps } from '../node/item-steps.js'
-import { both, settledAll } from '../../line/line.js'
-import { Patience, type PatienceOptions, type Step, type StepLater, asItIs } from './patience.js'
+import { both, whenAllDurable } from '../../line/line.js'
+import {
+  StepRetries,
+  type StepRetryOptions,
+  type StepOutcome,
+  type StepDeferred,
+  asItIs,
+} from './step-retries.js'
 import { decidePredicates, isFinal, raiseFloors } from '../units/predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
-import { decodeRecord } from '../../line/record.js'
+import { decodeItemRecord } from '../../line/record.js'
 import { inSpace } from '../../line/spaces.js'
 import type { WriteOutcome } from '../node/storage-node.js'
 import { TransactionFinish } from './transaction-finish.js'
@@ -63,21 +69,21 @@ import {
 /** Client tokens, looked at and recorded within the step of a one-round transaction. */
 export type TokenBook = Pick<LocalLedger, 'claimToken' | 'recordCommitted'>
 
-export interface TransactionPartOptions extends TransactionState, PatienceOptions {
+export interface TransactionPartOptions extends TransactionState, StepRetryOptions {
   readonly steps: ItemSteps
-  readonly cuts: Cuts
+  readonly cuts: BatchBoundaries
   readonly tokens: TokenBook
   readonly rules: TransactionRules
   readonly functions?: RuleFunctions
 }
 
 /** An action and the item it meets. */
-type Loaded = StepAction & { readonly item: LoadedItem }
+type Loaded = WriteStepAction & { readonly item: LoadedItem }
 
 export class TransactionPart implements TransactionNode {
   readonly #options: TransactionPartOptions
   readonly #functions: RuleFunctions
-  readonly #patience: Patience
+  readonly #retries: StepRetries
   readonly #ahead: WorkAheadParts
   readonly #ended: EndedTransactions
   readonly #ceiling: Ceiling
@@ -89,11 +95,11 @@ export class TransactionPart implements TransactionNode {
   constructor(options: TransactionPartOptions) {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
-    this.#patience = new Patience(options)
+    this.#retries = new StepRetries(options)
     this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace() }
     this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
     this.#ceiling = new Ceiling(options.line)
-    const shared = { ...options, functions: this.#functions, patience: this.#patience }
+    const shared = { ...options, functions: this.#functions, retries: this.#retries }
     this.#finish = new TransactionFinish({ ...shared, ended: this.#ended })
     this.#reads = new TransactionReads({ ...shared, ceiling: this.#ceiling })
     this.units = new UnitPart({ ...shared, ceiling: this.#ceiling })
@@ -101,27 +107,27 @@ export class TransactionPart implements TransactionNode {
 
   /** Undefined if the item may be read now. */
   doubt(item: KeyBytes): Promise<void> | undefined {
-    return this.#patience.doubt(item)
+    return this.#retries.doubt(item)
   }
 
   /** The same for all items of the node. */
   anyDoubt(): Promise<void> | undefined {
-    return this.#patience.anyDoubt()
+    return this.#retries.anyDoubt()
   }
 
   /** Undefined if nothing is pending on items of that space; otherwise settles when that may have changed. */
   unrest(space: SpaceId): Promise<void> | undefined {
     const items = this.#options.pendings.inSpace(space)
-    return items.length === 0 ? undefined : this.#patience.change(items)
+    return items.length === 0 ? undefined : this.#retries.change(items)
   }
 
   prepare(request: PrepareRequest): Promise<PrepareReply> {
     const ahead = new WorkAhead(this.#ahead)
-    const take = (): Step<PrepareAnswer> | StepLater =>
+    const take = (): StepOutcome<PrepareAnswer> | StepDeferred =>
       request.predicates === undefined
         ? this.#prepare(request, ahead)
         : this.#prepareUnit(request, request.predicates, ahead)
-    return this.#patience.patiently(
+    return this.#retries.patiently(
       take,
       ({ verdicts, predicateVerdicts, run }) => ({
         clock: this.#options.clock.timestamp,
@@ -138,7 +144,7 @@ export class TransactionPart implements TransactionNode {
     request: PrepareRequest,
     checks: readonly PredicateCheck[],
     ahead: WorkAhead,
-  ): Step<PrepareAnswer> | StepLater {
+  ): StepOutcome<PrepareAnswer> | StepDeferred {
     const { clock, line } = this.#options
     const { tx, timestamp, actions } = request
     clock.witness(timestamp)
@@ -147,7 +153,7 @@ export class TransactionPart implements TransactionNode {
     const refused = predicateVerdicts.some((each) => isFinal(each) || each.verdict === 'too-old')
     if (refused || waitFor.length > 0) {
       const answer = { verdicts: actions.map(() => ACCEPTED), predicateVerdicts }
-      return refused ? { answer, settled: settledAll(line) } : { answer, waitFor }
+      return refused ? { answer, whenDurable: whenAllDurable(line) } : { answer, waitFor }
     }
     const step = this.#prepare(request, ahead)
     if (step.after !== undefined) return step
@@ -157,23 +163,26 @@ export class TransactionPart implements TransactionNode {
       raiseFloors(this.#options, checks, timestamp)
     return {
       answer,
-      settled: both(both(step.settled, settledAll(line)), this.#ceiling.above(timestamp)),
+      whenDurable: both(both(step.whenDurable, whenAllDurable(line)), this.#ceiling.above(timestamp)),
     }
   }
 
-  #prepare(request: PrepareRequest, ahead: WorkAhead): Step<PrepareAnswer> | StepLater {
+  #prepare(request: PrepareRequest, ahead: WorkAhead): StepOutcome<PrepareAnswer> | StepDeferred {
     const { tx, timestamp, actions, imagesWanted, unit } = request
     const { clock, line, pendings, rules } = this.#options
     clock.witness(timestamp)
     const ended = this.#ended.find(tx)
     if (ended !== undefined)
-      return { answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) }, settled: ended.settled }
+      return {
+        answer: { verdicts: actions.map(() => ({ verdict: 'ended' })) },
+        whenDurable: ended.whenDurable,
+      }
     const gone = this.#goneTables(actions)
-    if (gone !== undefined) return { answer: { verdicts: gone }, settled: undefined }
+    if (gone !== undefined) return { answer: { verdicts: gone }, whenDurable: undefined }
     const loaded = actions.map((action) => this.#loadAction(action, ahead))
     const after = ahead.due(loaded)
     if (typeof after === 'string')
-      return { answer: { verdicts: notTaken(actions, after) }, settled: undefined }
+      return { answer: { verdicts: notTaken(actions, after) }, whenDurable: undefined }
     if (after !== undefined) return { after }
     const items = itemsOf(loaded)
     const at = { tx, timestamp, ...(unit !== undefined && { unit }) }
@@ -189,9 +198,9 @@ export class TransactionPart implements TransactionNode {
     // With a later timestamp those that would wait are asked again: until then they are in nobody's way.
     if (refused && verdicts.every(({ verdict }) => RESTAMPED.has(verdict))) {
       const tooOld = answer.map((each) => (each.verdict === 'too-old' ? each : ACCEPTED))
-      return { answer: { verdicts: tooOld }, settled: settledAt(line, items) }
+      return { answer: { verdicts: tooOld }, whenDurable: whenDurableAt(line, items) }
     }
-    if (refused) return { answer: { verdicts: answer }, settled: settledAt(line, items) }
+    if (refused) return { answer: { verdicts: answer }, whenDurable: whenDurableAt(line, items) }
     for (let n = 0; n < items.length; n++) {
       const item = items[n] as LoadedItem
       const verdict = verdicts[n] as PrepareVerdict & { verdict: 'accepted' }
@@ -203,10 +212,10 @@ export class TransactionPart implements TransactionNode {
       pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put', item.state)
     }
     const accepted = imagesWanted ? items.map(withImage) : answer
-    const settled = line.settled() ?? settledAt(line, items)
-    return request.ahead === true && settled !== undefined
-      ? { answer: { verdicts: accepted, run: line.run }, settled: undefined }
-      : { answer: { verdicts: accepted }, settled }
+    const whenDurable = line.whenDurable() ?? whenDurableAt(line, items)
+    return request.ahead === true && whenDurable !== undefined
+      ? { answer: { verdicts: accepted, run: line.run }, whenDurable: undefined }
+      : { answer: { verdicts: accepted }, whenDurable }
   }
 
   /** Undefined if all tables are there. One may have been dropped while its transaction waited. */
@@ -239,31 +248,31 @@ export class TransactionPart implements TransactionNode {
 
   transact(request: TransactRequest): Promise<TransactReply> {
     const ahead = new WorkAhead(this.#ahead)
-    return this.#patience.patiently(
+    return this.#retries.patiently(
       () => this.#transact(request, ahead),
       (answer) => ({ clock: this.#options.clock.timestamp, ...answer }),
       () => ahead.end(),
     )
   }
 
-  #transact(request: TransactRequest, ahead: WorkAhead): Step<TransactAnswer> | StepLater {
+  #transact(request: TransactRequest, ahead: WorkAhead): StepOutcome<TransactAnswer> | StepDeferred {
     const { tx, actions, token, imagesWanted, unit, predicates = [] } = request
     const payloadHash = token?.payloadHash ?? ''
     const { tokens, line } = this.#options
     const known = this.#recognised(request)
     if (known !== undefined) return known
     const gone = this.#goneTables(actions)
-    if (gone !== undefined) return { answer: { outcome: 'refused', verdicts: gone }, settled: undefined }
+    if (gone !== undefined) return { answer: { outcome: 'refused', verdicts: gone }, whenDurable: undefined }
     const steps = actions.map((action) => this.#loadAction(action, ahead))
     const after = ahead.due(steps)
     if (typeof after === 'string')
-      return { answer: { outcome: 'refused', verdicts: notTaken(actions, after) }, settled: undefined }
+      return { answer: { outcome: 'refused', verdicts: notTaken(actions, after) }, whenDurable: undefined }
     if (after !== undefined) return { after }
-    const verdict = this.#decideStep(steps, { unit, last: predicates.length > 0 })
+    const verdict = this.#decideWriteStep(steps, { unit, last: predicates.length > 0 })
     switch (verdict.verdict) {
       case 'refused': {
         const verdicts = verdict.results.map((result, at) => stepVerdict(result, (steps[at] as Loaded).item))
-        return { answer: { outcome: 'refused', verdicts }, settled: settledAt(line, itemsOf(steps)) }
+        return { answer: { outcome: 'refused', verdicts }, whenDurable: whenDurableAt(line, itemsOf(steps)) }
       }
       case 'wait':
       case 'conflict': {
@@ -271,7 +280,7 @@ export class TransactionPart implements TransactionNode {
         const answer: TransactAnswer = { outcome: 'refused', verdicts }
         return verdict.verdict === 'wait'
           ? { answer, waitFor: contendedOf(itemsOf(steps)) }
-          : { answer, settled: undefined }
+          : { answer, whenDurable: undefined }
       }
       case 'done': {
         const refused = this.#unitRefusal(request, verdict.timestamp)
@@ -288,11 +297,11 @@ export class TransactionPart implements TransactionNode {
         const images = imagesWanted && { verdicts: itemsOf(steps).map(withImage) }
         return {
           answer: { outcome: 'committed', timestamp: verdict.timestamp, ...images },
-          settled: steps.some((step, at) => leavesTrace(step, verdict.next[at]))
-            ? line.settled()
+          whenDurable: steps.some((step, at) => leavesTrace(step, verdict.next[at]))
+            ? line.whenDurable()
             : both(
                 this.#settledRead(itemsOf(steps), verdict.timestamp),
-                predicates.length > 0 ? settledAll(line) : undefined,
+                predicates.length > 0 ? whenAllDurable(line) : undefined,
               ),
         }
       }
@@ -305,14 +314,14 @@ export class TransactionPart implements TransactionNode {
    */
   #settledRead(items: readonly LoadedItem[], timestamp: Timestamp): Promise<void> | undefined {
     const { line } = this.#options
-    return both(both(line.settled(), settledAt(line, items)), this.#ceiling.above(timestamp))
+    return both(both(line.whenDurable(), whenDurableAt(line, items)), this.#ceiling.above(timestamp))
   }
 
   /** What the predicates of a unit have against its commit in one round at that timestamp. */
   #unitRefusal(
     { actions, predicates }: TransactRequest,
     timestamp: Timestamp,
-  ): Step<TransactAnswer> | undefined {
+  ): StepOutcome<TransactAnswer> | undefined {
     if (predicates === undefined) return undefined
     const { verdicts: predicateVerdicts, waitFor } = decidePredicates(this.#options, predicates, {
       timestamp,
@@ -322,45 +331,45 @@ export class TransactionPart implements TransactionNode {
     const answer: TransactAnswer = { outcome: 'refused', verdicts, predicateVerdicts }
     return waitFor.length > 0 && !predicateVerdicts.some(isFinal)
       ? { answer, waitFor }
-      : { answer, settled: settledAll(this.#options.line) }
+      : { answer, whenDurable: whenAllDurable(this.#options.line) }
   }
 
   /** The commit of a unit gives its locks back. */
   #unlock(items: readonly LoadedItem[], unit: string): void {
     const { locks } = this.#options
-    for (const { address } of items) if (locks.release(address, unit)) this.#patience.changed(address)
+    for (const { address } of items) if (locks.release(address, unit)) this.#retries.changed(address)
   }
 
   /** The answer to a request that was here before, or whose token was. */
-  #recognised(request: TransactRequest): Step<TransactAnswer> | undefined {
+  #recognised(request: TransactRequest): StepOutcome<TransactAnswer> | undefined {
     if (!isRemembered(request)) return undefined
     const { tx, actions, token } = request
     // Without a token the slot is the transaction's own, and a request that was repeated on its way is recognised.
     const claim = this.#options.tokens.claimToken(tx, token?.payloadHash ?? '')
     if (claim.verdict !== 'free')
-      return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, settled: claim.settled }
+      return { answer: { outcome: TOKEN_OUTCOMES[claim.verdict] }, whenDurable: claim.whenDurable }
     const ended = this.#ended.find(tx)
     if (ended === undefined) return undefined
     const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
-    return { answer: { outcome: 'refused', verdicts }, settled: ended.settled }
+    return { answer: { outcome: 'refused', verdicts }, whenDurable: ended.whenDurable }
   }
 
   /** A single write to an item that has transactions pending (§4). */
   writeBeside(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#patience.patiently(() => this.#writeBeside(request), asItIs)
+    return this.#retries.patiently(() => this.#writeBeside(request), asItIs)
   }
 
-  #writeBeside(request: WriteRequest): Step<WriteOutcome> {
+  #writeBeside(request: WriteRequest): StepOutcome<WriteOutcome> {
     const step = { ...this.#loadAction(request), answersImage: request.answersImage === true }
     const { item } = step
     const { record } = item.state
-    const verdict = this.#decideStep([step])
+    const verdict = this.#decideWriteStep([step])
     switch (verdict.verdict) {
       case 'refused': {
         const [result] = verdict.results
-        const settled = settledAt(this.#options.line, [item])
-        if (result?.verdict === 'invalid') return { answer: result, settled }
-        return { answer: { verdict: 'condition-failed', ...(record && { current: record }) }, settled }
+        const whenDurable = whenDurableAt(this.#options.line, [item])
+        if (result?.verdict === 'invalid') return { answer: result, whenDurable }
+        return { answer: { verdict: 'condition-failed', ...(record && { current: record }) }, whenDurable }
       }
       case 'wait':
       case 'conflict': {
@@ -369,11 +378,11 @@ export class TransactionPart implements TransactionNode {
         const answer: WriteOutcome = { verdict: 'conflict', others, ...(holder !== undefined && { holder }) }
         return verdict.verdict === 'wait'
           ? { answer, waitFor: [item.address] }
-          : { answer, settled: undefined }
+          : { answer, whenDurable: undefined }
       }
       case 'done': {
         const written = this.#applyStep(step, verdict.next[0], verdict.timestamp)
-        const next = written && decodeRecord(written)
+        const next = written && decodeItemRecord(written)
         return {
           answer: {
             verdict: 'done',
@@ -381,8 +390,8 @@ export class TransactionPart implements TransactionNode {
             ...(record && { old: record }),
             ...(next && { new: next }),
           },
-          settled: leavesTrace(step, verdict.next[0])
-            ? this.#options.line.settled()
+          whenDurable: leavesTrace(step, verdict.next[0])
+            ? this.#options.line.whenDurable()
             : this.#settledRead([item], verdict.timestamp),
         }
       }
@@ -397,9 +406,9 @@ export class TransactionPart implements TransactionNode {
     return this.#ceiling.above(timestamp)
   }
 
-  #decideStep(steps: readonly StepAction[], place?: StepPlace): StepVerdict {
+  #decideWriteStep(steps: readonly WriteStepAction[], place?: WriteStepPlace): WriteStepVerdict {
     const { clock, rules } = this.#options
-    const verdict = this.#functions.decideStep(steps, clock.nextTimestamp(), rules, place)
+    const verdict = this.#functions.decideWriteStep(steps, clock.nextTimestamp(), rules, place)
     if (verdict.verdict === 'done') clock.witness(verdict.timestamp)
     return verdict
   }
@@ -424,7 +433,7 @@ export class TransactionPart implements TransactionNode {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
       // What is pending below it is nothing any more, and nobody need wait for it.
-      this.#patience.changed(item.address)
+      this.#retries.changed(item.address)
     }
     return written
   }

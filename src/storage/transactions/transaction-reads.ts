@@ -2,10 +2,10 @@
 // (§3.4). Both leave marks of when items were read, below a durable ceiling.
 import type { KeyBytes } from '../../model/brand.js'
 import type { Ceiling } from './ceiling.js'
-import { loadRef, settledAt, type LoadedItem, type TransactionState } from './contended.js'
+import { loadRef, whenDurableAt, type LoadedItem, type TransactionState } from './load-item.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { both } from '../../line/line.js'
-import type { Patience, Step } from './patience.js'
+import type { StepRetries, StepOutcome } from './step-retries.js'
 import type { RuleFunctions } from './rule-functions.js'
 import type {
   ReadAtReply,
@@ -18,7 +18,7 @@ import type {
 export interface TransactionReadsOptions extends TransactionState {
   readonly clock: HybridClock
   readonly functions: RuleFunctions
-  readonly patience: Patience
+  readonly retries: StepRetries
   readonly ceiling: Ceiling
 }
 
@@ -30,14 +30,14 @@ export class TransactionReads {
   }
 
   readAt(request: ReadAtRequest): Promise<ReadAtReply> {
-    const { patience, clock } = this.#options
-    return patience.patiently(
+    const { retries, clock } = this.#options
+    return retries.patiently(
       () => this.#readAt(request),
       ({ timestamp, results }) => ({ clock: clock.timestamp, timestamp, results }),
     )
   }
 
-  #readAt({ items: refs, timestamp: wanted }: ReadAtRequest): Step<Omit<ReadAtReply, 'clock'>> {
+  #readAt({ items: refs, timestamp: wanted }: ReadAtRequest): StepOutcome<Omit<ReadAtReply, 'clock'>> {
     const { clock, line, marks, functions, ceiling } = this.#options
     if (wanted !== undefined) clock.witness(wanted)
     const items = refs.map((ref) => loadRef(this.#options, ref))
@@ -53,21 +53,21 @@ export class TransactionReads {
       return verdict
     })
     const answer = { timestamp, results }
-    if (isRefused) return { answer, settled: settledAt(line, items) }
+    if (isRefused) return { answer, whenDurable: whenDurableAt(line, items) }
     if (waitFor.length > 0) return { answer, waitFor }
     for (const item of items) marks.raise(item.address, timestamp)
-    return { answer, settled: both(settledAt(line, items), ceiling.above(timestamp)) }
+    return { answer, whenDurable: both(whenDurableAt(line, items), ceiling.above(timestamp)) }
   }
 
   readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
-    const { patience, clock } = this.#options
-    return patience.patiently(
+    const { retries, clock } = this.#options
+    return retries.patiently(
       () => this.#readLatest(request),
       (results) => ({ clock: clock.timestamp, results }),
     )
   }
 
-  #readLatest({ items: refs, mark }: ReadLatestRequest): Step<ReadLatestReply['results']> {
+  #readLatest({ items: refs, mark }: ReadLatestRequest): StepOutcome<ReadLatestReply['results']> {
     const { clock, line, marks, partitions, functions, ceiling } = this.#options
     if (mark !== undefined) clock.witness(mark)
     const items = refs.map((ref) => loadRef(this.#options, ref))
@@ -80,7 +80,7 @@ export class TransactionReads {
     })
     if (mark !== undefined) for (const item of items) marks.raise(item.address, mark)
     const covered = mark === undefined ? undefined : ceiling.above(mark)
-    return { answer: results, settled: both(settledAt(line, items), covered) }
+    return { answer: results, whenDurable: both(whenDurableAt(line, items), covered) }
   }
 }
 

@@ -13,7 +13,7 @@
 import type { Timestamp, TxId } from '../../model/brand.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import type { ItemRecord } from '../../rules/item.js'
-import type { Action } from '../../rules/pending.js'
+import type { Action } from '../../rules/contended-item.js'
 import type { PredicateCheck } from '../units/units.js'
 
 export type { Action }

@@ -1,10 +1,10 @@
 // What the rules say, as a node tells it to coordinators.
 import type { TxId } from '../../model/brand.js'
 import { limits } from '../../model/limits.js'
-import type { StepVerdict } from '../../rules/beside.js'
-import type { ChangedVerdict } from '../../rules/expectation.js'
+import type { WriteStepVerdict } from '../../rules/write-step.js'
+import type { ChangedVerdict } from '../../rules/units/expectation.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
-import type { LoadedItem } from './contended.js'
+import type { LoadedItem } from './load-item.js'
 import type { ActionVerdict } from './transactions.js'
 
 export function actionVerdict(verdict: PrepareVerdict, item: LoadedItem): ActionVerdict {
@@ -29,7 +29,7 @@ export function actionVerdict(verdict: PrepareVerdict, item: LoadedItem): Action
 }
 
 export function stepVerdict(
-  result: (StepVerdict & { verdict: 'refused' })['results'][number],
+  result: (WriteStepVerdict & { verdict: 'refused' })['results'][number],
   item: LoadedItem,
 ): ActionVerdict {
   if (result.verdict === 'fine') return ACCEPTED

@@ -7,9 +7,9 @@ import {
   type PastState,
   type Predicate,
   type PredicatePlace,
-} from '../../rules/visibility.js'
-import { loadItem, type LoadedItem, type TransactionState } from '../transactions/contended.js'
-import { entryKey } from '../node/entries.js'
+} from '../../rules/units/visibility.js'
+import { loadItem, type LoadedItem, type TransactionState } from '../transactions/load-item.js'
+import { entryKey } from '../node/index-entries.js'
 import { boundsOf, itemKeyAt } from '../../line/spaces.js'
 import type { PredicateVerdict } from '../transactions/transactions.js'
 import type { PredicateCheck } from './units.js'

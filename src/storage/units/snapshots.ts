@@ -11,7 +11,7 @@ import type { KeyBytes, Timestamp, TxId } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
 import type { ItemRecord } from '../../rules/item.js'
 import type { Clock } from '../../runtime/runtime.js'
-import { History, PastImage } from './history.js'
+import { PastImages, PastImage } from './past-images.js'
 
 export interface SnapshotLimits extends Partial<
   Pick<Knobs, 'historyBytesMax' | 'historySpareKeysMax' | 'snapshotsMax'>
@@ -32,7 +32,7 @@ interface Snapshot {
   newer: Snapshot | undefined
   images: PastImage[]
   /** Until then something that was decided before it was opened is not durable. */
-  settled: Promise<void> | undefined
+  whenDurable: Promise<void> | undefined
   /** How many late writes there had been by then. */
   readonly lateBefore: number
 }
@@ -47,8 +47,8 @@ export interface Overwriting {
   readonly entries: () => readonly KeyBytes[]
 }
 
-export class Snapshots {
-  readonly history: History
+export class OpenSnapshots {
+  readonly history: PastImages
   readonly #clock: Clock
   readonly #ageMs: number
   readonly #bytesMax: number
@@ -66,15 +66,15 @@ export class Snapshots {
     this.#ageMs = limits.snapshotAgeMs ?? SNAPSHOT_AGE_MS
     this.#bytesMax = limits.historyBytesMax ?? knobs.historyBytesMax
     this.#snapshotsMax = limits.snapshotsMax ?? knobs.snapshotsMax
-    this.history = new History({ ...knobs, ...limits })
+    this.history = new PastImages({ ...knobs, ...limits })
   }
 
   get size(): number {
     return this.#byTimestamp.size
   }
 
-  /** At or above everything that was decided so far, but for what is being written now. `settled`: when that is durable. */
-  open(timestamp: Timestamp, settled: Promise<void> | undefined): void {
+  /** At or above everything that was decided so far, but for what is being written now. `whenDurable`: when that is durable. */
+  open(timestamp: Timestamp, whenDurable: Promise<void> | undefined): void {
     const known = this.#byTimestamp.get(timestamp)
     if (known !== undefined) {
       known.count++
@@ -90,7 +90,7 @@ export class Snapshots {
       older,
       newer,
       images: [],
-      settled,
+      whenDurable,
       lateBefore,
     }
     if (older === undefined) this.#oldest = opened
@@ -99,9 +99,9 @@ export class Snapshots {
     else newer.older = opened
     this.#byTimestamp.set(timestamp, opened)
     const forget = (): void => {
-      opened.settled = undefined
+      opened.whenDurable = undefined
     }
-    settled?.then(forget, forget)
+    whenDurable?.then(forget, forget)
     if (this.size > this.#snapshotsMax) this.#drop(this.#oldest as Snapshot)
     this.#watchAge()
   }
@@ -134,11 +134,11 @@ export class Snapshots {
   }
 
   /** When all that a reader at this timestamp sees is durable, be it in the past or current. */
-  settled(timestamp: Timestamp): Promise<void> | undefined {
+  whenDurable(timestamp: Timestamp): Promise<void> | undefined {
     const snapshot = this.#byTimestamp.get(timestamp)
     if (snapshot === undefined) return this.#late
     // The later one of two batches is durable after the earlier.
-    return this.#lateCount > snapshot.lateBefore ? (this.#late ?? snapshot.settled) : snapshot.settled
+    return this.#lateCount > snapshot.lateBefore ? (this.#late ?? snapshot.whenDurable) : snapshot.whenDurable
   }
 
   /** A write that is durable then has a timestamp at or below a snapshot that was open already. */

@@ -1,21 +1,21 @@
 // The part of a local node that serves units of work; units.ts says what it promises.
 //
 //   openSnapshot  snapshots.ts           --> a timestamp below the durable ceiling, from which on the past is kept
-//   readSnapshot  rules/visibility.ts    --> read marks
+//   readSnapshot  rules/units/visibility.ts    --> read marks
 //   rangeAt       unit-ranges.ts         --> the floor of the table
 //   lockItems     unit-locks.ts
 //
 // Reads are steps in the same line as writes: they see what is decided, and are answered once that is durable.
 import type { Timestamp } from '../../model/brand.js'
 import type { ItemRef } from '../../ledger/ledger.js'
-import { decideReadSnapshot, ifCommitted, stateAt } from '../../rules/visibility.js'
+import { decideReadSnapshot, ifCommitted, stateAt } from '../../rules/units/visibility.js'
 import type { Ceiling } from '../transactions/ceiling.js'
-import { loadRef, type LoadedItem, type TransactionState } from '../transactions/contended.js'
-import type { Cuts } from './cuts.js'
+import { loadRef, type LoadedItem, type TransactionState } from '../transactions/load-item.js'
+import type { BatchBoundaries } from './batch-boundaries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import type { ItemSteps } from '../node/item-steps.js'
 import { both } from '../../line/line.js'
-import { asItIs, type Patience, type Step } from '../transactions/patience.js'
+import { asItIs, type StepRetries, type StepOutcome } from '../transactions/step-retries.js'
 import { concerns, pageAt, pageIfCommitted, pendingIn, preparedRecord } from './unit-ranges.js'
 import { inSpace } from '../../line/spaces.js'
 import type {
@@ -34,12 +34,12 @@ import type {
 export interface UnitPartOptions extends TransactionState {
   readonly clock: HybridClock
   readonly steps: ItemSteps
-  readonly patience: Patience
+  readonly retries: StepRetries
   readonly ceiling: Ceiling
-  readonly cuts: Cuts
+  readonly cuts: BatchBoundaries
 }
 
-const TOO_OLD = { answer: { verdict: 'snapshot-too-old' }, settled: undefined } as const
+const TOO_OLD = { answer: { verdict: 'snapshot-too-old' }, whenDurable: undefined } as const
 
 export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   readonly #options: UnitPartOptions
@@ -58,7 +58,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     if (wanted !== undefined && wanted < steps.highest) return { timestamp: wanted, clock: clock.timestamp }
     const timestamp = wanted ?? this.#pick(above)
     clock.witness(timestamp)
-    snapshots.open(timestamp, line.settledAll())
+    snapshots.open(timestamp, line.whenAllDurable())
     const covered = ceiling.above(timestamp)
     if (covered !== undefined) await covered
     return { timestamp, clock: timestamp }
@@ -81,27 +81,27 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
       const results = items.map((ref) => readPrepared(loadRef(this.#options, ref)))
       return Promise.resolve({ verdict: 'read', results })
     }
-    return this.#options.patience.patiently(() => this.#readSnapshot(items, at), asItIs)
+    return this.#options.retries.patiently(() => this.#readSnapshot(items, at), asItIs)
   }
 
   /** Mostly there is nothing to wait for, and opening and reading are one step. */
   async #readNewSnapshot({ items, above }: ReadSnapshotRequest): Promise<ReadSnapshotReply> {
-    const { line, snapshots, ceiling, patience } = this.#options
+    const { line, snapshots, ceiling, retries } = this.#options
     const admission = line.admission()
     if (admission !== undefined) await admission
     const at = this.#pick(above)
-    snapshots.open(at, line.settledAll())
+    snapshots.open(at, line.whenAllDurable())
     const covered = ceiling.above(at)
     const step = covered === undefined ? this.#readSnapshot(items, at) : undefined
     if (step !== undefined && step.waitFor === undefined) {
-      if (step.settled !== undefined) await step.settled
+      if (step.whenDurable !== undefined) await step.whenDurable
       return opened(step.answer, at)
     }
     if (covered !== undefined) await covered
-    return opened(await patience.patiently(() => this.#readSnapshot(items, at), asItIs), at)
+    return opened(await retries.patiently(() => this.#readSnapshot(items, at), asItIs), at)
   }
 
-  #readSnapshot(refs: readonly ItemRef[], at: Timestamp): Step<ReadSnapshotReply> {
+  #readSnapshot(refs: readonly ItemRef[], at: Timestamp): StepOutcome<ReadSnapshotReply> {
     const { line, marks, snapshots } = this.#options
     if (!snapshots.isOpen(at)) return TOO_OLD
     const items = refs.map((ref) => loadRef(this.#options, ref))
@@ -114,24 +114,24 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     const answer: ReadSnapshotReply = { verdict: 'read', results }
     const waitFor = items.flatMap((item, n) => (results[n]?.verdict === 'pending' ? [item.address] : []))
     if (waitFor.length > 0) return { answer, waitFor }
-    let settled: Promise<void> | undefined
+    let whenDurable: Promise<void> | undefined
     for (const item of items) {
       // Also where it was written later: a blind write from below would change what was read.
       marks.raise(item.address, at)
       const isCurrent = item.version === undefined || item.version <= at
-      settled = both(settled, isCurrent ? line.settledAt(item.address) : this.#settled(at))
+      whenDurable = both(whenDurable, isCurrent ? line.whenDurableAt(item.address) : this.#whenDurable(at))
     }
-    return { answer, settled }
+    return { answer, whenDurable }
   }
 
   rangeAt(request: RangeAtRequest): Promise<RangeAtReply> {
     const { at } = request
     if (at === 'uncommitted')
       return Promise.resolve({ verdict: 'read', page: pageIfCommitted(this.#options, request) })
-    return this.#options.patience.patiently(() => this.#rangeAt(request, at), asItIs)
+    return this.#options.retries.patiently(() => this.#rangeAt(request, at), asItIs)
   }
 
-  #rangeAt(request: RangeAtRequest, at: Timestamp): Step<RangeAtReply> {
+  #rangeAt(request: RangeAtRequest, at: Timestamp): StepOutcome<RangeAtReply> {
     const { snapshots, floors } = this.#options
     if (!snapshots.isOpen(at)) return TOO_OLD
     const space = request.itemSpace ?? request.space
@@ -142,22 +142,22 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     }
     floors.raise(space, at)
     const page = pageAt(this.#options, request, at)
-    return { answer: { verdict: 'read', page }, settled: this.#settled(at) }
+    return { answer: { verdict: 'read', page }, whenDurable: this.#whenDurable(at) }
   }
 
-  #settled(at: Timestamp): Promise<void> | undefined {
+  #whenDurable(at: Timestamp): Promise<void> | undefined {
     const { snapshots, line } = this.#options
-    const settled = snapshots.settled(at)
-    if (settled !== undefined) line.hurry(settled)
-    return settled
+    const whenDurable = snapshots.whenDurable(at)
+    if (whenDurable !== undefined) line.hurry(whenDurable)
+    return whenDurable
   }
 
   lockItems(request: LockRequest): Promise<LockReply> {
-    return this.#options.patience.patiently(() => this.#lockItems(request), asItIs)
+    return this.#options.retries.patiently(() => this.#lockItems(request), asItIs)
   }
 
-  #lockItems({ unit, items: refs, until }: LockRequest): Step<LockReply> {
-    const { locks, patience, cuts } = this.#options
+  #lockItems({ unit, items: refs, until }: LockRequest): StepOutcome<LockReply> {
+    const { locks, retries, cuts } = this.#options
     const items = refs.map((ref) => loadRef(this.#options, ref))
     for (const [n, item] of items.entries()) {
       const holder = locks.keptBy(item.address, unit) ?? writerOf(item)
@@ -169,15 +169,15 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     const taken = locks.take(addresses, unit, until)
     if (taken) cuts.pass()
     // Whoever waited for a younger unit's lock waits for an older one's now.
-    for (const address of taken ? addresses : []) patience.changed(address)
-    return { answer: { verdict: taken ? 'locked' : 'too-many' }, settled: undefined }
+    for (const address of taken ? addresses : []) retries.changed(address)
+    return { answer: { verdict: taken ? 'locked' : 'too-many' }, whenDurable: undefined }
   }
 
   unlockItems(request: { readonly unit: string; readonly items: readonly ItemRef[] }): Promise<void> {
-    const { locks, patience } = this.#options
+    const { locks, retries } = this.#options
     for (const { space, key } of request.items) {
       const address = inSpace(space, key.bytes)
-      if (locks.release(address, request.unit)) patience.changed(address)
+      if (locks.release(address, request.unit)) retries.changed(address)
     }
     return Promise.resolve()
   }

@@ -4,11 +4,11 @@
 //   past, prepared   .. b ...... d ......          the images it sees instead
 import type { KeyBytes, SpaceId, Timestamp } from '../../model/brand.js'
 import type { IndexShape } from '../../model/table.js'
-import { ifCommitted, wasAt } from '../../rules/visibility.js'
-import { loadItem, type LoadedItem, type TransactionState } from '../transactions/contended.js'
-import { entryKey } from '../node/entries.js'
-import type { PastImage } from './history.js'
-import { asBuffer, decodeRecord, encodeRecord } from '../../line/record.js'
+import { ifCommitted, wasAt } from '../../rules/units/visibility.js'
+import { loadItem, type LoadedItem, type TransactionState } from '../transactions/load-item.js'
+import { entryKey } from '../node/index-entries.js'
+import type { PastImage } from './past-images.js'
+import { asBuffer, decodeItemRecord, encodeItemRecord } from '../../line/record.js'
 import { type Bounds, boundsOf, inSpace, itemKeyAt, withoutSpace } from '../../line/spaces.js'
 import type { ItemRecord, RangeEntry, RangePage, RangeRequest } from '../node/storage-node.js'
 import type { RangeAtRequest } from './units.js'
@@ -104,7 +104,7 @@ export function preparedRecord(
   { state: { record } }: LoadedItem,
 ): ItemRecord | undefined {
   const lsn = record?.lsn ?? (0 as ItemRecord['lsn'])
-  return last.next && decodeRecord(encodeRecord(last.next, last.timestamp, lsn))
+  return last.next && decodeItemRecord(encodeItemRecord(last.next, last.timestamp, lsn))
 }
 
 /** Whether what is pending on the item would show in the range, with one outcome or the other. */
@@ -146,9 +146,9 @@ function recordAt(
   itemSpace: SpaceId | undefined,
   value: Uint8Array,
 ): ItemRecord | undefined {
-  if (itemSpace === undefined) return decodeRecord(value)
+  if (itemSpace === undefined) return decodeItemRecord(value)
   const stored = line.decided.get(inSpace(itemSpace, asBuffer(value).toString('latin1') as KeyBytes))
-  return stored === undefined ? undefined : decodeRecord(stored)
+  return stored === undefined ? undefined : decodeItemRecord(stored)
 }
 
 function pageOf(

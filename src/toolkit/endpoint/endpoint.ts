@@ -5,7 +5,7 @@
 //
 // Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import type { DirectUnits } from '../../port/direct-units.js'
+import type { DirectUnits } from '../../port/unit-port.js'
 import { callExtension, type SdkCommand, tellSends } from '../native/extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 import { loadSdk, type Sdk } from './sdk.js'

@@ -7,7 +7,7 @@
 // Items and keys are in the wire's form here (see values.ts).
 import type { TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
-import type { Action, ItemAddress, ReadEntry, ReadItem } from '../../port/direct-units.js'
+import type { UnitAction, ItemAddress, ReadEntry, ReadItem } from '../../port/unit-port.js'
 import type { Deadline } from '../unit/deadline.js'
 import type {
   CommitProtocol,
@@ -18,13 +18,13 @@ import type {
 } from '../unit/transactor.js'
 
 export type {
-  Action,
+  UnitAction,
   ActionExpressions,
   ItemAddress,
   ReadEntry,
   ReadItem,
   Version,
-} from '../../port/direct-units.js'
+} from '../../port/unit-port.js'
 
 /** What is known of a table: its key, and its indexes with what they project. */
 export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {
@@ -32,7 +32,7 @@ export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {
 }
 
 /** A query or scan as it is sent: the wire's words, without TableName's friends that a unit never uses. */
-export interface RangeRequest {
+export interface UnitRange {
   readonly table: string
   readonly index?: string
   /** Absent for a scan. */
@@ -50,16 +50,16 @@ export interface Page {
 }
 
 /** A range that was read, and how far. */
-export interface RangeEntry extends RangeRequest {
+export interface UnitRangeEntry extends UnitRange {
   /** The position of the last item that was looked at; absent where reading went to the end. */
   readonly end?: Item
 }
 
 /** All that a unit has done, at its end. */
-export interface UnitWork {
+export interface CommitWork {
   readonly reads: readonly ReadEntry[]
-  readonly ranges: readonly RangeEntry[]
-  readonly actions: readonly Action[]
+  readonly ranges: readonly UnitRangeEntry[]
+  readonly actions: readonly UnitAction[]
   readonly locks: readonly ItemAddress[]
 }
 
@@ -87,22 +87,22 @@ export interface CommitReport {
  * `Overloaded` and `AnswerLost` are tried again, everything else reaches the caller. `OutcomeUnknown` from `commit` is
  * never retried.
  */
-export interface Attempt {
+export interface AttemptPort {
   /** How the table's keys are made; synchronous where it is known already. */
   layout(table: string): TableLayout | Promise<TableLayout>
   /** In the order of the addresses. */
   get(addresses: readonly ItemAddress[], options: { readonly lock: boolean }): Promise<readonly ReadItem[]>
   /** From after `start`; at most `limit` items are looked at. */
-  page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page>
+  page(range: UnitRange, start: Item | undefined, limit: number | undefined): Promise<Page>
   /** Not called for a unit that wrote and checked nothing, unless `commitsReads`. */
-  commit(work: UnitWork): Promise<CommitReport>
+  commit(work: CommitWork): Promise<CommitReport>
   /** Reads of such a unit must be validated by a commit at this level, because they came from no snapshot. */
   readonly commitsReads: boolean
   /**
    * Before an error of the lambda or an abort surfaces: throws Conflict if what was read was not consistent. Absent
    * where reads come from a snapshot.
    */
-  validate?(work: UnitWork): Promise<void>
+  validate?(work: CommitWork): Promise<void>
   /** The attempt is over without a commit, or after a refused one: gives back what it holds. Never throws. */
   end(locks: readonly ItemAddress[]): void
   /** Resolves when what `end` began is done: everything that the attempt held is given back. */
@@ -120,7 +120,7 @@ export interface Attempt {
 
 /** A way to commit. */
 export interface Protocol {
-  attempt(start: AttemptStart): Attempt
+  attempt(start: AttemptStart): AttemptPort
   /** Before another attempt, unless the caller has a way of his own. */
   readonly backoffBaseMs?: number
   setup(): Promise<void>
@@ -135,9 +135,9 @@ export interface Protocol {
 
 export interface DetachedUnits {
   /** `port`: the attempt that this protocol has made for that start. */
-  detach(start: AttemptStart, work: UnitWork, port?: Attempt): Promise<void>
+  detach(start: AttemptStart, work: CommitWork, port?: AttemptPort): Promise<void>
   /** What `detach` has kept, and the options to go on with. */
-  resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }>
+  resume(id: string): Promise<{ readonly work: CommitWork; readonly options: TransactOptions }>
 }
 
 /** The commit of an earlier attempt, whose answer was lost, has taken effect after all. */

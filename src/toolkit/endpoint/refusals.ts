@@ -10,7 +10,7 @@
 // itself again, and tells of each through `CallOptions.sendFailed`.
 import { Conflict, LockTimeout, SnapshotTooOld } from '../errors.js'
 
-export type Verdict = 'refused' | 'busy' | 'unsent' | 'unsure' | 'misuse'
+export type SendVerdict = 'refused' | 'busy' | 'unsent' | 'unsure' | 'misuse'
 
 /** The members of an error that are looked at; any of them may be missing. */
 interface SentError {
@@ -77,7 +77,7 @@ const SOCKET = new Set([
   'ETIMEDOUT',
 ])
 
-export function verdictOf(error: unknown): Verdict {
+export function verdictOf(error: unknown): SendVerdict {
   const { name = '', code } = error as SentError
   if (BUSY.has(name)) return 'busy'
   if (UNSURE.has(name)) return 'unsure'
@@ -94,7 +94,7 @@ export function verdictOf(error: unknown): Verdict {
 }
 
 /** Throttling, a broken connection, a server that is being replaced: it may be over the next time. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { name = '', code, $fault } = error as SentError
   if (BUSY.has(name) || UNSURE.has(name)) return true
@@ -172,4 +172,4 @@ export const rethrown = (error: unknown): never => {
  *   }
  */
 export const isRetriable = (error: unknown): boolean =>
-  isRetriableAttempt(error) || error instanceof LockTimeout || isPassing(error)
+  isRetriableAttempt(error) || error instanceof LockTimeout || isTransient(error)

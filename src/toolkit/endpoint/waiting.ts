@@ -31,7 +31,7 @@ export const backoffOf =
     fraction(runtime) * Math.min(baseMs * 2 ** attempt, unitLimits.backoffMaxMs)
 
 /** Turns for a bounded number at a time, first come, first served. */
-export class Turns {
+export class ConcurrencyLimit {
   readonly #most: number
   #busy = 0
   #queue: (() => void)[] = []

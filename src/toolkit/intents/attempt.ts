@@ -6,31 +6,40 @@
 import { validationError } from '../../model/errors.js'
 import type { Item } from '../../model/value.js'
 import type {
-  Attempt,
+  AttemptPort,
   AttemptStart,
   CommitReport,
   ItemAddress,
   Page,
-  RangeRequest,
+  UnitRange,
   ReadItem,
   TableLayout,
-  UnitWork,
+  CommitWork,
 } from '../endpoint/protocol.js'
 import { OutcomeUnknown } from '../errors.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { commitByIntents } from './commit.js'
 import { guardedWork, SeenGuards } from './guards.js'
 import { intentLimits } from './limits.js'
-import { Locks } from './locks.js'
-import { Looker } from './look.js'
-import { isRefusal, lockOf, lookAt, type Member, memberOf, shapeOf, type Work, workOf } from './members.js'
-import { Progress } from './progress.js'
-import { readPage, refuseIndex, type SeenPage } from './ranges.js'
+import { LockIntents } from './locks.js'
+import { ItemReader } from './look.js'
+import {
+  isUnitRefusal,
+  lockOf,
+  lookAt,
+  type IntentParticipant,
+  memberOf,
+  summaryOf,
+  type Work,
+  workOf,
+} from './participants.js'
+import { CommitProgress } from './commit-progress.js'
+import { readRangePage, refuseIndex, type SeenPage } from './ranges.js'
 import { findRecords } from './record-table.js'
 import type { Header } from './records.js'
-import { type Means, type Party, pathOf } from './rules.js'
+import { type Means, type Party, commitWayOf } from './rules.js'
 import { commitSingle } from './single.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 import { commitByTransact } from './transact.js'
 import { isBare, validate, type Observed } from './validate.js'
 
@@ -47,18 +56,18 @@ export interface Resumed {
   readonly guards: readonly Observed[]
 }
 
-export class IntentsAttempt implements Attempt {
-  readonly #space: Space
+export class IntentsAttempt implements AttemptPort {
+  readonly #space: IntentsContext
   readonly #start: AttemptStart
   readonly #ways: Ways
-  readonly #usage: Usage = { requests: 0, capacity: 0 }
+  readonly #usage: RequestUsage = { requests: 0, capacity: 0 }
   readonly #me: Party & { readonly once: boolean }
   readonly #pages: SeenPage[]
   readonly #guards: SeenGuards
-  readonly #locks: Locks
+  readonly #locks: LockIntents
   #isDetached = false
 
-  constructor(space: Space, start: AttemptStart, ways: Ways, resumed?: Resumed) {
+  constructor(space: IntentsContext, start: AttemptStart, ways: Ways, resumed?: Resumed) {
     this.#space = space
     this.#start = start
     this.#ways = ways
@@ -70,14 +79,14 @@ export class IntentsAttempt implements Attempt {
     }
     this.#pages = [...(resumed?.pages ?? [])]
     this.#guards = new SeenGuards(resumed?.guards ?? [])
-    this.#locks = new Locks(space, this.#me, this.#usage, resumed?.header)
+    this.#locks = new LockIntents(space, this.#me, this.#usage, resumed?.header)
   }
 
   get commitsReads(): boolean {
     return this.#validates
   }
 
-  get usage(): Usage {
+  get usage(): RequestUsage {
     return this.#usage
   }
 
@@ -89,7 +98,7 @@ export class IntentsAttempt implements Attempt {
     return this.#guards
   }
 
-  get locks(): Locks {
+  get locks(): LockIntents {
     return this.#locks
   }
 
@@ -114,18 +123,18 @@ export class IntentsAttempt implements Attempt {
   ): Promise<readonly ReadItem[]> {
     if (lock) {
       const { timeoutMs } = this.#start
-      return this.#locks.lock(addresses, new Progress(this.#nowMs, timeoutMs, timeoutMs))
+      return this.#locks.lock(addresses, new CommitProgress(this.#nowMs, timeoutMs, timeoutMs))
     }
-    const looks = await new Looker(this.#space, this.#usage, this.#me.id).items(addresses)
+    const looks = await new ItemReader(this.#space, this.#usage, this.#me.id).items(addresses)
     return looks.map(readItem)
   }
 
-  async page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page> {
+  async page(range: UnitRange, start: Item | undefined, limit: number | undefined): Promise<Page> {
     const layout = await this.layout(range.table)
     refuseIndex(layout, range, this.#start.isolation)
     const isGuarded =
       this.#validates && (await this.#guards.look(this.#space, layout, range, this.#me.id, this.#usage))
-    const { page, seen } = await readPage(
+    const { page, seen } = await readRangePage(
       this.#space,
       layout,
       { range, start, limit },
@@ -136,12 +145,12 @@ export class IntentsAttempt implements Attempt {
     return page
   }
 
-  async commit(unit: UnitWork): Promise<CommitReport> {
+  async commit(unit: CommitWork): Promise<CommitReport> {
     try {
       return await this.#commit(unit)
     } catch (error) {
       // What the unit itself is blamed for may come from reads that did not fit together.
-      if (isRefusal(error)) await this.validate(unit)
+      if (isUnitRefusal(error)) await this.validate(unit)
       // The id of this attempt: of the unit itself `outcome` could not say that it was cancelled for good.
       if (error instanceof OutcomeUnknown && error.id === this.#start.id && !this.#me.once)
         throw new OutcomeUnknown(error.message, attemptId(error.id, this.#start.attempt), { cause: error })
@@ -149,8 +158,8 @@ export class IntentsAttempt implements Attempt {
     }
   }
 
-  async #commit(unit: UnitWork): Promise<CommitReport> {
-    const time = Progress.ofCommit(this.#nowMs, this.#space.patience)
+  async #commit(unit: CommitWork): Promise<CommitReport> {
+    const time = CommitProgress.ofCommit(this.#nowMs, this.#space.patience)
     if (unit.actions.length > 0 && this.#ways.intents) await findRecords(this.#space)
     const guarded = await guardedWork(this.#space, unit, await this.#guards.all())
     let work = await workOf(this.#space, guarded, this.#validates, this.#usage)
@@ -188,15 +197,15 @@ export class IntentsAttempt implements Attempt {
     }
   }
 
-  #path(work: Work): ReturnType<typeof pathOf> {
-    const shape = shapeOf(work, this.#validates ? this.#pages.length : 0, this.#locks.header !== undefined)
+  #path(work: Work): ReturnType<typeof commitWayOf> {
+    const shape = summaryOf(work, this.#validates ? this.#pages.length : 0, this.#locks.header !== undefined)
     const means: Means = {
       single: this.#ways.single,
       transact: this.#ways.transact,
       transactMax: intentLimits.transactMax,
       transactBytesMax: intentLimits.transactBytesMax,
     }
-    const path = pathOf(shape, means)
+    const path = commitWayOf(shape, means)
     if (path === 'intents' && !this.#ways.intents)
       throw validationError(
         'this unit does not fit into one TransactWriteItems: it has too many items or bytes, read a range, or read ' +
@@ -207,9 +216,9 @@ export class IntentsAttempt implements Attempt {
 
   async #byIntents(
     work: Work,
-    writes: readonly Member[],
+    writes: readonly IntentParticipant[],
     pages: readonly SeenPage[],
-    time: Progress,
+    time: CommitProgress,
   ): Promise<void> {
     // Absence and images are only certain under a lock; versions can be looked at again.
     const versioned = work.observed.filter((seen) => !isBare(seen))
@@ -232,11 +241,15 @@ export class IntentsAttempt implements Attempt {
     )
   }
 
-  async #asMembers(observed: readonly Observed[]): Promise<Member[]> {
+  async #asMembers(observed: readonly Observed[]): Promise<IntentParticipant[]> {
     return Promise.all(observed.map(async (seen) => lockOf(seen, await this.layout(seen.table))))
   }
 
-  async #readAgain(items: readonly Observed[], pages: readonly SeenPage[], time: Progress): Promise<void> {
+  async #readAgain(
+    items: readonly Observed[],
+    pages: readonly SeenPage[],
+    time: CommitProgress,
+  ): Promise<void> {
     // One item alone is what it was at one moment; the rows of a page need not be.
     const rows = pages.length + items.filter(({ isGuard }) => isGuard === true).length
     if (rows === 0 && items.length < 2) return
@@ -244,13 +257,13 @@ export class IntentsAttempt implements Attempt {
     await validate(this.#space, { items, pages }, me, this.#usage)
   }
 
-  async validate({ reads }: UnitWork): Promise<void> {
+  async validate({ reads }: CommitWork): Promise<void> {
     if (!this.#validates) return
     const items = reads.map(({ version, ...read }) => ({
       ...read,
       ...(version !== undefined && { version: String(version) }),
     }))
-    const time = Progress.ofCommit(this.#nowMs, this.#space.patience)
+    const time = CommitProgress.ofCommit(this.#nowMs, this.#space.patience)
     await this.#readAgain([...items, ...(await this.#guards.all())], this.#pages, time)
   }
 

@@ -7,10 +7,10 @@ import type { EndpointInput, EndpointOperation, EndpointOutput } from '../endpoi
 import { Conflict } from '../errors.js'
 import { namingTables } from '../endpoint/naming.js'
 import { AnswerLost, isTurnedAway, Overloaded, sendsOf, timedOut, verdictOf } from '../endpoint/refusals.js'
-import { Turns } from '../endpoint/waiting.js'
+import { ConcurrencyLimit } from '../endpoint/waiting.js'
 import { intentLimits } from './limits.js'
 
-export type Reply<Name extends EndpointOperation> =
+export type CallReply<Name extends EndpointOperation> =
   | { readonly ok: true; readonly output: EndpointOutput<Name> }
   | {
       readonly ok: false
@@ -29,7 +29,7 @@ export interface Refusal extends Error {
   }[]
 }
 
-export interface Usage {
+export interface RequestUsage {
   requests: number
   capacity: number
 }
@@ -44,13 +44,13 @@ export class Caller {
   readonly #endpoint: Endpoint
   readonly #runtime: Runtime
   readonly #requestMs: number
-  readonly #turns: Turns
+  readonly #turns: ConcurrencyLimit
 
   constructor(endpoint: Endpoint, runtime: Runtime, settings: CallerSettings = {}) {
     this.#endpoint = endpoint
     this.#runtime = runtime
     this.#requestMs = settings.requestMs ?? intentLimits.requestMs
-    this.#turns = new Turns(settings.parallelism ?? intentLimits.parallelMax, 'parallelism')
+    this.#turns = new ConcurrencyLimit(settings.parallelism ?? intentLimits.parallelMax, 'parallelism')
   }
 
   get runtime(): Runtime {
@@ -78,8 +78,8 @@ export class Caller {
   async send<Name extends EndpointOperation>(
     operation: Name,
     input: EndpointInput<Name>,
-    usage: Usage,
-  ): Promise<Reply<Name>> {
+    usage: RequestUsage,
+  ): Promise<CallReply<Name>> {
     let repeated = false
     let last: unknown
     for (let sends = 1; sends <= intentLimits.sendsMax; sends++) {
@@ -121,7 +121,7 @@ export class Caller {
   async read<Name extends EndpointOperation>(
     operation: Name,
     input: EndpointInput<Name>,
-    usage: Usage,
+    usage: RequestUsage,
   ): Promise<EndpointOutput<Name>> {
     const reply = await this.send(operation, input, usage)
     if (!reply.ok) throw reply.error

@@ -16,26 +16,26 @@ import { Conflict, OutcomeUnknown, WriteLost } from '../errors.js'
 import { described } from '../unit/steps.js'
 import { fromSdkItem, unmarshallItem } from '../values/values.js'
 import { AnswerLost } from '../endpoint/refusals.js'
-import type { Usage } from './caller.js'
-import { cancel, decide, type Decision, markDone, readHeader } from './headers.js'
+import type { RequestUsage } from './caller.js'
+import { cancel, decide, type HeaderFate, markDone, readHeader } from './headers.js'
 import { depthOf } from './images.js'
 import { intentLimits } from './limits.js'
-import type { Member } from './members.js'
-import { beating, type Progress } from './progress.js'
+import type { IntentParticipant } from './participants.js'
+import { beating, type CommitProgress } from './commit-progress.js'
 import { proveRecords, withoutRight } from './record-table.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
 import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, isWriteLost, type Party } from './rules.js'
 import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
-import { inParallel, readOne, type Space } from './space.js'
+import { inParallel, readOne, type IntentsContext } from './context.js'
 import { divided, NO_PARTICIPANTS, participantsOf, type Spill, spillsOf, writeSpill } from './spill.js'
 
-export interface Plan {
+export interface CommitPlan {
   readonly me: Party & { readonly once: boolean }
-  readonly members: readonly Member[]
+  readonly members: readonly IntentParticipant[]
   readonly patienceMs: number
   /** No decision to commit is sent once it is over. */
-  readonly time: Progress
+  readonly time: CommitProgress
   /** The header that the transaction has already. */
   readonly begun?: Header
   /** Throws what must keep the unit from being committed, once every intent is placed. */
@@ -44,7 +44,7 @@ export interface Plan {
 
 /** One member with its intent, and the item as it was when the intent was placed. */
 interface Placing {
-  readonly member: Member
+  readonly member: IntentParticipant
   intent: Intent
   /** Set when the intent is known to be there; `attempted` when it may be. */
   attempted: boolean
@@ -52,15 +52,19 @@ interface Placing {
 }
 
 /** Resolves when the transaction is committed. Finishing goes on behind. */
-export async function commitByIntents(space: Space, plan: Plan, usage: Usage): Promise<void> {
+export async function commitByIntents(
+  space: IntentsContext,
+  plan: CommitPlan,
+  usage: RequestUsage,
+): Promise<void> {
   const transaction = new Transaction(space, plan, usage)
   await transaction.run()
 }
 
 class Transaction {
-  readonly #space: Space
-  readonly #plan: Plan
-  readonly #usage: Usage
+  readonly #space: IntentsContext
+  readonly #plan: CommitPlan
+  readonly #usage: RequestUsage
   readonly #header: Header
   readonly #placings: readonly Placing[]
   readonly #spills: readonly Spill[]
@@ -69,7 +73,7 @@ class Transaction {
   /** The header is there, before everything else. */
   #isBegun = false
 
-  constructor(space: Space, plan: Plan, usage: Usage) {
+  constructor(space: IntentsContext, plan: CommitPlan, usage: RequestUsage) {
     this.#space = space
     this.#plan = plan
     this.#usage = usage
@@ -89,7 +93,7 @@ class Transaction {
       id: me.id,
       state: 'pending',
       turn,
-      stamp: stampOf(space),
+      stamp: newStamp(space),
       since: me.since,
       patienceMs,
       items,
@@ -122,7 +126,7 @@ class Transaction {
     this.#answer(await decide(this.#space, this.#header, this.#usage))
   }
 
-  #answer(decision: Decision): void {
+  #answer(decision: HeaderFate): void {
     const { id } = this.#header
     switch (decision) {
       case 'committed':
@@ -231,7 +235,7 @@ class Transaction {
   }
 
   /** Before anything is undone, the header says so. */
-  async #cancelled(cause: unknown): Promise<Decision> {
+  async #cancelled(cause: unknown): Promise<HeaderFate> {
     const { id } = this.#header
     try {
       const fate = await cancel(this.#space, this.#header, this.#usage)
@@ -261,7 +265,7 @@ class Transaction {
   }
 
   /** The intent was gone: somebody else has carried it out, or a plain writer has destroyed it. */
-  async #lookFor(member: Member, usage: Usage): Promise<void> {
+  async #lookFor(member: IntentParticipant, usage: RequestUsage): Promise<void> {
     const { id } = this.#header
     const stored = storedOf(await readOne(this.#space.caller, member, usage))
     const before = member.base.kind === 'version' ? member.base.version : undefined
@@ -281,7 +285,7 @@ class Transaction {
   }
 
   /** Items that were locked in an earlier turn and are no members of this one. */
-  async #dropLocks(usage: Usage): Promise<void> {
+  async #dropLocks(usage: RequestUsage): Promise<void> {
     const { begun } = this.#plan
     const locked = begun === undefined ? [] : await participantsOf(this.#space, begun, usage)
     await inParallel(locked, async (address) => {
@@ -293,7 +297,7 @@ class Transaction {
   }
 
   /** In the item if there is room, in records otherwise. */
-  #redoOf({ redo, expected, key }: Member, spills: Spill[]): Redo {
+  #redoOf({ redo, expected, key }: IntentParticipant, spills: Spill[]): Redo {
     if (redo.act !== 'write') return redo
     const bytes = itemBytes(expected ?? key) + itemBytes(redo.set) + intentLimits.intentBytesMax
     const fits = bytes <= intentLimits.itemBytesMax && redo.remove.length <= intentLimits.updateAttributesMax
@@ -306,7 +310,7 @@ class Transaction {
   }
 }
 
-const writeLost = ({ table, key }: Member, id: string): WriteLost =>
+const writeLost = ({ table, key }: IntentParticipant, id: string): WriteLost =>
   new WriteLost(
     `The write of transaction ${id} to ${described({ table, key })} cannot be found: a plain writer has replaced or deleted ` +
       'the item while it was locked (or at once after somebody else had carried the write out). Plain writers must carry ' +
@@ -319,6 +323,6 @@ const superseded = (id: string): OutcomeUnknown =>
   new OutcomeUnknown(`another coordinator has gone on with transaction ${id}`, id)
 
 /** Unlike any other, so that everybody sees that somebody works on the transaction. */
-export function stampOf({ caller }: Space): string {
+export function newStamp({ caller }: IntentsContext): string {
   return Buffer.from(caller.runtime.randomBytes(9)).toString('base64url')
 }

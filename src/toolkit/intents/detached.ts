@@ -3,18 +3,18 @@
 // it is committed.
 import { parseItem } from '../../model/parse-value.js'
 import { Conflict, UnitNotFound } from '../errors.js'
-import type { AttemptStart, DetachedUnits, UnitWork } from '../endpoint/protocol.js'
+import type { AttemptStart, DetachedUnits, CommitWork } from '../endpoint/protocol.js'
 import type { IsolationLevel, TransactOptions } from '../unit/transactor.js'
 import type { IntentsAttempt, Resumed } from './attempt.js'
 import { readHeader } from './headers.js'
 import { findRecords } from './record-table.js'
 import type { SeenPage } from './ranges.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 import { readSpills, spillsOf, writeSpill } from './spill.js'
 import type { Observed } from './validate.js'
 
 interface Kept {
-  readonly work: UnitWork
+  readonly work: CommitWork
   readonly pages: readonly SeenPage[]
   readonly guards?: readonly Observed[]
   readonly isolation: IsolationLevel
@@ -26,7 +26,7 @@ const PLAN_RECORDS_MAX = 100
 const planStart = (turn: number): number => turn * PLAN_RECORDS_MAX
 
 export function detachedUnits(
-  space: Space,
+  space: IntentsContext,
   parts: {
     readonly attemptOf: (start: AttemptStart) => IntentsAttempt | undefined
     readonly resumed: (id: string, resumed: Resumed) => void
@@ -69,7 +69,7 @@ export function detachedUnits(
 }
 
 /** JSON loses nothing of an item but an attribute named `__proto__`, which parseItem keeps. */
-function parsedWork(work: UnitWork): UnitWork {
+function parsedWork(work: CommitWork): CommitWork {
   const addressed = <T extends { readonly key: unknown }>(one: T) => ({ ...one, key: parseItem(one.key) })
   return {
     ...work,

@@ -1,13 +1,13 @@
 // What an action does to an image, decided on the client with the store's own expression language, so that nothing can
 // go wrong any more when the decision has been taken: sizes, keys and the keys of indexes are looked at here.
+import { keyAttributesOf } from '../../model/table.js'
 import { applyUpdate, evaluateCondition, openExpressions } from '../../expression/expression.js'
 import { DynamoError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import type { KeyAttribute } from '../../model/table.js'
-import type { Action, TableLayout } from '../endpoint/protocol.js'
-import { keyOf } from './images.js'
+import type { UnitAction, TableLayout } from '../endpoint/protocol.js'
 import { INTENT, VERSION } from './records.js'
 
 export type Evaluation =
@@ -16,7 +16,11 @@ export type Evaluation =
   | { readonly verdict: 'condition' }
   | { readonly verdict: 'invalid'; readonly message: string }
 
-export function evaluateAction(action: Action, layout: TableLayout, before: Item | undefined): Evaluation {
+export function evaluateAction(
+  action: UnitAction,
+  layout: TableLayout,
+  before: Item | undefined,
+): Evaluation {
   try {
     const { condition, update, names, values } = action.expressions
     const expressions = openExpressions({
@@ -38,7 +42,7 @@ export function evaluateAction(action: Action, layout: TableLayout, before: Item
         if (update === undefined) return checked(before ?? action.key, layout)
         const result = applyUpdate(expressions.update(update), before, action.key)
         if ('refusal' in result) return { verdict: 'invalid', message: result.refusal }
-        const key = keyOf(layout.key, result.item)
+        const key = keyAttributesOf(layout.key, result.item)
         for (const name of Object.keys(action.key)) {
           if (JSON.stringify(attribute(key, name)) !== JSON.stringify(attribute(action.key, name)))
             return {

@@ -9,13 +9,13 @@
 import { createHash } from 'node:crypto'
 import { openExpressions } from '../../expression/expression.js'
 import { type AttributeValue, attribute, type Item } from '../../model/value.js'
-import type { Action, ItemAddress, RangeRequest, TableLayout, UnitWork } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, UnitRange, TableLayout, CommitWork } from '../endpoint/protocol.js'
 import type { GuardUse } from '../unit/transactor.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { addressText } from './images.js'
-import { Looker } from './look.js'
+import { ItemReader } from './look.js'
 import { GUARD_PART, recordKey } from './records.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 import type { Observed } from './validate.js'
 
 export type Guards = Readonly<Record<string, GuardUse>>
@@ -51,11 +51,11 @@ export class SeenGuards {
 
   /** False where this range has no guard that is relied on: it must be read again. */
   async look(
-    space: Space,
+    space: IntentsContext,
     layout: TableLayout,
-    range: RangeRequest,
+    range: UnitRange,
     mine: string,
-    usage: Usage,
+    usage: RequestUsage,
   ): Promise<boolean> {
     if (space.guards[range.table] !== 'rely' || range.keyCondition === undefined) return false
     assertPartitions(layout)
@@ -88,12 +88,12 @@ export class SeenGuards {
 }
 
 async function lookAtGuard(
-  space: Space,
+  space: IntentsContext,
   address: ItemAddress,
   mine: string,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<Observed> {
-  const [look] = await new Looker(space, usage, mine).items([address])
+  const [look] = await new ItemReader(space, usage, mine).items([address])
   const { item, version } = look!
   return {
     ...address,
@@ -105,10 +105,10 @@ async function lookAtGuard(
 
 /** The work of a unit with the guards that it has seen among its reads, and those that it must write among its actions. */
 export async function guardedWork(
-  space: Space,
-  unit: UnitWork,
+  space: IntentsContext,
+  unit: CommitWork,
   seen: readonly Observed[],
-): Promise<UnitWork> {
+): Promise<CommitWork> {
   const touched = new Map<string, ItemAddress>()
   for (const { kind, table, key } of unit.actions) {
     if (kind === 'check' || space.guards[table] === undefined) continue
@@ -125,7 +125,7 @@ export async function guardedWork(
   }
 }
 
-const touching = (address: ItemAddress): Action => ({
+const touching = (address: ItemAddress): UnitAction => ({
   ...address,
   kind: 'update',
   expressions: {},

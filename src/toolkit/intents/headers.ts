@@ -2,23 +2,27 @@
 import { type Header, headerKey, headerOf } from './records.js'
 import { cancelRequest, commitRequest, doneRequest } from './requests.js'
 import { AnswerLost } from '../endpoint/refusals.js'
-import type { Usage } from './caller.js'
-import { readOne, type Space } from './space.js'
+import type { RequestUsage } from './caller.js'
+import { readOne, type IntentsContext } from './context.js'
 
-export async function readHeader(space: Space, id: string, usage: Usage): Promise<Header | undefined> {
+export async function readHeader(
+  space: IntentsContext,
+  id: string,
+  usage: RequestUsage,
+): Promise<Header | undefined> {
   const item = await readOne(space.caller, { table: space.records, key: headerKey(id) }, usage)
   return item === undefined ? undefined : headerOf(item)
 }
 
 /** What tells one state of a header from another. */
-export const stampOf = (header: Header | undefined): string =>
+export const headerState = (header: Header | undefined): string =>
   header === undefined
     ? 'absent'
     : `${header.state} ${header.stamp} ${header.beat ?? 0} ${String(header.done)}`
 
 /** How long the transaction has not moved. */
-export function unchangedMs(space: Space, id: string, header: Header | undefined): number {
-  return space.watch.unchangedMs(id, stampOf(header), space.caller.nowMs())
+export function unchangedMs(space: IntentsContext, id: string, header: Header | undefined): number {
+  return space.watch.unchangedMs(id, headerState(header), space.caller.nowMs())
 }
 
 /**
@@ -26,9 +30,9 @@ export function unchangedMs(space: Space, id: string, header: Header | undefined
  * tombstone. Throws AnswerLost if nobody answers.
  */
 export async function cancel(
-  space: Space,
+  space: IntentsContext,
   { id, patienceMs }: { readonly id: string; readonly patienceMs: number },
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<Header | 'cancelled'> {
   const { caller, records } = space
   const reply = await caller.send('UpdateItem', cancelRequest(records, id, patienceMs), usage)
@@ -39,14 +43,14 @@ export async function cancel(
   return header?.state === 'committed' ? header : 'cancelled'
 }
 
-export type Decision = 'committed' | 'cancelled' | 'superseded' | 'unknown'
+export type HeaderFate = 'committed' | 'cancelled' | 'superseded' | 'unknown'
 
 /** Commits, if nobody has decided otherwise or changed the plan. Throws only where the request did nothing. */
 export async function decide(
-  space: Space,
+  space: IntentsContext,
   header: Pick<Header, 'id' | 'turn' | 'stamp' | 'patienceMs'>,
-  usage: Usage,
-): Promise<Decision> {
+  usage: RequestUsage,
+): Promise<HeaderFate> {
   const { caller, records } = space
   const reply = await caller
     .send('UpdateItem', commitRequest(records, header), usage)
@@ -71,12 +75,12 @@ export async function decide(
   }
 }
 
-function judged(found: Header | undefined, mine: Pick<Header, 'turn'>): Decision {
+function judged(found: Header | undefined, mine: Pick<Header, 'turn'>): HeaderFate {
   if (found?.state !== 'committed') return 'cancelled'
   return found.turn === mine.turn ? 'committed' : 'superseded'
 }
 
-export async function markDone(space: Space, id: string, usage: Usage): Promise<void> {
+export async function markDone(space: IntentsContext, id: string, usage: RequestUsage): Promise<void> {
   const reply = await space.caller.send('UpdateItem', doneRequest(space.records, id), usage)
   if (reply.ok) space.done.add(id)
   else if (reply.error.name !== 'ConditionalCheckFailedException') throw reply.error

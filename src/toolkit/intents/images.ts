@@ -7,7 +7,6 @@ import {
   type Item,
   type MutableItem,
 } from '../../model/value.js'
-import type { KeySchema } from '../../model/table.js'
 import type { Redo } from './records.js'
 
 type Write = Extract<Redo, { act: 'write' }>
@@ -33,16 +32,6 @@ export function applyRedo(before: Item, redo: Redo): Item {
     if (!remove.includes(name)) setAttribute(after, name, attribute(before, name)!)
   for (const name of Object.keys(redo.set)) setAttribute(after, name, attribute(redo.set, name)!)
   return after
-}
-
-export function keyOf(schema: KeySchema, item: Item): Item {
-  const key: MutableItem = {}
-  for (const part of [schema.partition, schema.sort]) {
-    if (part === undefined) continue
-    const value = attribute(item, part.name)
-    if (value !== undefined) setAttribute(key, part.name, value)
-  }
-  return key
 }
 
 /** Names an item within a transaction: the same for the same item, whatever the order of its key's attributes. */

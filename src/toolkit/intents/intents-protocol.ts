@@ -16,11 +16,11 @@ import { Caller, type CallerSettings } from './caller.js'
 import { detachedUnits } from './detached.js'
 import type { Guards } from './guards.js'
 import { readHeader } from './headers.js'
-import { defaultPatience, intentLimits, type Patience } from './limits.js'
+import { defaultPatience, intentLimits, type IntentsPatience } from './limits.js'
 import { headerKey, headerOf } from './records.js'
 import { fateOf } from './rules.js'
 import { setupRecords } from './setup.js'
-import { openSpace, readRaw, type Space } from './space.js'
+import { openContext, readRaw, type IntentsContext } from './context.js'
 import { sweep } from './sweep.js'
 
 export const RECORDS = 'seriatim-transactions'
@@ -28,7 +28,7 @@ export const RECORDS = 'seriatim-transactions'
 export interface IntentsOptions {
   /** The table of transaction records. */
   readonly record?: string
-  readonly patience?: Partial<Patience>
+  readonly patience?: Partial<IntentsPatience>
   readonly requests?: CallerSettings
   /** Told of writes that plain writers have destroyed. */
   readonly onError?: (error: unknown) => void
@@ -47,7 +47,7 @@ export function intentsProtocol(
 ): IntentsProtocol {
   const patience = { ...defaultPatience, ...options.patience }
   const records = options.record ?? RECORDS
-  const space = openSpace(new Caller(endpoint, runtime, options.requests), {
+  const space = openContext(new Caller(endpoint, runtime, options.requests), {
     records,
     patience,
     guards: options.guards ?? {},
@@ -64,12 +64,12 @@ export function intentsProtocol(
 export class IntentsProtocol implements Protocol {
   readonly ordersLikeSeriatim = false
   readonly detached: DetachedUnits
-  readonly #space: Space
+  readonly #space: IntentsContext
   readonly #ways: Ways
   readonly #resumed = new Map<string, Resumed>()
   readonly #attempts = new WeakMap<AttemptStart, IntentsAttempt>()
 
-  constructor(space: Space, ways: Ways) {
+  constructor(space: IntentsContext, ways: Ways) {
     this.#space = space
     this.#ways = ways
     this.detached = detachedUnits(space, {

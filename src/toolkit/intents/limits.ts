@@ -33,7 +33,7 @@ export const intentLimits = {
 } as const
 
 /** How long others are waited for. All of it is measured on the clock of whoever waits. */
-export interface Patience {
+export interface IntentsPatience {
   /** An older transaction waits so long for a younger one before it cancels it. */
   readonly graceMs: number
   /** A younger transaction waits so long for an older one before it gives up. */
@@ -54,7 +54,7 @@ export interface Patience {
 }
 
 /** With what a caller has said: a transaction that others lose patience with sooner beats sooner. */
-export function patienceOf(told: Partial<Patience>): Partial<Patience> {
+export function patienceOf(told: Partial<IntentsPatience>): Partial<IntentsPatience> {
   for (const [name, ms] of Object.entries(told))
     if (ms !== undefined && !(ms > 0)) throw new RangeError(`patience.${name} is a number above 0, not ${ms}`)
   const { stalledMs = defaultPatience.stalledMs } = told
@@ -66,7 +66,7 @@ export const commitLimits = {
   totalMs: 600_000,
 } as const
 
-export const defaultPatience: Patience = {
+export const defaultPatience: IntentsPatience = {
   graceMs: 100,
   waitMs: 2_000,
   stalledMs: 10_000,

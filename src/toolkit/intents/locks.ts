@@ -5,34 +5,34 @@ import { sameItem } from '../../model/compare.js'
 import { Conflict } from '../errors.js'
 import type { ItemAddress, ReadItem } from '../endpoint/protocol.js'
 import { fromSdkItem } from '../values/values.js'
-import type { Usage } from './caller.js'
-import { stampOf } from './commit.js'
+import type { RequestUsage } from './caller.js'
+import { newStamp } from './commit.js'
 import { cancel, readHeader } from './headers.js'
 import { intentLimits } from './limits.js'
-import { Looker } from './look.js'
-import type { Progress } from './progress.js'
+import { ItemReader } from './look.js'
+import type { CommitProgress } from './commit-progress.js'
 import { findRecords, withoutRight } from './record-table.js'
 import { type Header, type Intent, storedOf } from './records.js'
 import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
 import { committedOf, type Party } from './rules.js'
 import { changed, finishAll, inTheWay, makeRoom } from './settle.js'
-import { inParallel, type Space } from './space.js'
+import { inParallel, type IntentsContext } from './context.js'
 import { divided, NO_PARTICIPANTS, writeSpill } from './spill.js'
 
 /** What changes with a new turn. */
 type Saved = { readonly added?: readonly ItemAddress[] } & Partial<Pick<Header, 'plan' | 'planFirst'>>
 
-export class Locks {
-  readonly #space: Space
+export class LockIntents {
+  readonly #space: IntentsContext
   readonly #me: Party & { readonly once: boolean }
-  readonly #usage: Usage
+  readonly #usage: RequestUsage
   #header: Header | undefined
   #released: Promise<void> = Promise.resolve()
 
   constructor(
-    space: Space,
+    space: IntentsContext,
     me: Party & { readonly once: boolean },
-    usage: Usage,
+    usage: RequestUsage,
     header: Header | undefined,
   ) {
     this.#space = space
@@ -47,7 +47,7 @@ export class Locks {
   }
 
   /** Locks them and says what they are. Throws Conflict where an older transaction does not give way. */
-  async lock(addresses: readonly ItemAddress[], time: Progress): Promise<readonly ReadItem[]> {
+  async lock(addresses: readonly ItemAddress[], time: CommitProgress): Promise<readonly ReadItem[]> {
     const header = await this.save({ added: addresses.map(({ table, key }) => ({ table, key })) })
     const read: ReadItem[] = []
     await inParallel([...addresses.entries()], async ([at, address]) => {
@@ -66,7 +66,7 @@ export class Locks {
       id: this.#me.id,
       state: 'pending',
       turn: (known?.turn ?? 0) + 1,
-      stamp: stampOf(this.#space),
+      stamp: newStamp(this.#space),
       since: this.#me.since,
       patienceMs: patience.detachedMs,
       ...participants,
@@ -97,12 +97,12 @@ export class Locks {
     return next
   }
 
-  async #lockOne(address: ItemAddress, header: Header, time: Progress): Promise<ReadItem> {
+  async #lockOne(address: ItemAddress, header: Header, time: CommitProgress): Promise<ReadItem> {
     const { caller, layouts } = this.#space
     const { key: schema } = await layouts.of(address.table)
     const { id, turn, since, patienceMs } = header
     for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
-      const [look] = await new Looker(this.#space, this.#usage, id).items([address])
+      const [look] = await new ItemReader(this.#space, this.#usage, id).items([address])
       const { item, version } = look!
       const base = baseOf(item, version)
       const intent: Intent = {

@@ -2,14 +2,14 @@
 // header says. No reader waits, and none sees half of a transaction that is not decided.
 import type { Item } from '../../model/value.js'
 import type { ItemAddress } from '../endpoint/protocol.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { readHeader } from './headers.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf } from './records.js'
 import { committedOf, type Effective, effectiveOf, settlementOf } from './rules.js'
-import { inParallel, readOne, readRaw, type Space } from './space.js'
+import { inParallel, readOne, readRaw, type IntentsContext } from './context.js'
 import { redoOfIntent } from './spill.js'
 
-export interface Look extends Effective {
+export interface SeenItem extends Effective {
   /** As it is in the table. */
   readonly stored?: Stored
   /** Of a transaction, not my own, that is not decided: it may change this item any moment. */
@@ -17,26 +17,29 @@ export interface Look extends Effective {
 }
 
 /** Headers are read once for all items that are looked at together. */
-export class Looker {
-  readonly #space: Space
-  readonly #usage: Usage
+export class ItemReader {
+  readonly #space: IntentsContext
+  readonly #usage: RequestUsage
   /** My own transaction: its intents hide nothing. */
   readonly #mine: string | undefined
   readonly #headers = new Map<string, Promise<Header | undefined>>()
 
-  constructor(space: Space, usage: Usage, mine?: string) {
+  constructor(space: IntentsContext, usage: RequestUsage, mine?: string) {
     this.#space = space
     this.#usage = usage
     this.#mine = mine
   }
 
-  async items(addresses: readonly ItemAddress[]): Promise<Look[]> {
+  async items(addresses: readonly ItemAddress[]): Promise<SeenItem[]> {
     const raw = await readRaw(this.#space, addresses, this.#usage)
     return this.looks(raw, (at) => addresses[at]!)
   }
 
-  async looks(raw: readonly (Item | undefined)[], addressOf: (at: number) => ItemAddress): Promise<Look[]> {
-    const looks: Look[] = raw.map((item) => {
+  async looks(
+    raw: readonly (Item | undefined)[],
+    addressOf: (at: number) => ItemAddress,
+  ): Promise<SeenItem[]> {
+    const looks: SeenItem[] = raw.map((item) => {
       const stored = storedOf(item)
       return stored === undefined ? {} : { stored, ...committedOf(stored) }
     })
@@ -51,7 +54,7 @@ export class Looker {
     return intent !== undefined && intent.id !== this.#mine
   }
 
-  async #decided(stored: Stored, address: ItemAddress): Promise<Look> {
+  async #decided(stored: Stored, address: ItemAddress): Promise<SeenItem> {
     const intent = stored.intent!
     const header = await this.#header(intent.id)
     const settlement = settlementOf(intent, header)
@@ -64,7 +67,7 @@ export class Looker {
     return { stored, ...effectiveOf(stored, settlement, redo) }
   }
 
-  async #again(address: ItemAddress, before: Intent): Promise<Look> {
+  async #again(address: ItemAddress, before: Intent): Promise<SeenItem> {
     const stored = storedOf(await readOne(this.#space.caller, address, this.#usage))
     if (stored === undefined) return {}
     const { intent } = stored

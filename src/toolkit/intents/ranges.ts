@@ -1,6 +1,7 @@
 // Queries and scans. Rows are read consistently and without the server's filter, because what is stored is not always
 // what is committed; the filter is evaluated here, on the image that counts. What was seen of a range is kept, so that
 // the same range can be read again after the intents are placed.
+import { keyAttributesOf } from '../../model/table.js'
 import { createHash } from 'node:crypto'
 import { evaluateCondition, openExpressions } from '../../expression/expression.js'
 import { compareValues } from '../../model/compare.js'
@@ -13,19 +14,19 @@ import {
   setAttribute,
 } from '../../model/value.js'
 import type { IsolationLevel } from '../unit/transactor.js'
-import type { ItemAddress, Page, RangeRequest, TableLayout } from '../endpoint/protocol.js'
+import type { ItemAddress, Page, UnitRange, TableLayout } from '../endpoint/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
-import type { Usage } from './caller.js'
-import { addressText, keyOf } from './images.js'
-import { type Look, Looker } from './look.js'
+import type { RequestUsage } from './caller.js'
+import { addressText } from './images.js'
+import { type SeenItem, ItemReader } from './look.js'
 import type { Intent } from './records.js'
 import { effectiveOf } from './rules.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 import { redoOfIntent } from './spill.js'
 
 /** One page of a range as a unit saw it. */
 export interface SeenPage {
-  readonly range: RangeRequest
+  readonly range: UnitRange
   readonly start?: Item
   /** The rows that were committed and match the filter, in order: key, version and digest of the image. */
   readonly rows: readonly string[]
@@ -43,7 +44,7 @@ export interface PageRead {
 const PARTITION_BYTES_MAX = 64 * 1024 * 1024
 
 /** At levels that validate, what comes from a global index cannot be read again consistently. */
-export function refuseIndex(layout: TableLayout, range: RangeRequest, isolation: IsolationLevel): void {
+export function refuseIndex(layout: TableLayout, range: UnitRange, isolation: IsolationLevel): void {
   const index = layout.indexes.find(({ name }) => name === range.index)
   if (range.index === undefined || index?.kind === 'local') return
   if (isolation === 'serializable' || isolation === 'snapshot')
@@ -53,16 +54,16 @@ export function refuseIndex(layout: TableLayout, range: RangeRequest, isolation:
     )
 }
 
-export async function readPage(
-  space: Space,
+export async function readRangePage(
+  space: IntentsContext,
   layout: TableLayout,
   asked: {
-    readonly range: RangeRequest
+    readonly range: UnitRange
     readonly start: Item | undefined
     readonly limit: number | undefined
   },
   mine: string | undefined,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<PageRead> {
   const { range } = asked
   const index = layout.indexes.find(({ name }) => name === range.index)
@@ -88,15 +89,15 @@ export type Recheck =
   | { readonly verdict: 'same' }
   /** `row`: one that came, went or changed. */
   | { readonly verdict: 'changed'; readonly row?: { readonly key: Item; readonly version?: string } }
-  | { readonly verdict: 'undecided'; readonly intent: Intent; readonly item: Look }
+  | { readonly verdict: 'undecided'; readonly intent: Intent; readonly item: SeenItem }
 
 /** Reads a page again and compares. My own intents are looked through. */
 export async function recheckPage(
-  space: Space,
+  space: IntentsContext,
   layout: TableLayout,
   seen: SeenPage,
   mine: string,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<Recheck> {
   const { range } = seen
   const index = layout.indexes.find(({ name }) => name === range.index)
@@ -105,7 +106,7 @@ export async function recheckPage(
     return compared(space, layout, seen, looks, usage)
   }
   const place = endOf(layout, seen)
-  const collected: Look[] = []
+  const collected: SeenItem[] = []
   let start = seen.start
   for (;;) {
     const { looks, next } = await readRows(space, layout, { range, start, limit: undefined }, mine, usage)
@@ -128,11 +129,11 @@ type Place = 'before' | 'end' | 'beyond'
 /** Where a row is, compared with the last one that was looked at. Of a scan the order is not known. */
 function endOf({ key }: TableLayout, { range, next }: SeenPage): (row: Item) => Place {
   if (next === undefined) return () => 'before'
-  const end = addressText('', keyOf(key, next))
+  const end = addressText('', keyAttributesOf(key, next))
   const sort = range.keyCondition === undefined || range.index !== undefined ? undefined : key.sort?.name
   const last = sort === undefined ? undefined : attribute(next, sort)
   return (row) => {
-    if (addressText('', keyOf(key, row)) === end) return 'end'
+    if (addressText('', keyAttributesOf(key, row)) === end) return 'end'
     const value = sort === undefined ? undefined : attribute(row, sort)
     const order = value === undefined || last === undefined ? undefined : compareValues(value, last)
     if (order === undefined) return 'before'
@@ -141,17 +142,17 @@ function endOf({ key }: TableLayout, { range, next }: SeenPage): (row: Item) => 
 }
 
 type Filter = (item: Item) => boolean
-type Row = Look & { readonly item: Item }
+type Row = SeenItem & { readonly item: Item }
 
-const matching = (looks: readonly Look[], filter: Filter): Row[] =>
+const matching = (looks: readonly SeenItem[], filter: Filter): Row[] =>
   looks.filter((look): look is Row => look.item !== undefined && filter(look.item))
 
 async function compared(
-  space: Space,
+  space: IntentsContext,
   layout: TableLayout,
   seen: SeenPage,
-  looks: readonly Look[],
-  usage: Usage,
+  looks: readonly SeenItem[],
+  usage: RequestUsage,
 ): Promise<Recheck> {
   const filter = filterOf(seen.range)
   for (const look of looks)
@@ -164,7 +165,7 @@ async function compared(
     const { item, version } = came
     return {
       verdict: 'changed',
-      row: { key: keyOf(layout.key, item), ...(version !== undefined && { version }) },
+      row: { key: keyAttributesOf(layout.key, item), ...(version !== undefined && { version }) },
     }
   }
   const now = new Set(found.map((row) => rowText(layout, row)))
@@ -174,11 +175,11 @@ async function compared(
 
 /** Whether an undecided transaction concerns what was read: by the image that it found, or by the one that it intends. */
 async function mayMatch(
-  space: Space,
-  { stored, item }: Look,
+  space: IntentsContext,
+  { stored, item }: SeenItem,
   intent: Intent,
-  range: RangeRequest,
-  usage: Usage,
+  range: UnitRange,
+  usage: RequestUsage,
 ): Promise<boolean> {
   if (range.filter === undefined || stored === undefined) return true
   const filter = filterOf(range)
@@ -191,7 +192,7 @@ async function mayMatch(
 }
 
 const rowText = (layout: TableLayout, { item, version }: Row): string =>
-  `${addressText('', keyOf(layout.key, item))} ${version ?? ''} ${digestOf(item)}`
+  `${addressText('', keyAttributesOf(layout.key, item))} ${version ?? ''} ${digestOf(item)}`
 
 /** The key that a row's text begins with; what follows has no blanks in it. */
 function keyIn(row: string): Item {
@@ -222,20 +223,20 @@ function canonical(value: AttributeValue): unknown {
 }
 
 interface Rows {
-  readonly looks: readonly Look[]
+  readonly looks: readonly SeenItem[]
   readonly next?: Item
 }
 
 async function readRows(
-  space: Space,
+  space: IntentsContext,
   layout: TableLayout,
   asked: {
-    readonly range: RangeRequest
+    readonly range: UnitRange
     readonly start: Item | undefined
     readonly limit: number | undefined
   },
   mine: string | undefined,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<Rows> {
   const { range, start, limit } = asked
   const index = layout.indexes.find(({ name }) => name === range.index)
@@ -261,8 +262,11 @@ async function readRows(
           usage,
         )
   const raw = (output.Items ?? []).map(fromSdkItem)
-  const addressOf = (at: number): ItemAddress => ({ table: range.table, key: keyOf(layout.key, raw[at]!) })
-  const looks = await new Looker(space, usage, mine).looks(raw, addressOf)
+  const addressOf = (at: number): ItemAddress => ({
+    table: range.table,
+    key: keyAttributesOf(layout.key, raw[at]!),
+  })
+  const looks = await new ItemReader(space, usage, mine).looks(raw, addressOf)
   const { LastEvaluatedKey } = output
   return { looks, ...(LastEvaluatedKey !== undefined && { next: fromSdkItem(LastEvaluatedKey) }) }
 }
@@ -272,24 +276,24 @@ async function readRows(
  * itself is read, and the index is made of it here.
  */
 async function readLocalIndex(
-  space: Space,
+  space: IntentsContext,
   layout: TableLayout,
-  range: RangeRequest,
+  range: UnitRange,
   mine: string | undefined,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<Rows> {
   const index = layout.indexes.find(({ name }) => name === range.index)!
   const expressions = openExpressions(parametersOf(range))
   const { partition } = expressions.keyCondition(range.keyCondition!, index.key)
   const within = expressions.condition(range.keyCondition!, 'KeyConditionExpression')
-  const whole: RangeRequest = {
+  const whole: UnitRange = {
     table: range.table,
     keyCondition: '#p = :p',
     names: { '#p': layout.key.partition.name },
     values: { ':p': partition },
     reverse: false,
   }
-  const looks: Look[] = []
+  const looks: SeenItem[] = []
   let bytes = 0
   let start: Item | undefined
   do {
@@ -301,14 +305,14 @@ async function readLocalIndex(
     start = rows.next
   } while (start !== undefined)
   const sort = index.key.sort!.name
-  const indexed = looks.flatMap((look): Look[] => {
+  const indexed = looks.flatMap((look): SeenItem[] => {
     const { item, stored, undecided } = look
     if (item !== undefined && attribute(item, sort) !== undefined && evaluateCondition(within, item))
       return [look]
     // It is not in the range, but it may be about to move there.
     return undecided === undefined ? [] : [{ undecided, ...(stored && { stored }) }]
   })
-  const order = (look: Look): AttributeValue | undefined =>
+  const order = (look: SeenItem): AttributeValue | undefined =>
     look.item === undefined ? undefined : attribute(look.item, sort)
   const sorted = indexed.toSorted((a, b) => {
     const [left, right] = [order(a), order(b)]
@@ -317,14 +321,14 @@ async function readLocalIndex(
   return { looks: range.reverse ? sorted.toReversed() : sorted }
 }
 
-function filterOf(range: RangeRequest): Filter {
+function filterOf(range: UnitRange): Filter {
   const { filter } = range
   if (filter === undefined) return () => true
   const bound = openExpressions(parametersOf(range)).condition(filter, 'FilterExpression')
   return (item) => evaluateCondition(bound, item)
 }
 
-const parametersOf = ({ names, values }: RangeRequest): Parameters<typeof openExpressions>[0] => ({
+const parametersOf = ({ names, values }: UnitRange): Parameters<typeof openExpressions>[0] => ({
   ...(names !== undefined && { ExpressionAttributeNames: names }),
   ...(values !== undefined && { ExpressionAttributeValues: values }),
 })
@@ -332,7 +336,7 @@ const parametersOf = ({ names, values }: RangeRequest): Parameters<typeof openEx
 /** Only the names and values that this expression uses: DynamoDB refuses others. */
 function usedIn(
   expression: string,
-  { names = {}, values = {} }: RangeRequest,
+  { names = {}, values = {} }: UnitRange,
 ): {
   ExpressionAttributeNames?: Record<string, string>
   ExpressionAttributeValues?: ReturnType<typeof toSdkItem>

@@ -1,12 +1,12 @@
 // The table of transaction records, before anything depends on it: a unit that could not be decided, because the table is
 // missing or must not be written, is refused before its first write.
 import { isUnauthorized } from '../endpoint/refusals.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { readHeader } from './headers.js'
 import type { Header } from './records.js'
 import { beatRequest } from './requests.js'
 import { layoutProblem } from './setup-check.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 
 /** What is known of it. */
 export interface RecordTable {
@@ -16,7 +16,7 @@ export interface RecordTable {
 }
 
 /** Before a transactor's first unit. */
-export async function findRecords(space: Space): Promise<void> {
+export async function findRecords(space: IntentsContext): Promise<void> {
   const { layouts, records, recordTable } = space
   if (recordTable.isFound) return
   try {
@@ -36,9 +36,9 @@ export async function findRecords(space: Space): Promise<void> {
 
 /** With a transactor's first header, which is there now: whether all that its decision needs is allowed. */
 export async function proveRecords(
-  space: Space,
+  space: IntentsContext,
   header: Pick<Header, 'id' | 'turn'>,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<void> {
   const { caller, records, recordTable } = space
   const reply = await caller.send('UpdateItem', beatRequest(records, header, 0), usage)
@@ -53,7 +53,11 @@ export async function proveRecords(
 }
 
 /** The same error, if it is another one than a missing right. */
-export function withoutRight({ records }: Pick<Space, 'records'>, error: unknown, right: string): unknown {
+export function withoutRight(
+  { records }: Pick<IntentsContext, 'records'>,
+  error: unknown,
+  right: string,
+): unknown {
   if (!isUnauthorized(error)) return error
   const { name, message } = error as Error
   const explained = new Error(

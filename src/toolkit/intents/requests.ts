@@ -27,13 +27,13 @@ import {
 import { versionAfter } from './rules.js'
 
 /** What an item must still be for an intent to be placed on it. */
-export type Base =
+export type BaseVersion =
   | { readonly kind: 'absent' }
   | { readonly kind: 'version'; readonly version: string }
   /** There, but never written by a transaction. */
   | { readonly kind: 'unversioned' }
 
-export const baseOf = (item: Item | undefined, version: string | undefined): Base =>
+export const baseOf = (item: Item | undefined, version: string | undefined): BaseVersion =>
   version !== undefined
     ? { kind: 'version', version }
     : { kind: item === undefined ? 'absent' : 'unversioned' }
@@ -58,7 +58,12 @@ type Put = EndpointInput<'PutItem'>
  * Places an intent, if the item is still what the transaction saw and nobody else's intent is on it. Placing it again
  * succeeds; placing it after it was applied does not, because the version has changed by then.
  */
-export function placeRequest(address: ItemAddress, schema: KeySchema, intent: Intent, base: Base): Update {
+export function placeRequest(
+  address: ItemAddress,
+  schema: KeySchema,
+  intent: Intent,
+  base: BaseVersion,
+): Update {
   const own = '(#i.#id = :id AND #i.#turn <= :turn)'
   const free = `(attribute_not_exists(#i) OR ${own})`
   const condition = {

@@ -12,7 +12,7 @@
 // Nothing is applied or dropped before the header says so: a decision is one conditional write on the header.
 import { applyRedo } from './images.js'
 import type { Header, Intent, Redo, Stored } from './records.js'
-import type { Patience } from './limits.js'
+import type { IntentsPatience } from './limits.js'
 import type { Item } from '../../model/value.js'
 import type { Outcome } from '../unit/transactor.js'
 
@@ -109,7 +109,7 @@ export function contentionOf(met: {
   readonly waitedMs: number
   /** How long the header has been the same, on my clock. */
   readonly unchangedMs: number
-  readonly patience: Patience
+  readonly patience: IntentsPatience
 }): Contention {
   const { me, intent, header, waitedMs, unchangedMs, patience } = met
   const settlement = settlementOf(intent, header)
@@ -122,7 +122,7 @@ export function contentionOf(met: {
 export type Sweeping = 'leave' | 'cancel' | 'finish' | 'undo' | 'delete'
 
 /** What a sweeper does about a header that has not changed for so long on its own clock. */
-export function sweepingOf(header: Header, unchangedMs: number, patience: Patience): Sweeping {
+export function sweepingOf(header: Header, unchangedMs: number, patience: IntentsPatience): Sweeping {
   if (header.done) return unchangedMs >= patience.keepMs ? 'delete' : 'leave'
   if (unchangedMs < header.patienceMs) return 'leave'
   if (header.state === 'pending') return 'cancel'
@@ -130,7 +130,7 @@ export function sweepingOf(header: Header, unchangedMs: number, patience: Patien
 }
 
 /** What a unit amounts to, as far as the way to commit it depends on it. */
-export interface Shape {
+export interface WorkSummary {
   /** Items it writes. */
   readonly writes: number
   /** Of these, the ones that it has not read and whose version is therefore not known. */
@@ -156,7 +156,7 @@ export interface Means {
   readonly transactBytesMax: number
 }
 
-export type Path = 'read-only' | 'single' | 'transact' | 'intents'
+export type CommitWay = 'read-only' | 'single' | 'transact' | 'intents'
 
 /**
  * The cheapest way that is right. One conditional write compares one item, so the unit must have observed nothing
@@ -164,7 +164,7 @@ export type Path = 'read-only' | 'single' | 'transact' | 'intents'
  * need more. Reading twice proves that versions were all current at one moment; of things without a version, each true
  * at both times, only one may be among them, because two could have been true in turns.
  */
-export function pathOf(shape: Shape, means: Means): Path {
+export function commitWayOf(shape: WorkSummary, means: Means): CommitWay {
   const { writes, blind, observed, absent, unversioned, ranges, bytes, begun } = shape
   if (begun) return 'intents'
   if (writes === 0 && absent + unversioned + ranges <= 1) return 'read-only'

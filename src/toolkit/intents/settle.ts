@@ -6,14 +6,14 @@ import { Conflict } from '../errors.js'
 import type { ItemAddress } from '../endpoint/protocol.js'
 import { described } from '../unit/steps.js'
 import { unmarshallItem } from '../values/values.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { cancel, markDone, readHeader, unchangedMs } from './headers.js'
 import { intentLimits } from './limits.js'
-import type { Progress } from './progress.js'
+import type { CommitProgress } from './commit-progress.js'
 import { type Header, inserterOf, type Intent, type Stored, storedOf, writerOf } from './records.js'
 import { applyRequest, dropRequest, type ItemRequest } from './requests.js'
 import { contentionOf, type Party, settlementOf } from './rules.js'
-import { inParallel, readOne, type Space } from './space.js'
+import { inParallel, readOne, type IntentsContext } from './context.js'
 import { participantsOf, redoOfIntent } from './spill.js'
 
 export interface Locked extends ItemAddress {
@@ -23,9 +23,9 @@ export interface Locked extends ItemAddress {
 
 /** Applies the redo of a committed transaction to one of its items. */
 export async function apply(
-  space: Space,
+  space: IntentsContext,
   locked: Locked,
-  usage: Usage,
+  usage: RequestUsage,
   depth = 0,
 ): Promise<'done' | 'refused'> {
   const { stored, intent } = locked
@@ -37,15 +37,15 @@ export async function apply(
 }
 
 /** Takes away an intent that has no effect. */
-export async function drop(space: Space, locked: Locked, usage: Usage): Promise<void> {
+export async function drop(space: IntentsContext, locked: Locked, usage: RequestUsage): Promise<void> {
   await sendSettling(space, dropRequest(locked, locked.intent), usage)
 }
 
 /** A refusal means that somebody else was faster, or has destroyed the intent. */
 async function sendSettling(
-  { caller }: Space,
+  { caller }: IntentsContext,
   request: ItemRequest,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<'done' | 'refused'> {
   const { operation, input } = request
   const reply = await caller.send(operation, input, usage)
@@ -55,7 +55,12 @@ async function sendSettling(
 }
 
 /** Returns once every participant of that committed transaction is finished and its header says so. */
-export async function ensureDone(space: Space, id: string, usage: Usage, depth = 0): Promise<void> {
+export async function ensureDone(
+  space: IntentsContext,
+  id: string,
+  usage: RequestUsage,
+  depth = 0,
+): Promise<void> {
   if (space.done.has(id)) return
   const header = await readHeader(space, id, usage)
   // It has written an item, so it was committed; without a header it was done long ago.
@@ -65,7 +70,12 @@ export async function ensureDone(space: Space, id: string, usage: Usage, depth =
 }
 
 /** Finishes or undoes every participant of a decided transaction. */
-export async function finishAll(space: Space, header: Header, usage: Usage, depth = 0): Promise<void> {
+export async function finishAll(
+  space: IntentsContext,
+  header: Header,
+  usage: RequestUsage,
+  depth = 0,
+): Promise<void> {
   const participants = await participantsOf(space, header, usage)
   await inParallel(participants, async (address) => {
     const stored = storedOf(await readOne(space.caller, address, usage))
@@ -77,8 +87,8 @@ export async function finishAll(space: Space, header: Header, usage: Usage, dept
   await markDone(space, header.id, usage)
 }
 
-export interface Waiter extends Party {
-  readonly time: Progress
+export interface IntentWaiter extends Party {
+  readonly time: CommitProgress
   /** There is nothing to wait for any more. */
   readonly isOver?: () => boolean
 }
@@ -87,7 +97,12 @@ export interface Waiter extends Party {
  * Returns once the intent is gone: settled, or its transaction cancelled and then settled. Throws Conflict where I, the
  * younger, have waited long enough, or my own time is over.
  */
-export async function makeRoom(space: Space, locked: Locked, me: Waiter, usage: Usage): Promise<void> {
+export async function makeRoom(
+  space: IntentsContext,
+  locked: Locked,
+  me: IntentWaiter,
+  usage: RequestUsage,
+): Promise<void> {
   const { caller, patience } = space
   const { intent } = locked
   const startMs = caller.nowMs()

@@ -1,12 +1,12 @@
 // The table of transaction records.
 import { layoutProblem } from './setup-check.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 
 const ACTIVE_ROUNDS_MAX = 300
 const ACTIVE_MS = 200
 
 /** Creates the table, or verifies the one that is there. */
-export async function setupRecords({ caller, records, layouts }: Space): Promise<void> {
+export async function setupRecords({ caller, records, layouts }: IntentsContext): Promise<void> {
   const usage = { requests: 0, capacity: 0 }
   const reply = await caller.send(
     'CreateTable',

@@ -4,18 +4,23 @@ import { OutcomeUnknown } from '../errors.js'
 import { attribute } from '../../model/value.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
 import { AnswerLost, isTurnedAway, Overloaded } from '../endpoint/refusals.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { applyRedo } from './images.js'
 import { intentLimits } from './limits.js'
-import type { Member } from './members.js'
+import type { IntentParticipant } from './participants.js'
 import { inserterOf, INTENT, storedOf, VERSION, writerOf } from './records.js'
 import { changeExpression, type ItemRequest, OLD_ON_FAILURE } from './requests.js'
 import { versionAfter } from './rules.js'
-import { changed, ensureDone, inTheWay, makeRoom, type Waiter } from './settle.js'
-import { readOne, type Space } from './space.js'
+import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from './settle.js'
+import { readOne, type IntentsContext } from './context.js'
 
 /** Resolves when it is written. Throws Conflict, or OutcomeUnknown where nothing can tell. */
-export async function commitSingle(space: Space, member: Member, me: Waiter, usage: Usage): Promise<void> {
+export async function commitSingle(
+  space: IntentsContext,
+  member: IntentParticipant,
+  me: IntentWaiter,
+  usage: RequestUsage,
+): Promise<void> {
   const { caller } = space
   const { base } = member
   const inserter = base.kind === 'version' ? inserterOf(base.version) : undefined
@@ -51,7 +56,7 @@ export async function commitSingle(space: Space, member: Member, me: Waiter, usa
 }
 
 /** The conditions of a unit's own write, without anybody's intent. */
-export function pinOf({ base, layout }: Member): {
+export function pinOf({ base, layout }: IntentParticipant): {
   readonly condition: string
   readonly names: Record<string, string>
   readonly values: Record<string, { S: string }>
@@ -78,7 +83,7 @@ export function pinOf({ base, layout }: Member): {
   }
 }
 
-export function singleRequest(member: Member, id: string): ItemRequest {
+export function singleRequest(member: IntentParticipant, id: string): ItemRequest {
   const { table, key, base, redo, expected } = member
   const { condition, names, values } = pinOf(member)
   const pinned = {

@@ -5,10 +5,10 @@ import { parseItem } from '../../model/parse-value.js'
 import { attribute } from '../../model/value.js'
 import type { ItemAddress } from '../endpoint/protocol.js'
 import { toSdkItem } from '../values/values.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { intentLimits } from './limits.js'
 import { type Header, type Intent, partName, recordKey, type Redo } from './records.js'
-import { readOne, type Space } from './space.js'
+import { readOne, type IntentsContext } from './context.js'
 
 type Kind = Parameters<typeof partName>[0]
 
@@ -35,16 +35,20 @@ export function spillsOf(id: string, kind: Kind, first: number, text: string): S
 }
 
 /** Written once and never changed, so that it does not matter how often. */
-export async function writeSpill({ caller, records }: Space, spill: Spill, usage: Usage): Promise<void> {
+export async function writeSpill(
+  { caller, records }: IntentsContext,
+  spill: Spill,
+  usage: RequestUsage,
+): Promise<void> {
   const Item = toSdkItem({ ...recordKey(spill.id, spill.part), text: { S: spill.text } })
   const reply = await caller.send('PutItem', { TableName: records, Item }, usage)
   if (!reply.ok) throw reply.error
 }
 
 export async function readSpills(
-  space: Space,
+  space: IntentsContext,
   where: { readonly id: string; readonly kind: Kind; readonly first: number; readonly count: number },
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<string | undefined> {
   const texts = await Promise.all(
     Array.from({ length: where.count }, async (_, at) => {
@@ -76,9 +80,9 @@ export function divided(
 }
 
 export async function participantsOf(
-  space: Space,
+  space: IntentsContext,
   header: Participants & Pick<Header, 'id'>,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<readonly ItemAddress[]> {
   const participants = [...header.items]
   let text = ''
@@ -98,7 +102,11 @@ export async function participantsOf(
 }
 
 /** The redo of an intent, from its records if it has any. */
-export async function redoOfIntent(space: Space, { id, redo }: Intent, usage: Usage): Promise<Redo> {
+export async function redoOfIntent(
+  space: IntentsContext,
+  { id, redo }: Intent,
+  usage: RequestUsage,
+): Promise<Redo> {
   if (redo.act !== 'spilled') return redo
   const text = await readSpills(space, { id, kind: 'redo', first: redo.first, count: redo.count }, usage)
   if (text === undefined) throw new Error(`the records with a redo of transaction ${id} are missing`)

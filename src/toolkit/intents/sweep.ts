@@ -1,24 +1,24 @@
 // What others left behind: transactions that stand still are cancelled or finished, intents without a header are undone,
 // and records that have been done for long are deleted. Anyone may sweep, any number of times, beside everything else.
 // How long something has stood still is measured on the sweeper's own clock: the first time it is seen, nothing is done.
+import { keyAttributesOf } from '../../model/table.js'
 import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
 import type { Item } from '../../model/value.js'
 import { attribute } from '../../model/value.js'
 import type { SweepReport } from '../unit/transactor.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { cancel, readHeader, unchangedMs } from './headers.js'
 import { isGuardRecord } from './guards.js'
-import { keyOf } from './images.js'
 import { HEADER_PART, headerOf, INTENT, recordKey, storedOf } from './records.js'
 import { forgetRequest } from './requests.js'
 import { settlementOf, sweepingOf } from './rules.js'
 import { apply, drop, finishAll } from './settle.js'
-import { inParallel, type Space } from './space.js'
+import { inParallel, type IntentsContext } from './context.js'
 
 type Counts = { -readonly [Name in keyof SweepReport]: number }
 
-export async function sweep(space: Space, tables: readonly string[]): Promise<SweepReport> {
+export async function sweep(space: IntentsContext, tables: readonly string[]): Promise<SweepReport> {
   const counts: Counts = { committed: 0, cancelled: 0, orphans: 0, deleted: 0 }
   const usage = { requests: 0, capacity: 0 }
   const headers = new Set<string>()
@@ -43,7 +43,12 @@ export async function sweep(space: Space, tables: readonly string[]): Promise<Sw
 
 const SWEEP_PARALLEL = 8
 
-async function sweepHeader(space: Space, item: Item, counts: Counts, usage: Usage): Promise<void> {
+async function sweepHeader(
+  space: IntentsContext,
+  item: Item,
+  counts: Counts,
+  usage: RequestUsage,
+): Promise<void> {
   const header = headerOf(item)
   const { id } = header
   switch (sweepingOf(header, unchangedMs(space, id, header), space.patience)) {
@@ -70,7 +75,7 @@ async function sweepHeader(space: Space, item: Item, counts: Counts, usage: Usag
 }
 
 /** The header last: as long as something is left, it can be found. */
-async function forget(space: Space, id: string, usage: Usage): Promise<void> {
+async function forget(space: IntentsContext, id: string, usage: RequestUsage): Promise<void> {
   const { caller, records } = space
   const parts: string[] = []
   let start: Record<string, SdkValue> | undefined
@@ -105,14 +110,24 @@ async function forget(space: Space, id: string, usage: Usage): Promise<void> {
 }
 
 /** No header: whoever wrote this was never heard of again. Tombstone first, then undo. */
-async function sweepOrphan(space: Space, id: string, counts: Counts, usage: Usage): Promise<void> {
+async function sweepOrphan(
+  space: IntentsContext,
+  id: string,
+  counts: Counts,
+  usage: RequestUsage,
+): Promise<void> {
   if ((await readHeader(space, id, usage)) !== undefined) return
   if (unchangedMs(space, id, undefined) < space.patience.stalledMs) return
   await cancel(space, { id, patienceMs: space.patience.stalledMs }, usage)
   counts.orphans++
 }
 
-async function sweepTable(space: Space, table: string, counts: Counts, usage: Usage): Promise<void> {
+async function sweepTable(
+  space: IntentsContext,
+  table: string,
+  counts: Counts,
+  usage: RequestUsage,
+): Promise<void> {
   await scan(space, table, `attribute_exists(${INTENT})`, usage, (items) =>
     sweepItems(space, table, items, counts, usage),
   )
@@ -120,11 +135,11 @@ async function sweepTable(space: Space, table: string, counts: Counts, usage: Us
 
 /** Intents, on items or guards, whose transactions stand still. */
 async function sweepItems(
-  space: Space,
+  space: IntentsContext,
   table: string,
   items: readonly Item[],
   counts: Counts,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<void> {
   await inParallel(
     items,
@@ -134,7 +149,7 @@ async function sweepItems(
       if (stored === undefined || intent === undefined) return
       const { id } = intent
       const layout = await space.layouts.of(table)
-      const locked = { table, key: keyOf(layout.key, item), stored, intent }
+      const locked = { table, key: keyAttributesOf(layout.key, item), stored, intent }
       let header = await readHeader(space, id, usage)
       if (header === undefined || header.state === 'pending') {
         if (unchangedMs(space, id, header) < (header ?? intent).patienceMs) return
@@ -150,10 +165,10 @@ async function sweepItems(
 }
 
 async function scan(
-  { caller }: Space,
+  { caller }: IntentsContext,
   table: string,
   filter: string | undefined,
-  usage: Usage,
+  usage: RequestUsage,
   page: (items: readonly Item[]) => Promise<void>,
 ): Promise<void> {
   let start: Item | undefined

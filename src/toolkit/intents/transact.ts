@@ -3,34 +3,34 @@
 // expressions. The token is the unit's id: a request that the network repeats does nothing.
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb'
 import { Conflict, OutcomeUnknown } from '../errors.js'
-import type { Action } from '../endpoint/protocol.js'
+import type { UnitAction } from '../endpoint/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
 import { invalidWrite } from '../endpoint/naming.js'
 import { AnswerLost } from '../endpoint/refusals.js'
-import type { Refusal, Usage } from './caller.js'
+import type { Refusal, RequestUsage } from './caller.js'
 import { evaluateAction } from './evaluate.js'
 import { intentLimits } from './limits.js'
-import { type Blind, conditionFailed, type Member } from './members.js'
+import { type Blind, conditionFailed, type IntentParticipant } from './participants.js'
 import { inserterOf, INTENT, STAR, type Stored, storedOf, VERSION } from './records.js'
 import { OLD_ON_FAILURE } from './requests.js'
-import { changed, ensureDone, inTheWay, makeRoom, type Waiter } from './settle.js'
+import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from './settle.js'
 import { pinOf, singleRequest } from './single.js'
-import { readOne, type Space } from './space.js'
+import { readOne, type IntentsContext } from './context.js'
 
 export interface TransactPlan {
   readonly blind: readonly Blind[]
-  readonly members: readonly Member[]
+  readonly members: readonly IntentParticipant[]
   /** Only compared. */
-  readonly observed: readonly Member[]
+  readonly observed: readonly IntentParticipant[]
   readonly token: string
 }
 
 /** `unsupported`: this endpoint has no transactions, and nothing was done. */
 export async function commitByTransact(
-  space: Space,
+  space: IntentsContext,
   plan: TransactPlan,
-  me: Waiter,
-  usage: Usage,
+  me: IntentWaiter,
+  usage: RequestUsage,
 ): Promise<'committed' | 'unsupported' | 'pin'> {
   const { caller } = space
   for (const { redo, base } of plan.members) {
@@ -78,7 +78,7 @@ function itemsOf({ blind, members, observed }: TransactPlan, id: string): Transa
   ]
 }
 
-function memberItem(member: Member, id: string): TransactWriteItem {
+function memberItem(member: IntentParticipant, id: string): TransactWriteItem {
   const { operation, input } = singleRequest(member, id)
   if (operation === 'PutItem') return { Put: input }
   return operation === 'DeleteItem'
@@ -90,7 +90,7 @@ function memberItem(member: Member, id: string): TransactWriteItem {
 const OURS = { '#seriatimI': INTENT, '#seriatimV': VERSION } as const
 const FREE = 'attribute_not_exists(#seriatimI) AND NOT contains(#seriatimV, :seriatimStar)'
 
-function blindItem({ kind, table, key, item, expressions }: Action, id: string): TransactWriteItem {
+function blindItem({ kind, table, key, item, expressions }: UnitAction, id: string): TransactWriteItem {
   const { update, condition, names = {}, values = {} } = expressions
   const common = {
     TableName: table,
@@ -112,7 +112,7 @@ function blindItem({ kind, table, key, item, expressions }: Action, id: string):
 }
 
 /** No guard is ever deleted, so that it does not matter who has inserted it. */
-const touchItem = ({ table, key }: Action, id: string): TransactWriteItem => ({
+const touchItem = ({ table, key }: UnitAction, id: string): TransactWriteItem => ({
   Update: {
     TableName: table,
     Key: toSdkItem(key),
@@ -135,14 +135,14 @@ export function withVersion(update: string): string {
 
 /** Why it was cancelled: room is made for what can be waited for, everything else is thrown. */
 async function reasonsMet(
-  space: Space,
+  space: IntentsContext,
   plan: TransactPlan,
   error: Refusal,
-  me: Waiter,
-  usage: Usage,
+  me: IntentWaiter,
+  usage: RequestUsage,
 ): Promise<'again' | 'pin'> {
   const reasons = error.CancellationReasons ?? []
-  const places: readonly (Blind | Member)[] = [...plan.blind, ...plan.members, ...plan.observed]
+  const places: readonly (Blind | IntentParticipant)[] = [...plan.blind, ...plan.members, ...plan.observed]
   for (const [at, { Code, Message }] of reasons.entries()) {
     const place = places[at]
     if (Code !== 'ValidationError' || place === undefined) continue

@@ -6,16 +6,16 @@
 //
 // Ranges first, then single items: an item with a version was the same all the time between two looks, so the moment at
 // which the range was looked at again is one at which everything was as it had been seen.
+import { keyAttributesOf } from '../../model/table.js'
 import { sameItem } from '../../model/compare.js'
 import type { Item } from '../../model/value.js'
 import type { ItemAddress } from '../endpoint/protocol.js'
-import type { Usage } from './caller.js'
-import { keyOf } from './images.js'
-import { type Look, Looker } from './look.js'
+import type { RequestUsage } from './caller.js'
+import { type SeenItem, ItemReader } from './look.js'
 import { intentLimits } from './limits.js'
 import { recheckPage, type SeenPage } from './ranges.js'
-import { changed, makeRoom, type Waiter } from './settle.js'
-import type { Space } from './space.js'
+import { changed, makeRoom, type IntentWaiter } from './settle.js'
+import type { IntentsContext } from './context.js'
 
 export interface Observed extends ItemAddress {
   readonly item?: Item
@@ -29,10 +29,10 @@ export const isBare = ({ version, isGuard }: Observed): boolean => version === u
 
 /** Throws Conflict if something changed. */
 export async function validate(
-  space: Space,
+  space: IntentsContext,
   seen: { readonly items: readonly Observed[]; readonly pages: readonly SeenPage[] },
-  me: Waiter,
-  usage: Usage,
+  me: IntentWaiter,
+  usage: RequestUsage,
 ): Promise<void> {
   for (const page of seen.pages) await validatePage(space, page, me, usage)
   // Those without a version first, for the same reason as ranges.
@@ -42,15 +42,15 @@ export async function validate(
 }
 
 async function validateItems(
-  space: Space,
+  space: IntentsContext,
   items: readonly Observed[],
-  me: Waiter,
-  usage: Usage,
+  me: IntentWaiter,
+  usage: RequestUsage,
 ): Promise<void> {
   let left = items
   for (let rounds = 0; left.length > 0; rounds++) {
     if (rounds > intentLimits.roundsMax) throw changed(left[0]!)
-    const looks = await new Looker(space, usage, me.id).items(left)
+    const looks = await new ItemReader(space, usage, me.id).items(left)
     const again: Observed[] = []
     for (const [at, look] of looks.entries()) {
       const observed = left[at]!
@@ -64,13 +64,18 @@ async function validateItems(
   }
 }
 
-const isSame = (seen: Observed, now: Look): boolean => {
+const isSame = (seen: Observed, now: SeenItem): boolean => {
   if (seen.item === undefined || now.item === undefined) return seen.item === now.item
   // The image too: a plain writer may have changed it and left the version.
   return seen.version === now.version && sameItem(seen.item, now.item)
 }
 
-async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usage): Promise<void> {
+async function validatePage(
+  space: IntentsContext,
+  page: SeenPage,
+  me: IntentWaiter,
+  usage: RequestUsage,
+): Promise<void> {
   const layout = await space.layouts.of(page.range.table)
   for (let rounds = 0; rounds < intentLimits.roundsMax; rounds++) {
     const recheck = await recheckPage(space, layout, page, me.id, usage)
@@ -78,7 +83,7 @@ async function validatePage(space: Space, page: SeenPage, me: Waiter, usage: Usa
     if (recheck.verdict === 'changed')
       throw changed({ table: page.range.table, key: recheck.row?.key ?? {} }, recheck.row?.version)
     const { stored } = recheck.item
-    const address = { table: page.range.table, key: keyOf(layout.key, stored!.item) }
+    const address = { table: page.range.table, key: keyAttributesOf(layout.key, stored!.item) }
     await makeRoom(space, { ...address, stored: stored!, intent: recheck.intent }, me, usage)
   }
   throw changed({ table: page.range.table, key: {} })

@@ -32,7 +32,7 @@ import {
 } from './rows.js'
 import { excludes, nextStep, type NextStep, roomBeside } from './rules.js'
 
-export interface AcquireOptions {
+export interface AcquireRequest {
   /** Sorted, without doubles. */
   readonly names: readonly LockName[]
   readonly waitMs: number
@@ -61,7 +61,7 @@ const DRAWS_MAX = 1000
 
 export class Acquisition {
   readonly #parts: ClientParts
-  readonly #options: AcquireOptions
+  readonly #options: AcquireRequest
   readonly #start: Moment
   readonly #timeoutMs: number
   #position: { readonly name: LockName; readonly position: number } | undefined
@@ -70,7 +70,7 @@ export class Acquisition {
   #lease: Lease | undefined
   #requests = 0
 
-  constructor(parts: ClientParts, options: AcquireOptions) {
+  constructor(parts: ClientParts, options: AcquireRequest) {
     this.#parts = { ...parts, endpoint: this.#counted(parts.endpoint) }
     this.#options = options
     this.#start = parts.clock.now()

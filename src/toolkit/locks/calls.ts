@@ -2,10 +2,10 @@
 import type { Endpoint } from '../endpoint/endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../endpoint/operations.js'
 import { namingTables } from '../endpoint/naming.js'
-import { isPassing, timedOut } from '../endpoint/refusals.js'
+import { isTransient, timedOut } from '../endpoint/refusals.js'
 import type { LockClock } from './lock-clock.js'
 
-export type Attempt<Name extends EndpointOperation> =
+export type CallOutcome<Name extends EndpointOperation> =
   | { readonly outcome: 'done'; readonly answer: EndpointOutput<Name> }
   /** The condition did not hold; with the item that it was asked of, where the endpoint says so. */
   | { readonly outcome: 'refused'; readonly item?: NonNullable<EndpointOutput<'GetItem'>['Item']> }
@@ -27,7 +27,7 @@ export const TRIES_MAX = 8
 const TRIES_IN_HASTE_MAX = 3
 const BACKOFF_MS = { first: 50, max: 5_000 }
 
-export interface Patience {
+export interface CallBounds {
   readonly signal?: AbortSignal | undefined
   readonly hasTime?: () => boolean
 }
@@ -38,18 +38,18 @@ export async function attempt<Name extends EndpointOperation>(
   operation: Name,
   input: EndpointInput<Name>,
   timeoutMs: number,
-): Promise<Attempt<Name>> {
+): Promise<CallOutcome<Name>> {
   const late = new AbortController()
   let cancel: () => void = () => undefined
-  const timeout = new Promise<Attempt<Name>>((resolve) => {
+  const timeout = new Promise<CallOutcome<Name>>((resolve) => {
     cancel = clock.timer(timeoutMs, () => {
       resolve({ outcome: 'unsure', error: timedOut(operation, timeoutMs) })
       late.abort()
     })
   })
   const call = endpoint.call(operation, input, { signal: late.signal }).then(
-    (answer): Attempt<Name> => ({ outcome: 'done', answer }),
-    (error: unknown): Attempt<Name> => attemptOf(namingTables(error, input, SETUP)),
+    (answer): CallOutcome<Name> => ({ outcome: 'done', answer }),
+    (error: unknown): CallOutcome<Name> => attemptOf(namingTables(error, input, SETUP)),
   )
   try {
     return await Promise.race([call, timeout])
@@ -67,8 +67,8 @@ export async function insist<Name extends EndpointOperation>(
   operation: Name,
   input: EndpointInput<Name>,
   timeoutMs: number,
-  { signal, hasTime = () => true }: Patience = {},
-): Promise<Exclude<Attempt<Name>, { readonly outcome: 'unsure' }>> {
+  { signal, hasTime = () => true }: CallBounds = {},
+): Promise<Exclude<CallOutcome<Name>, { readonly outcome: 'unsure' }>> {
   for (let tries = 1; ; tries++) {
     const result = await attempt(parts, operation, input, timeoutMs)
     if (result.outcome !== 'unsure') return result
@@ -83,12 +83,12 @@ export function backoffMs(tries: number, random: () => number): number {
   return Math.min(BACKOFF_MS.max, BACKOFF_MS.first * 2 ** (tries - 1)) * (0.5 + random() / 2)
 }
 
-function attemptOf(error: unknown): Exclude<Attempt<'GetItem'>, { readonly outcome: 'done' }> {
+function attemptOf(error: unknown): Exclude<CallOutcome<'GetItem'>, { readonly outcome: 'done' }> {
   const { name, Item } = error as {
     readonly name?: string
     readonly Item?: EndpointOutput<'GetItem'>['Item']
   }
   if (name === 'ConditionalCheckFailedException') return { outcome: 'refused', ...(Item && { item: Item }) }
-  if (isPassing(error)) return { outcome: 'unsure', error }
+  if (isTransient(error)) return { outcome: 'unsure', error }
   throw error
 }

@@ -326,14 +326,14 @@ export function queueRowOf(item: Item): QueueRow | undefined {
   }
 }
 
-export type Place =
+export type RowPlace =
   | { readonly kind: 'lock'; readonly name: LockName }
   | { readonly kind: 'queue'; readonly name: LockName; readonly ticket: bigint }
 
 const PLACE = /^([^/]*)\/(?:lock|queue\/(\d{38}))$/
 
 /** Which row that is; undefined for the counter and for what is not of ours. */
-export function placeOf(item: Item): Place | undefined {
+export function placeOf(item: Item): RowPlace | undefined {
   const match = PLACE.exec(item['sk']?.S ?? '')
   const name = item['pk']?.S
   const namespace = match === null ? undefined : decoded(match[1]!)

@@ -16,7 +16,7 @@ export const LEASE_MARGIN = 0.05
 export const holderLeaseMs = (leaseMs: number): number => leaseMs * (1 - LEASE_MARGIN)
 export const observerLeaseMs = (leaseMs: number): number => leaseMs * (1 + LEASE_MARGIN)
 
-export interface Waiter {
+export interface LockWaiter {
   readonly ticket: bigint
   readonly owner: string
   readonly shared: boolean
@@ -44,7 +44,7 @@ export type NextStep =
     }
 
 export interface Situation {
-  readonly me: Waiter
+  readonly me: LockWaiter
   /** The queue up to my own row. */
   readonly view: QueueView
   /** The lock row as a request showed it that was answered before the query for `view` was sent. */
@@ -97,22 +97,22 @@ function haveEntered(rows: readonly QueueRow[], lock: LockState): boolean {
 }
 
 /** What the lock row says of those inside beside each other once one more has entered: those that are still there, and me. */
-function insideWith(me: Waiter, known: LockState, rows: readonly QueueRow[]): readonly bigint[] {
+function insideWith(me: LockWaiter, known: LockState, rows: readonly QueueRow[]): readonly bigint[] {
   return [...known.inside.filter((ticket) => rows.some((row) => row.ticket === ticket)), me.ticket]
 }
 
 /** A later one has entered that may not stand beside me. */
-export function isLate(me: Waiter, lock: LockState): boolean {
+export function isLate(me: LockWaiter, lock: LockState): boolean {
   return me.shared ? lock.exclusive > me.ticket : lock.granted > me.ticket
 }
 
 /** Tickets are unique: what the lock row says of mine, I did. */
-function isInside(me: Waiter, lock: LockState): boolean {
+function isInside(me: LockWaiter, lock: LockState): boolean {
   return !me.shared && (lock.exclusive === me.ticket || lock.inside.includes(me.ticket))
 }
 
 /** Whether an entry that compares with `known` can succeed, as far as the newer state tells. */
-function sameForEntry(me: Waiter, known: LockState, newer: LockState): boolean {
+function sameForEntry(me: LockWaiter, known: LockState, newer: LockState): boolean {
   return me.shared ? known.exclusive === newer.exclusive : known.entries === newer.entries
 }
 

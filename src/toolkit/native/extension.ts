@@ -2,12 +2,10 @@
 //
 //   a command of the SDK --serialize--> target and body replaced --build, sign--> endpoint
 //   its answer <--deserialize-- an empty success <-- the body, taken here          (an error is left as it is)
+import { EXTENSION_PREFIX } from '../../port/extension.js'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { CallOptions } from '../endpoint/endpoint.js'
 import { loadSdk } from '../endpoint/sdk.js'
-
-/** Before the names of Seriatim's own operations. */
-export const EXTENSION_PREFIX = 'Seriatim_20261101.'
 
 /** The parts of the SDK's HTTP request and response that are looked at. */
 interface SdkRequest {

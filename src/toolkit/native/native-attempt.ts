@@ -2,27 +2,27 @@
 // another one over the wire; what becomes of the answers is the same.
 import { namesReads, readsAtOneSnapshot, validatesReads } from '../../model/isolation.js'
 import type { Item } from '../../model/value.js'
-import type { DirectUnit, DirectUnits, Ticket } from '../../port/direct-units.js'
+import type { DirectUnit, DirectUnits, UnitPass } from '../../port/unit-port.js'
 import { OutcomeUnknown } from '../errors.js'
 import { unitLimits } from '../limits.js'
 import type { NativeUnits } from './native.js'
 import { namingTables } from '../endpoint/naming.js'
 import { commitRefusal, readRefusal } from './native-errors.js'
 import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
-import { goneOn, type Kept, type Plan, type ResumedPlan } from './native-detached.js'
+import { goneOn, type Kept, type DetachedPlan, type ResumedPlan } from './native-detached.js'
 import { EarlierCommitted } from '../endpoint/protocol.js'
-import type { Attempt, AttemptStart, CommitReport, ItemAddress, Page } from '../endpoint/protocol.js'
-import type { RangeRequest, ReadItem, TableLayout, UnitWork } from '../endpoint/protocol.js'
+import type { AttemptPort, AttemptStart, CommitReport, ItemAddress, Page } from '../endpoint/protocol.js'
+import type { UnitRange, ReadItem, TableLayout, CommitWork } from '../endpoint/protocol.js'
 import { isTurnedAway, Overloaded, timedOut, verdictOf } from '../endpoint/refusals.js'
 import { backoffOf, sleep } from '../endpoint/waiting.js'
 
 const GETS_MAX = 100
 
 interface Answer {
-  readonly ReadTimestamp?: Ticket
+  readonly ReadTimestamp?: UnitPass
   readonly Clock?: number
   /** The age that the unit was given; absent once it has one. */
-  readonly Began?: Ticket
+  readonly Began?: UnitPass
 }
 interface GetAnswer extends Answer {
   readonly Responses: readonly { readonly Item?: Item; readonly Version?: number }[]
@@ -35,7 +35,7 @@ interface PageAnswer extends Answer {
 const COMMITTED: CommitReport = { protocol: 'seriatim' }
 const NONE: readonly never[] = []
 
-export class NativeAttempt implements Attempt {
+export class NativeAttempt implements AttemptPort {
   /** What a unit has read that was resumed is validated by a commit, which also ends its plan. */
   readonly commitsReads: boolean
   readonly usage = { requests: 0, capacity: 0 }
@@ -52,7 +52,7 @@ export class NativeAttempt implements Attempt {
   #isAnswered = false
   #isOver = false
 
-  readonly #plan: Plan | undefined
+  readonly #plan: DetachedPlan | undefined
   /** That it held when it was detached. */
   readonly #keptLocks: readonly ItemAddress[]
 
@@ -64,7 +64,7 @@ export class NativeAttempt implements Attempt {
     this.#start = start
     const { id, isolation, timeoutMs } = start
     this.#isRepeatable = readsAtOneSnapshot(isolation)
-    const began = resumed?.kept.began ?? (start.carried as Ticket | undefined)
+    const began = resumed?.kept.began ?? (start.carried as UnitPass | undefined)
     const readTimestamp = resumed && readTimestampOf(resumed.kept)
     this.#unit = { id, isolation, timeoutMs, readTimestamp, began, attemptBegan: resumed?.clock }
   }
@@ -139,7 +139,7 @@ export class NativeAttempt implements Attempt {
     )
   }
 
-  async page(range: RangeRequest, start: Item | undefined, limit: number | undefined): Promise<Page> {
+  async page(range: UnitRange, start: Item | undefined, limit: number | undefined): Promise<Page> {
     const operation = range.keyCondition === undefined ? 'UnitScan' : 'UnitQuery'
     const input = rangeInput(range)
     if (start !== undefined) input['ExclusiveStartKey'] = start
@@ -149,7 +149,7 @@ export class NativeAttempt implements Attempt {
     return { items: Items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
   }
 
-  async commit(work: UnitWork): Promise<CommitReport> {
+  async commit(work: CommitWork): Promise<CommitReport> {
     const { direct } = this.#shared.endpoint
     if (this.#plan !== undefined) await this.#commitPlan(work, this.#plan)
     else if (direct !== undefined) await this.#commitDirectly(direct, work)
@@ -160,7 +160,7 @@ export class NativeAttempt implements Attempt {
   }
 
   /** By the wire's commit, whose token others may ask for. */
-  async #commitPlan({ reads, ranges, actions, locks }: UnitWork, plan: Plan): Promise<void> {
+  async #commitPlan({ reads, ranges, actions, locks }: CommitWork, plan: DetachedPlan): Promise<void> {
     const work = {
       reads,
       ranges,
@@ -180,7 +180,7 @@ export class NativeAttempt implements Attempt {
   }
 
   /** Keeps what it has read and is about to do, its snapshot and its locks: somebody goes on with it, soon or late. */
-  async detach(work: UnitWork): Promise<void> {
+  async detach(work: CommitWork): Promise<void> {
     const { id, isolation, timeoutMs, readTimestamp, began } = this.#unit
     const locks = [...this.#keptLocks, ...work.locks]
     const kept: Kept = {
@@ -203,7 +203,7 @@ export class NativeAttempt implements Attempt {
     await this.#send({ ...this.#commitInput(work), ClientRequestToken: this.#unit.id }, work)
   }
 
-  async #commitDirectly(direct: DirectUnits, work: UnitWork): Promise<void> {
+  async #commitDirectly(direct: DirectUnits, work: CommitWork): Promise<void> {
     const { actions, ranges, locks } = work
     const { isolation } = this.#unit
     const predicates = ranges.length === 0 ? ranges : ranges.map(predicateInput)
@@ -222,7 +222,7 @@ export class NativeAttempt implements Attempt {
     }
   }
 
-  #commitInput(work: UnitWork): Wire {
+  #commitInput(work: CommitWork): Wire {
     const { id, isolation } = this.#unit
     const input: Wire = { Unit: this.#unitInput() }
     if (this.#shared.endpoint.losesNoAnswers !== true) input['ClientRequestToken'] = id
@@ -246,7 +246,7 @@ export class NativeAttempt implements Attempt {
   }
 
   /** The same commit until it is answered: it takes effect once, because its token does. */
-  async #send(input: object, work: UnitWork): Promise<void> {
+  async #send(input: object, work: CommitWork): Promise<void> {
     const { endpoint, runtime } = this.#shared
     const backoffMs = backoffOf(runtime)
     for (let sends = 1; ; sends++) {
@@ -268,7 +268,7 @@ export class NativeAttempt implements Attempt {
   }
 
   /** Throws, unless the commit may be sent once more. */
-  #commitFailed(error: unknown, work: UnitWork, sends: number): void {
+  #commitFailed(error: unknown, work: CommitWork, sends: number): void {
     const { endpoint, layouts } = this.#shared
     const verdict = verdictOf(error)
     const isTurned = isTurnedAway(error)
@@ -341,9 +341,9 @@ export class NativeAttempt implements Attempt {
   }
 
   #note(
-    readTimestamp: Ticket | undefined,
+    readTimestamp: UnitPass | undefined,
     clock: number | undefined,
-    began: Ticket | undefined = clock,
+    began: UnitPass | undefined = clock,
   ): void {
     const unit = this.#unit
     if (this.#isRepeatable) unit.readTimestamp ??= readTimestamp
@@ -353,7 +353,7 @@ export class NativeAttempt implements Attempt {
 
   #refused(error: unknown, input: unknown): unknown {
     // Whoever was refused a lock is as old at the next attempt as it was then.
-    this.#unit.began ??= (error as { readonly Began?: Ticket }).Began
+    this.#unit.began ??= (error as { readonly Began?: UnitPass }).Began
     this.#start.deadline.throwIfOver()
     return readRefusal(namingTables(error, input))
   }
@@ -372,5 +372,5 @@ export class NativeAttempt implements Attempt {
  * What a serializable unit has read is validated item by item, so it need not go on at its old snapshot, which may be
  * gone; but ranges, and the first committer of a snapshot, are judged from there.
  */
-const readTimestampOf = ({ isolation, work, readTimestamp }: Kept): Ticket | undefined =>
+const readTimestampOf = ({ isolation, work, readTimestamp }: Kept): UnitPass | undefined =>
   isolation === 'serializable' && work.ranges.length === 0 ? undefined : readTimestamp

@@ -8,10 +8,10 @@
 //              names their versions: at isolation `snapshot` what is written must be as it was there, or as it is named
 import { parseItem } from '../../model/parse-value.js'
 import type { AttributeValue, Item } from '../../model/value.js'
-import type { Ticket } from '../../port/direct-units.js'
+import type { UnitPass } from '../../port/unit-port.js'
 import type { ExtendedEndpoint } from '../endpoint/endpoint.js'
 import { Conflict, UnitNotFound } from '../errors.js'
-import type { Action, ItemAddress, ReadItem, UnitWork } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, ReadItem, CommitWork } from '../endpoint/protocol.js'
 import type { IsolationLevel } from '../unit/transactor.js'
 
 export const UNITS_TABLE = 'seriatim-units'
@@ -21,7 +21,7 @@ const ROW_CHARACTERS = 100_000
 /** A transaction takes 4 MB. */
 const ROWS_MAX = 12
 
-export interface Plan {
+export interface DetachedPlan {
   readonly id: string
   readonly turn: number
   readonly rows: number
@@ -30,15 +30,15 @@ export interface Plan {
 }
 
 export interface Kept {
-  readonly work: UnitWork
+  readonly work: CommitWork
   readonly isolation: IsolationLevel
   readonly timeoutMs: number
-  readonly readTimestamp?: Ticket
-  readonly began?: Ticket
+  readonly readTimestamp?: UnitPass
+  readonly began?: UnitPass
 }
 
 export interface ResumedPlan {
-  readonly plan: Plan
+  readonly plan: DetachedPlan
   readonly kept: Kept
   /** The server's time when it was resumed. */
   readonly clock: number
@@ -73,7 +73,7 @@ export class DetachedPlans {
   }
 
   /** `before`: the plan that this one takes the place of. */
-  async save(id: string, kept: Kept, before: Plan | undefined): Promise<void> {
+  async save(id: string, kept: Kept, before: DetachedPlan | undefined): Promise<void> {
     const text = JSON.stringify({ ...kept, work: plainWork(kept.work) })
     const texts = text.match(PIECES) ?? []
     if (texts.length > ROWS_MAX)
@@ -141,17 +141,22 @@ export class DetachedPlans {
   }
 
   /** With the commit of the unit that goes on with the plan: one of them takes effect. */
-  ending(plan: Plan): readonly Action[] {
+  ending(plan: DetachedPlan): readonly UnitAction[] {
     const at = (part: string): ItemAddress => ({ table: this.#table, key: keyOf(plan.id, part) })
     const expressions = { condition: 'turn = :turn', values: { ':turn': { N: String(plan.turn) } } }
     return [
       { ...at('plan'), kind: 'delete', expressions, pinned: true },
-      ...rowsOf(plan).map((part): Action => ({ ...at(part), kind: 'delete', expressions: {}, pinned: true })),
+      ...rowsOf(plan).map((part): UnitAction => ({
+        ...at(part),
+        kind: 'delete',
+        expressions: {},
+        pinned: true,
+      })),
     ]
   }
 
   /** The rows of the plan as they were loaded. */
-  loaded(plan: Plan): UnitWork['reads'] {
+  loaded(plan: DetachedPlan): CommitWork['reads'] {
     return ['plan', ...rowsOf(plan)].map((part, at) => {
       const version = plan.versions?.[at]
       return { table: this.#table, key: keyOf(plan.id, part), ...(version !== undefined && { version }) }
@@ -192,9 +197,9 @@ const keyOf = (id: string, part: string): { id: { S: string }; part: { S: string
   part: { S: part },
 })
 
-const partOf = ({ turn }: Plan, row: number): string => `plan/${turn}/${row}`
+const partOf = ({ turn }: DetachedPlan, row: number): string => `plan/${turn}/${row}`
 
-const rowsOf = (plan: Plan): readonly string[] =>
+const rowsOf = (plan: DetachedPlan): readonly string[] =>
   Array.from({ length: plan.rows }, (_, row) => partOf(plan, row))
 
 export const goneOn = (id: string, cause?: unknown): Conflict =>
@@ -206,7 +211,7 @@ function numberIn(item: Item | undefined, name: string): number | undefined {
 }
 
 /** Without what only this process knows. */
-function plainWork({ reads, ranges, actions, locks }: UnitWork): UnitWork {
+function plainWork({ reads, ranges, actions, locks }: CommitWork): CommitWork {
   return {
     reads: reads.map(({ table, key, item, version }) => ({
       table,
@@ -228,7 +233,7 @@ function plainWork({ reads, ranges, actions, locks }: UnitWork): UnitWork {
 }
 
 /** JSON loses nothing of an item but an attribute named `__proto__`, which parseItem keeps. */
-function parsedWork({ reads, ranges, actions, locks }: UnitWork): UnitWork {
+function parsedWork({ reads, ranges, actions, locks }: CommitWork): CommitWork {
   const parsed = <T extends { readonly key: Item; readonly item?: Item }>(one: T) => ({
     ...one,
     key: parseItem(one.key),

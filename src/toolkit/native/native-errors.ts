@@ -5,7 +5,7 @@ import { invalidWrite, namingTables } from '../endpoint/naming.js'
 import { actionInput } from './native-wire.js'
 import { EarlierCommitted } from '../endpoint/protocol.js'
 import { isThrottled, Overloaded } from '../endpoint/refusals.js'
-import type { Action, UnitWork } from '../endpoint/protocol.js'
+import type { UnitAction, CommitWork } from '../endpoint/protocol.js'
 import { withoutPlaceholders } from '../values/reserved-names.js'
 import { described } from '../unit/steps.js'
 import { unmarshallItem } from '../values/values.js'
@@ -43,7 +43,7 @@ export function readRefusal(error: unknown): unknown {
   }
 }
 
-export function commitRefusal(error: unknown, work: UnitWork): unknown {
+export function commitRefusal(error: unknown, work: CommitWork): unknown {
   const { name, message = '', CancellationReasons } = error as Refusal
   if (name === 'IdempotentParameterMismatchException')
     return new EarlierCommitted('an earlier attempt was committed', { cause: error })
@@ -54,9 +54,9 @@ export function commitRefusal(error: unknown, work: UnitWork): unknown {
     return readRefusal(namingTables(error, { TransactItems: work.actions.map(actionInput) }))
   }
 
-  let failed: Action | undefined
+  let failed: UnitAction | undefined
   let found: Item | undefined
-  let conflicting: Action | undefined
+  let conflicting: UnitAction | undefined
   for (const [
     at,
     { Code = 'None', Message = 'It is not valid', Item: item },
@@ -89,7 +89,7 @@ export function commitRefusal(error: unknown, work: UnitWork): unknown {
   )
 }
 
-const detailOf = ({ table, key }: Action): ConflictDetail => ({ table, key: unmarshallItem(key) })
+const detailOf = ({ table, key }: UnitAction): ConflictDetail => ({ table, key: unmarshallItem(key) })
 
 function conflictOf(refusal: Refusal): Conflict {
   const [first] = refusal.Conflicts ?? []

@@ -1,25 +1,17 @@
 // What a unit has done, in the members of Seriatim's own operations (docs/reference/wire.md).
-import type { Action, ItemAddress, RangeEntry, RangeRequest, UnitWork } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, UnitRangeEntry, UnitRange, CommitWork } from '../endpoint/protocol.js'
 
 export type Wire = Record<string, unknown>
 
 export const addressInput = ({ table, key }: ItemAddress): Wire => ({ TableName: table, Key: key })
 
-export function readInput({ table, key, version }: UnitWork['reads'][number]): Wire {
+export function readInput({ table, key, version }: CommitWork['reads'][number]): Wire {
   return version === undefined
     ? { TableName: table, Key: key }
     : { TableName: table, Key: key, Version: version }
 }
 
-export function rangeInput({
-  table,
-  index,
-  keyCondition,
-  filter,
-  names,
-  values,
-  reverse,
-}: RangeRequest): Wire {
+export function rangeInput({ table, index, keyCondition, filter, names, values, reverse }: UnitRange): Wire {
   const input: Wire = { TableName: table }
   if (index !== undefined) input['IndexName'] = index
   if (keyCondition !== undefined) input['KeyConditionExpression'] = keyCondition
@@ -30,13 +22,13 @@ export function rangeInput({
   return input
 }
 
-export function predicateInput(range: RangeEntry): Wire {
+export function predicateInput(range: UnitRangeEntry): Wire {
   const input = rangeInput(range)
   if (range.end !== undefined) input['LastEvaluatedKey'] = range.end
   return input
 }
 
-export function actionInput({ kind, table, key, item, expressions, pinned }: Action): Wire {
+export function actionInput({ kind, table, key, item, expressions, pinned }: UnitAction): Wire {
   const { update, condition, names, values } = expressions
   const input: Wire = kind === 'put' ? { TableName: table, Item: item } : { TableName: table, Key: key }
   if (update !== undefined) input['UpdateExpression'] = update

@@ -7,14 +7,14 @@
 //
 // May import: model, expression, runtime, and the other files of the toolkit.
 import type { Runtime } from '../../runtime/runtime.js'
-import type { Ticket } from '../../port/direct-units.js'
+import type { UnitPass } from '../../port/unit-port.js'
 import type { ExtendedEndpoint } from '../endpoint/endpoint.js'
 import { Layouts } from '../unit/layout.js'
 import { unitLimits } from '../limits.js'
 import { namingTables } from '../endpoint/naming.js'
 import { NativeAttempt } from './native-attempt.js'
 import { DetachedPlans, type ResumedPlan } from './native-detached.js'
-import type { AttemptStart, Protocol, UnitWork } from '../endpoint/protocol.js'
+import type { AttemptStart, Protocol, CommitWork } from '../endpoint/protocol.js'
 import type { Outcome, TransactOptions } from '../unit/transactor.js'
 
 /** Seriatim's own protocol, through an endpoint that is Seriatim. */
@@ -56,7 +56,7 @@ export class NativeUnits {
   /** Between `resume` and the attempt that goes on. */
   readonly #resumed = new Map<string, ResumedPlan>()
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
-  #released: Ticket[] = []
+  #released: UnitPass[] = []
   readonly #ending = new Set<Promise<unknown>>()
   /** Of late, oldest first: in one process commits have no token that the ledger could know them by. */
   readonly #committed = new Set<string>()
@@ -82,19 +82,19 @@ export class NativeUnits {
     return new NativeAttempt(this, start, resumed)
   }
 
-  async resume(id: string): Promise<{ readonly work: UnitWork; readonly options: TransactOptions }> {
+  async resume(id: string): Promise<{ readonly work: CommitWork; readonly options: TransactOptions }> {
     const resumed = await this.plans.load(id)
     this.#resumed.set(id, resumed)
     const { work, isolation, timeoutMs } = resumed.kept
     return { work, options: { isolation, timeoutMs } }
   }
 
-  release(readTimestamp: Ticket): void {
+  release(readTimestamp: UnitPass): void {
     // Beyond that many they are left to the age limit.
     if (this.#released.length < RELEASED_MAX) this.#released.push(readTimestamp)
   }
 
-  takeReleased(): readonly Ticket[] | undefined {
+  takeReleased(): readonly UnitPass[] | undefined {
     if (this.#released.length === 0) return undefined
     const released = this.#released
     this.#released = []

@@ -12,10 +12,10 @@ import type { Runtime } from '../../runtime/runtime.js'
 import { Deadline } from './deadline.js'
 import { Conflict, OutcomeUnknown, UnitExpired } from '../errors.js'
 import { EarlierCommitted } from '../endpoint/protocol.js'
-import type { Attempt, AttemptStart, CommitReport, Protocol } from '../endpoint/protocol.js'
+import type { AttemptPort, AttemptStart, CommitReport, Protocol } from '../endpoint/protocol.js'
 import { isRetriableAttempt, Overloaded, surfaced } from '../endpoint/refusals.js'
 import type { CommitProtocol, TransactOptions } from './transactor.js'
-import { Unit } from './unit.js'
+import { UnitAttempt } from './unit.js'
 import { backoffOf, fraction, type Pace, sleep } from '../endpoint/waiting.js'
 
 export interface AttemptSettings extends Required<Pick<TransactOptions, 'isolation' | 'timeoutMs'>> {
@@ -35,7 +35,7 @@ export interface AttemptParts {
 /** A unit that was committed. */
 export interface Committed<Result> {
   readonly result: Result
-  readonly callbacks: Unit['callbacks']
+  readonly callbacks: UnitAttempt['callbacks']
   readonly protocol: CommitProtocol
   readonly attempts: number
   readonly requests: number
@@ -47,7 +47,7 @@ export async function commitEventually<Result>(
   parts: AttemptParts,
   settings: AttemptSettings,
   id: string,
-  lambda: (unit: Unit) => PromiseLike<Result> | Result,
+  lambda: (unit: UnitAttempt) => PromiseLike<Result> | Result,
 ): Promise<Committed<Result>> {
   const { runtime, pace } = parts
   const doubtful: Finished<Result>[] = []
@@ -81,7 +81,7 @@ export async function commitEventually<Result>(
 
 interface Finished<Result> {
   readonly result: Result
-  readonly callbacks: Unit['callbacks']
+  readonly callbacks: UnitAttempt['callbacks']
 }
 
 type AttemptEnd<Result> =
@@ -93,10 +93,10 @@ type AttemptEnd<Result> =
 
 /** One attempt with its deadline. */
 export interface RunningAttempt {
-  readonly unit: Unit
-  readonly port: Attempt
+  readonly unit: UnitAttempt
+  readonly port: AttemptPort
   readonly start: AttemptStart
-  run<Result>(lambda: (unit: Unit) => PromiseLike<Result> | Result): Promise<AttemptEnd<Result>>
+  run<Result>(lambda: (unit: UnitAttempt) => PromiseLike<Result> | Result): Promise<AttemptEnd<Result>>
   /** The rest of it, after the lambda; throws what stands in the way. */
   commit(): Promise<CommitReport>
   /** Gives up. */
@@ -114,7 +114,7 @@ export function startAttempt(
   const port = protocol.attempt(start)
   const { ordersLikeSeriatim } = protocol
   const { unitBytesMax } = settings
-  const unit = new Unit({ start, port, ordersLikeSeriatim, unitBytesMax })
+  const unit = new UnitAttempt({ start, port, ordersLikeSeriatim, unitBytesMax })
 
   const running: RunningAttempt = {
     unit,

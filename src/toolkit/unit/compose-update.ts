@@ -4,7 +4,7 @@
 // All operands of an update expression see the item as it was before, so actions on different attributes stand side by
 // side. Paths are compared by their first step only: within one attribute, list indexes shift and parts overlap.
 import {
-  added,
+  afterAdd,
   resolvePath,
   type OperandNode,
   type Path,
@@ -98,7 +98,7 @@ function addedTo(
 function sum(before: AttributeValue, operand: AttributeValue): AttributeValue | 'wrong type' {
   if ('L' in before) return 'wrong type'
   try {
-    return added(before, operand)
+    return afterAdd(before, operand)
   } catch {
     return 'wrong type'
   }

@@ -1,13 +1,8 @@
 // Tables as a unit needs to know them: where the key of an item is, and what its indexes hold.
+import { pickAttributes } from '../../model/value.js'
 import type { TableDescription } from '@aws-sdk/client-dynamodb'
 import type { KeySchema, Projection } from '../../model/table.js'
-import {
-  attribute,
-  setAttribute,
-  type Item,
-  type KeyAttributeType,
-  type MutableItem,
-} from '../../model/value.js'
+import { type Item, type KeyAttributeType } from '../../model/value.js'
 import { unitLimits } from '../limits.js'
 import type { TableLayout } from '../endpoint/protocol.js'
 
@@ -99,17 +94,7 @@ export const positionNames = (layout: TableLayout, index: IndexLayout | undefine
 export function projected(layout: TableLayout, index: IndexLayout | undefined, item: Item): Item {
   if (index === undefined || index.projection.type === 'ALL') return item
   const included = index.projection.type === 'INCLUDE' ? index.projection.attributes : []
-  return pick(item, new Set([...positionNames(layout, index), ...included]))
-}
-
-/** Only those attributes of the item that have one of the names. */
-export function pick(item: Item, names: Iterable<string>): Item {
-  const picked: MutableItem = {}
-  for (const name of names) {
-    const value = attribute(item, name)
-    if (value !== undefined) setAttribute(picked, name, value)
-  }
-  return picked
+  return pickAttributes(item, new Set([...positionNames(layout, index), ...included]))
 }
 
 type DescribedProjection = NonNullable<TableDescription['LocalSecondaryIndexes']>[number]['Projection']

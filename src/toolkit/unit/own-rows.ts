@@ -6,9 +6,9 @@ import { validationError } from '../../model/errors.js'
 import { indexEntryKey, indexSortBytes, itemKey, sortBytes } from '../../model/key-bytes.js'
 import { indexRange, itemRange, type KeyRange, type SortCondition } from '../../model/key-range.js'
 import type { IndexShape } from '../../model/table.js'
-import { attribute, type Item } from '../../model/value.js'
-import { keyNames, pick, positionNames, projected, type IndexLayout } from './layout.js'
-import type { RangeRequest, TableLayout } from '../endpoint/protocol.js'
+import { attribute, type Item, pickAttributes } from '../../model/value.js'
+import { keyNames, positionNames, projected, type IndexLayout } from './layout.js'
+import type { UnitRange, TableLayout } from '../endpoint/protocol.js'
 
 /** One range of a table or index, understood here as the endpoint does. */
 export interface RangeView {
@@ -23,7 +23,7 @@ export interface RangeView {
 
 export function rangeView(
   layout: TableLayout,
-  request: RangeRequest,
+  request: UnitRange,
   { ordersLikeSeriatim }: { readonly ordersLikeSeriatim: boolean },
 ): RangeView {
   const index = indexOf(layout, request.index)
@@ -71,7 +71,7 @@ const indexOf = (layout: TableLayout, name: string | undefined): IndexLayout | u
 
 /** Where an item stands in the table, or in the index; undefined if it is not in that. */
 function positionIn(layout: TableLayout, index: IndexLayout | undefined, item: Item): KeyBytes | undefined {
-  const base = itemKey(layout.key, pick(item, keyNames(layout.key)))
+  const base = itemKey(layout.key, pickAttributes(item, keyNames(layout.key)))
   return index === undefined ? base.bytes : indexEntryKey(index as IndexShape, item, base)
 }
 

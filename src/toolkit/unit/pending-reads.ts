@@ -3,22 +3,22 @@
 import type { Item } from '../../model/value.js'
 import { described } from './steps.js'
 
-export interface ReadPlace {
+export interface PendingRead {
   readonly table: string
   readonly key?: Item
 }
 
 export class PendingReads {
-  readonly #pending = new Set<ReadPlace>()
+  readonly #pending = new Set<PendingRead>()
   #told = false
 
-  begin(place: ReadPlace): ReadPlace {
+  begin(place: PendingRead): PendingRead {
     const pending = { ...place }
     this.#pending.add(pending)
     return pending
   }
 
-  end(pending: ReadPlace): void {
+  end(pending: PendingRead): void {
     this.#pending.delete(pending)
   }
 

@@ -1,6 +1,6 @@
 // Rows of a query or scan: an array when awaited, one page at a time with `for await`. Nothing is sent before.
 import type { Item } from '../../model/value.js'
-import type { RangeEntry, RangeRequest } from '../endpoint/protocol.js'
+import type { UnitRangeEntry, UnitRange } from '../endpoint/protocol.js'
 import type { Rows } from './transactor.js'
 import { unmarshallItem } from '../values/values.js'
 
@@ -11,10 +11,10 @@ export type Batches = AsyncGenerator<readonly Item[], 'all' | 'limit'>
 
 /** A range that a unit reads, and how far it has come: what the unit has not been given, it has not seen. */
 export class RangeRead {
-  readonly request: RangeRequest
+  readonly request: UnitRange
   #seen: 'nothing' | 'all' | Item = 'nothing'
 
-  constructor(request: RangeRequest) {
+  constructor(request: UnitRange) {
     this.request = request
   }
 
@@ -23,7 +23,7 @@ export class RangeRead {
   }
 
   /** `positionOf` makes the position of a row. */
-  entry(positionOf: (row: Item) => Item): RangeEntry | undefined {
+  entry(positionOf: (row: Item) => Item): UnitRangeEntry | undefined {
     if (this.#seen === 'nothing') return undefined
     return this.#seen === 'all' ? this.request : { ...this.request, end: positionOf(this.#seen) }
   }

@@ -1,10 +1,10 @@
 // Addresses and steps: from what a caller writes, and what they take in memory.
 import { itemBytes } from '../../model/item-size.js'
-import { attribute, type Item } from '../../model/value.js'
+import { attribute, type Item, pickAttributes } from '../../model/value.js'
 import { conditionExpression } from '../values/expressions.js'
-import type { Step } from './fold.js'
-import { keyNames, pick, positionNames } from './layout.js'
-import type { Action, ItemAddress, RangeRequest, TableLayout } from '../endpoint/protocol.js'
+import type { UnitCall } from './fold-calls.js'
+import { keyNames, positionNames } from './layout.js'
+import type { UnitAction, ItemAddress, UnitRange, TableLayout } from '../endpoint/protocol.js'
 import type { Condition } from './transactor.js'
 import { marshallItem, unmarshallItem } from '../values/values.js'
 
@@ -29,10 +29,10 @@ export function putKey(layout: TableLayout, item: Item): Item {
     if (attribute(item, name) === undefined)
       throw new TypeError(`an item of ${layout.name} needs its key: the attribute ${name} is missing`)
   }
-  return pick(item, names)
+  return pickAttributes(item, names)
 }
 
-export function positionsOf(layout: TableLayout, { index }: RangeRequest): readonly string[] {
+export function positionsOf(layout: TableLayout, { index }: UnitRange): readonly string[] {
   return positionNames(
     layout,
     layout.indexes.find((one) => one.name === index),
@@ -45,7 +45,7 @@ export const conditionOf = (
   condition === undefined ? {} : { condition: conditionExpression(condition) }
 
 /** Roughly what a step takes in memory. */
-export function stepBytes(step: Step): number {
+export function stepBytes(step: UnitCall): number {
   if (step.kind === 'put') return itemBytes(step.item)
   const update = step.kind === 'update' ? step.update : undefined
   let bytes = 0
@@ -55,7 +55,7 @@ export function stepBytes(step: Step): number {
   return bytes
 }
 
-export function stepOf({ kind, item, expressions, pinned }: Action): Step {
+export function unitCallOf({ kind, item, expressions, pinned }: UnitAction): UnitCall {
   const { update, condition, names, values } = expressions
   const rest = { ...(names !== undefined && { names }), ...(values !== undefined && { values }) }
   const conditioned = {

@@ -8,11 +8,18 @@ import { readsAtOneSnapshot } from '../../model/isolation.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { ConditionFailed } from '../errors.js'
-import { changesItem, dependsOnBase, fold, imageAfter, type Step } from './fold.js'
+import { changesItem, dependsOnBase, fold, imageAfter, type UnitCall } from './fold-calls.js'
 import { unitLimits } from '../limits.js'
 import { isRetriableAttempt, surfaced } from '../endpoint/refusals.js'
-import type { Action, Attempt, ItemAddress, ReadEntry, ReadItem, UnitWork } from '../endpoint/protocol.js'
-import { described, idOf, putKey, stepBytes, stepOf } from './steps.js'
+import type {
+  UnitAction,
+  AttemptPort,
+  ItemAddress,
+  ReadEntry,
+  ReadItem,
+  CommitWork,
+} from '../endpoint/protocol.js'
+import { described, idOf, putKey, stepBytes, unitCallOf } from './steps.js'
 import type { IsolationLevel } from './transactor.js'
 import { unmarshallItem } from '../values/values.js'
 
@@ -20,7 +27,7 @@ import { unmarshallItem } from '../values/values.js'
 export interface Entry {
   readonly address: ItemAddress
   readonly id: string
-  readonly steps: Step[]
+  readonly steps: UnitCall[]
   /** As the endpoint answered, before the unit's own steps. */
   read: ReadItem | undefined
   /** What `read` takes of the unit's bytes. */
@@ -31,13 +38,13 @@ export interface Entry {
 interface Unplaced {
   readonly table: string
   readonly key: Item | undefined
-  readonly step: Step
+  readonly step: UnitCall
 }
 
 const NONE: readonly never[] = []
 
 export class UnitItems {
-  readonly #port: Attempt
+  readonly #port: AttemptPort
   readonly #isRepeatable: boolean
   readonly #bytesMax: number
   readonly #entries = new Map<string, Entry>()
@@ -48,7 +55,7 @@ export class UnitItems {
   #bytes = 0
   #hindered: unknown
 
-  constructor(port: Attempt, isolation: IsolationLevel, bytesMax: number = unitLimits.unitBytesMax) {
+  constructor(port: AttemptPort, isolation: IsolationLevel, bytesMax: number = unitLimits.unitBytesMax) {
     this.#port = port
     this.#isRepeatable = readsAtOneSnapshot(isolation)
     this.#bytesMax = bytesMax
@@ -78,7 +85,7 @@ export class UnitItems {
     return entry
   }
 
-  write(table: string, key: Item | undefined, step: Step): void {
+  write(table: string, key: Item | undefined, step: UnitCall): void {
     this.hold(stepBytes(step))
     if (this.#unplaced.length === 0) {
       const known = key ?? this.#keyOf(table, step)
@@ -91,7 +98,7 @@ export class UnitItems {
   }
 
   /** The key of a put, if the table's layout is known already. */
-  #keyOf(table: string, step: Step): Item | undefined {
+  #keyOf(table: string, step: UnitCall): Item | undefined {
     const layout = this.#port.layout(table)
     if (!(layout instanceof Promise)) return step.kind === 'put' ? putKey(layout, step.item) : undefined
     // Asked for now, awaited by the next read or by the commit, which then tell what is wrong with it.
@@ -99,7 +106,7 @@ export class UnitItems {
     return undefined
   }
 
-  #add(address: ItemAddress, step: Step): void {
+  #add(address: ItemAddress, step: UnitCall): void {
     const { steps } = this.entry(address)
     if (steps.length === 0) this.#written++
     steps.push(step)
@@ -196,7 +203,7 @@ export class UnitItems {
   }
 
   /** One action for each item that is written or checked, and all that was read. Reads the items that folding needs. */
-  async work(): Promise<Pick<UnitWork, 'reads' | 'actions'>> {
+  async work(): Promise<Pick<CommitWork, 'reads' | 'actions'>> {
     if (this.#unplaced.length > 0) await this.#place()
     if (this.#written > unitLimits.actionsMax)
       throw new RangeError(
@@ -208,13 +215,13 @@ export class UnitItems {
         lacking.push(entry)
     if (lacking.length > 0) await this.#fetch(lacking)
     const reads: ReadEntry[] = []
-    const actions: Action[] = []
+    const actions: UnitAction[] = []
     for (const entry of this.#entries.values()) {
       const isWritten = entry.steps.length > 0
       const read = readOf(entry, isWritten ? actions.length : undefined)
       if (read !== undefined) reads.push(read)
       if (!isWritten) continue
-      const action = this.#fold(entry) as { -readonly [Member in keyof Action]: Action[Member] }
+      const action = this.#fold(entry) as { -readonly [Member in keyof UnitAction]: UnitAction[Member] }
       if (read?.place !== undefined) action.place = read.place
       actions.push(action)
     }
@@ -227,15 +234,15 @@ export class UnitItems {
   }
 
   /** Goes on with what another unit has read and is about to write. */
-  adopt(work: UnitWork): void {
+  adopt(work: CommitWork): void {
     for (const { table, key, ...read } of work.reads) this.entry({ table, key }).read = read
     for (const action of work.actions) {
       const { table, key } = action
-      this.#add({ table, key }, stepOf(action))
+      this.#add({ table, key }, unitCallOf(action))
     }
   }
 
-  #fold(entry: Entry): Action | undefined {
+  #fold(entry: Entry): UnitAction | undefined {
     const folded = fold(entry.address, entry.steps, entry.read)
     switch (folded.type) {
       case 'action':

@@ -16,8 +16,8 @@ import type {
   UnitHandle,
   UnitOfWork,
 } from './transactor.js'
-import type { Unit } from './unit.js'
-import { Pace, Turns } from '../endpoint/waiting.js'
+import type { UnitAttempt } from './unit.js'
+import { Pace, ConcurrencyLimit } from '../endpoint/waiting.js'
 
 /** `protocol` is asked for once, when it is first needed. */
 export function unitTransactor<Tables extends TableMap<Tables> = AnyTables>(
@@ -31,7 +31,7 @@ export function unitTransactor<Tables extends TableMap<Tables> = AnyTables>(
 class UnitTransactor implements Transactor {
   readonly #options: TransactorOptions
   readonly #runtime: Runtime
-  readonly #turns: Turns
+  readonly #turns: ConcurrencyLimit
   readonly #pace = new Pace()
   readonly #open: () => Protocol | Promise<Protocol>
   #parts: AttemptParts | Promise<AttemptParts> | undefined
@@ -40,7 +40,7 @@ class UnitTransactor implements Transactor {
     this.#open = open
     this.#options = options
     this.#runtime = runtime
-    this.#turns = new Turns(options.concurrency ?? unitLimits.concurrency)
+    this.#turns = new ConcurrencyLimit(options.concurrency ?? unitLimits.concurrency)
   }
 
   async transact<Result>(
@@ -99,7 +99,7 @@ class UnitTransactor implements Transactor {
   async #handle(
     settings: AttemptSettings,
     id: string,
-    prepare: (unit: Unit) => void = () => undefined,
+    prepare: (unit: UnitAttempt) => void = () => undefined,
   ): Promise<UnitHandle> {
     try {
       const parts = await this.#loaded()
@@ -162,7 +162,7 @@ class UnitTransactor implements Transactor {
   }
 
   /** All callbacks run, whatever becomes of the others: the unit is committed, and stays so. */
-  async #tell(callbacks: Unit['callbacks']): Promise<void> {
+  async #tell(callbacks: UnitAttempt['callbacks']): Promise<void> {
     for (const callback of callbacks) {
       try {
         await callback()

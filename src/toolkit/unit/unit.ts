@@ -6,15 +6,16 @@
 //   work() ---------------------> all of it, for the commit
 //
 // It keeps nothing on the endpoint. May import: model, expression.
+import { pickAttributes } from '../../model/value.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { UnitAborted } from '../errors.js'
 import { conditionExpression, expression, updateExpression } from '../values/expressions.js'
-import type { Step } from './fold.js'
-import { keyNames, pick } from './layout.js'
+import type { UnitCall } from './fold-calls.js'
+import { keyNames } from './layout.js'
 import { OwnRows, rangeView } from './own-rows.js'
-import type { Attempt, AttemptStart, ItemAddress, RangeRequest } from '../endpoint/protocol.js'
-import type { RangeEntry, TableLayout, UnitWork } from '../endpoint/protocol.js'
+import type { AttemptPort, AttemptStart, ItemAddress, UnitRange } from '../endpoint/protocol.js'
+import type { UnitRangeEntry, TableLayout, CommitWork } from '../endpoint/protocol.js'
 import { PendingReads } from './pending-reads.js'
 import { withReservedNames } from '../values/reserved-names.js'
 import { RangeRead, UnitRows, type Batches } from './rows.js'
@@ -29,22 +30,22 @@ const NONE: readonly never[] = []
 
 export interface UnitOptions {
   readonly start: AttemptStart
-  readonly port: Attempt
+  readonly port: AttemptPort
   readonly ordersLikeSeriatim: boolean
   readonly unitBytesMax?: number | undefined
 }
 
-export class Unit implements UnitOfWork {
+export class UnitAttempt implements UnitOfWork {
   readonly id: string
   readonly attempt: number
-  readonly #port: Attempt
+  readonly #port: AttemptPort
   readonly #start: AttemptStart
   readonly #ordersLikeSeriatim: boolean
   readonly #items: UnitItems
   readonly #reads = new PendingReads()
   #ranges: RangeRead[] | undefined
   /** Of a unit that goes on with what another one has read. */
-  #adoptedRanges: readonly RangeEntry[] = NONE
+  #adoptedRanges: readonly UnitRangeEntry[] = NONE
   #callbacks: (() => void | Promise<void>)[] | undefined
   #ended: string | undefined
   #aborted: UnitAborted | undefined
@@ -104,7 +105,7 @@ export class Unit implements UnitOfWork {
     this.assertOpen()
     const { text, names: keyNames, values } = expression(input.key, input.names, input.values)
     const { filter, names } = filterOf(input, keyNames)
-    const request: RangeRequest = {
+    const request: UnitRange = {
       table,
       ...(input.index !== undefined && { index: input.index }),
       keyCondition: text,
@@ -120,7 +121,7 @@ export class Unit implements UnitOfWork {
     this.assertOpen()
     const { names: given, values } = expression('', input.names, input.values)
     const { filter, names } = filterOf(input, given)
-    const request: RangeRequest = {
+    const request: UnitRange = {
       table,
       ...(input.index !== undefined && { index: input.index }),
       ...(filter !== undefined && { filter }),
@@ -138,7 +139,7 @@ export class Unit implements UnitOfWork {
 
   update(table: string, key: object, update: Update<Plain>, condition?: Condition): void {
     this.assertOpen()
-    const step: Step = { kind: 'update', update: updateExpression(update), ...conditionOf(condition) }
+    const step: UnitCall = { kind: 'update', update: updateExpression(update), ...conditionOf(condition) }
     this.#items.write(table, marshallItem(key), step)
   }
 
@@ -149,7 +150,7 @@ export class Unit implements UnitOfWork {
 
   check(table: string, key: object, condition: Condition): void {
     this.assertOpen()
-    const step: Step = { kind: 'check', condition: conditionExpression(condition) }
+    const step: UnitCall = { kind: 'check', condition: conditionExpression(condition) }
     this.#items.write(table, marshallItem(key), step)
   }
 
@@ -196,17 +197,17 @@ export class Unit implements UnitOfWork {
   }
 
   /** Everything, with one action for each item. Reads the items that folding needs. */
-  async work(): Promise<UnitWork> {
+  async work(): Promise<CommitWork> {
     const { reads, actions } = await this.#items.work()
     return { reads, actions, ranges: this.#rangesRead(), locks: this.locks }
   }
 
   /** What was read and locked so far; it can be told at any time. */
-  observed(): UnitWork {
+  observed(): CommitWork {
     return { reads: this.#items.reads(), ranges: this.#rangesRead(), actions: NONE, locks: this.locks }
   }
 
-  #rangesRead(): readonly RangeEntry[] {
+  #rangesRead(): readonly UnitRangeEntry[] {
     if (this.#ranges === undefined) return this.#adoptedRanges
     const ranges = [...this.#adoptedRanges]
     for (const range of this.#ranges) {
@@ -216,7 +217,7 @@ export class Unit implements UnitOfWork {
       const entry =
         layout instanceof Promise
           ? range.request
-          : range.entry((row) => pick(row, positionsOf(layout, range.request)))
+          : range.entry((row) => pickAttributes(row, positionsOf(layout, range.request)))
       if (entry !== undefined) ranges.push(entry)
     }
     return ranges
@@ -227,7 +228,7 @@ export class Unit implements UnitOfWork {
   }
 
   /** Goes on with what another unit has read and is about to write. */
-  adopt(work: UnitWork): void {
+  adopt(work: CommitWork): void {
     this.#items.adopt(work)
     this.#adoptedRanges = work.ranges
   }
@@ -237,7 +238,7 @@ export class Unit implements UnitOfWork {
     return image === undefined ? undefined : unmarshallItem(image)
   }
 
-  #rows(request: RangeRequest, limit: number | undefined): Rows<Plain> {
+  #rows(request: UnitRange, limit: number | undefined): Rows<Plain> {
     if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1))
       throw new RangeError(`limit is a whole number from 1 on, not ${limit}`)
     return new UnitRows({
@@ -252,7 +253,7 @@ export class Unit implements UnitOfWork {
   }
 
   /** A read is under way until the caller is given its rows, and again when he asks for more. */
-  async *#batches(request: RangeRequest, limit: number | undefined, use: 'array' | 'iteration'): Batches {
+  async *#batches(request: UnitRange, limit: number | undefined, use: 'array' | 'iteration'): Batches {
     const batches = this.#fetchBatches(request, limit, use)
     for (;;) {
       const pending = this.#reads.begin(request)
@@ -269,11 +270,7 @@ export class Unit implements UnitOfWork {
     }
   }
 
-  async *#fetchBatches(
-    request: RangeRequest,
-    limit: number | undefined,
-    use: 'array' | 'iteration',
-  ): Batches {
+  async *#fetchBatches(request: UnitRange, limit: number | undefined, use: 'array' | 'iteration'): Batches {
     await this.#items.placed()
     const layout = await this.#port.layout(request.table)
     const own = await this.#ownRows(layout, request)
@@ -297,7 +294,7 @@ export class Unit implements UnitOfWork {
   }
 
   /** The unit's own rows of a range; undefined where it has written nothing into the table. */
-  async #ownRows(layout: TableLayout, request: RangeRequest): Promise<OwnRows | undefined> {
+  async #ownRows(layout: TableLayout, request: UnitRange): Promise<OwnRows | undefined> {
     const changed = this.#items.changed(request.table)
     if (changed.length === 0) return undefined
     const view = rangeView(layout, request, { ordersLikeSeriatim: this.#ordersLikeSeriatim })
@@ -310,7 +307,7 @@ export class Unit implements UnitOfWork {
     })
     const hidden = new Set(concerned.map(({ id }) => id))
     const names = keyNames(layout.key)
-    const idOfRow = (row: Item): string => idOf({ table: request.table, key: pick(row, names) })
+    const idOfRow = (row: Item): string => idOf({ table: request.table, key: pickAttributes(row, names) })
     return new OwnRows({ hidden, rows, idOfRow, compare: view.compare })
   }
 
@@ -324,8 +321,8 @@ export class Unit implements UnitOfWork {
 /** The filter of a query or scan, and the names of all its expressions. */
 function filterOf(
   input: Pick<ScanInput, 'filter'>,
-  names: RangeRequest['names'],
-): Pick<RangeRequest, 'filter' | 'names'> {
+  names: UnitRange['names'],
+): Pick<UnitRange, 'filter' | 'names'> {
   if (input.filter === undefined) return names === undefined ? {} : { names }
   const named = withReservedNames(input.filter, names, 'condition')
   return { filter: named.text, ...(named.names !== undefined && { names: named.names }) }

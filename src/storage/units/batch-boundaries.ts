@@ -10,7 +10,7 @@ import type { KeyBytes, Timestamp } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
 import type { Line } from '../../line/line.js'
 import { recordTimestamp } from '../../line/record.js'
-import type { Snapshots } from './snapshots.js'
+import type { OpenSnapshots } from './snapshots.js'
 
 interface Cut {
   readonly timestamp: Timestamp
@@ -33,9 +33,9 @@ export interface CutWrite {
   readonly leavesRecord: boolean
 }
 
-export class Cuts {
+export class BatchBoundaries {
   readonly #line: Line
-  readonly #snapshots: Snapshots
+  readonly #snapshots: OpenSnapshots
   /** Oldest first; two at most, because one batch is written while another one is collected. */
   #cuts: readonly Cut[] = []
   /** When the last write of an item is durable. */
@@ -45,10 +45,14 @@ export class Cuts {
   readonly #idleBatchesMax: number
   #idleBatches: number
 
-  constructor(line: Line, snapshots: Snapshots, { idleCutsMax }: Pick<Knobs, 'idleCutsMax'> = knobs) {
+  constructor(
+    line: Line,
+    snapshots: OpenSnapshots,
+    { idleBoundariesMax }: Pick<Knobs, 'idleBoundariesMax'> = knobs,
+  ) {
     this.#line = line
-    this.#idleBatchesMax = idleCutsMax
-    this.#idleBatches = idleCutsMax
+    this.#idleBatchesMax = idleBoundariesMax
+    this.#idleBatches = idleBoundariesMax
     this.#snapshots = snapshots
     line.onRollback(() => {
       this.#cuts = []
@@ -58,7 +62,7 @@ export class Cuts {
 
   /** Before the image that the write replaces is remembered. */
   wrote(write: CutWrite): void {
-    const batch = this.#line.settledAll()
+    const batch = this.#line.whenAllDurable()
     const before = this.#lastBatch
     if (batch === before) return
     const earlier = this.#lastCut

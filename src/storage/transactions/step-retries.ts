@@ -9,14 +9,14 @@
 import type { KeyBytes, TxId } from '../../model/brand.js'
 import type { Knobs } from '../../model/knobs.js'
 import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
-import { Doubts } from './doubts.js'
+import { InDoubtItems } from './in-doubt.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { type Line, both } from '../../line/line.js'
 import type { PendingItems } from './pending-items.js'
 import { pendingKey } from '../../line/spaces.js'
-import { PendingWaits } from './waits.js'
+import { StepWaiters } from './step-waiters.js'
 
-export interface PatienceOptions {
+export interface StepRetryOptions {
   readonly line: Line
   readonly pendings: PendingItems
   readonly runtime: Runtime
@@ -29,18 +29,18 @@ export interface PatienceOptions {
   readonly knobs?: Knobs
 }
 
-/** What a step answers, and when: once `settled`, or after another try when one of `waitFor` has changed. */
-export type Step<Answer> =
+/** What a step answers, and when: once `whenDurable`, or after another try when one of `waitFor` has changed. */
+export type StepOutcome<Answer> =
   | {
       readonly answer: Answer
-      readonly settled: Promise<void> | undefined
+      readonly whenDurable: Promise<void> | undefined
       readonly waitFor?: undefined
       readonly after?: undefined
     }
   | { readonly answer: Answer; readonly waitFor: readonly KeyBytes[]; readonly after?: undefined }
 
 /** A step that is taken anew once something is done that it need not do itself; a bounded number of times. */
-export interface StepLater {
+export interface StepDeferred {
   readonly after: Promise<void>
 }
 
@@ -50,15 +50,15 @@ const DECISION_WAIT_MS = 30_000
 const CHANGE_WAIT_MS = 200
 const STALLED_MS = 2000
 
-export class Patience {
-  readonly #options: PatienceOptions
-  readonly #waits: PendingWaits
-  readonly #doubts: Doubts
+export class StepRetries {
+  readonly #options: StepRetryOptions
+  readonly #waits: StepWaiters
+  readonly #doubts: InDoubtItems
 
-  constructor(options: PatienceOptions) {
+  constructor(options: StepRetryOptions) {
     this.#options = options
-    this.#waits = new PendingWaits(options.runtime.clock, options.knobs)
-    this.#doubts = new Doubts(options.pendings)
+    this.#waits = new StepWaiters(options.runtime.clock, options.knobs)
+    this.#doubts = new InDoubtItems(options.pendings)
     options.line.onRollback(() => this.#waits.changedAll())
   }
 
@@ -83,7 +83,7 @@ export class Patience {
 
   /** Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. */
   patiently<Answer, Reply>(
-    take: () => Step<Answer> | StepLater,
+    take: () => StepOutcome<Answer> | StepDeferred,
     replyOf: (answer: Answer) => Reply,
     onEnd?: () => void,
   ): Promise<Reply> {
@@ -92,7 +92,7 @@ export class Patience {
     try {
       const step = take()
       // There is nothing to wait for, as a rule.
-      if (step.after === undefined && step.waitFor === undefined && step.settled === undefined)
+      if (step.after === undefined && step.waitFor === undefined && step.whenDurable === undefined)
         return Promise.resolve(replyOf(step.answer))
       return this.#until(step, take, replyOf, onEnd)
     } catch (error) {
@@ -101,8 +101,8 @@ export class Patience {
   }
 
   async #until<Answer, Reply>(
-    first: Step<Answer> | StepLater,
-    take: () => Step<Answer> | StepLater,
+    first: StepOutcome<Answer> | StepDeferred,
+    take: () => StepOutcome<Answer> | StepDeferred,
     replyOf: (answer: Answer) => Reply,
     onEnd: (() => void) | undefined,
   ): Promise<Reply> {
@@ -123,7 +123,7 @@ export class Patience {
         if (admission !== undefined) await admission
         step = take()
       }
-      if (step.settled !== undefined) await step.settled
+      if (step.whenDurable !== undefined) await step.whenDurable
       return replyOf(step.answer)
     } finally {
       onEnd?.()
@@ -157,7 +157,7 @@ export class Patience {
     let unseen: Promise<void> | undefined
     for (const item of items)
       if (this.#doubts.has(item))
-        unseen = both(unseen, both(line.settledAt(item), line.settledAt(pendingKey(item))))
+        unseen = both(unseen, both(line.whenDurableAt(item), line.whenDurableAt(pendingKey(item))))
     const again = (): void => this.dispel(items)
     if (unseen !== undefined) void unseen.then(again, again)
     else for (const item of this.#doubts.dispel(items)) this.#waits.changed(item)

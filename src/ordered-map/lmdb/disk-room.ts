@@ -48,10 +48,10 @@ export function assertRoom(path: string, commit: Omit<Commit, 'fileBytes'>): voi
   const fileBytes = statSync(join(path, 'data.mdb')).size
   const needed = neededBytes({ ...commit, fileBytes })
   const left = bytesLeft(statfsSync(path))
-  if (left < needed) throw new NoRoom(noRoom(path, left, needed))
+  if (left < needed) throw new NoRoom(diskFullMessage(path, left, needed))
 }
 
-export function noRoom(path: string, leftBytes: number, neededBytesOfCommit: number): string {
+export function diskFullMessage(path: string, leftBytes: number, neededBytesOfCommit: number): string {
   return `ENOSPC: the disk has ${megabytes(leftBytes)} left at ${path}, and a commit may need ${megabytes(neededBytesOfCommit)}`
 }
 

@@ -1,13 +1,13 @@
 // The time that a commit has: as long as it makes progress it may take what it takes, so that a unit of a thousand items
 // passes on a slow machine as well. Others are told of the progress, too: while the wave of intents goes on, the header
 // gets beats, and nobody takes the transaction for stalled.
-import type { Usage } from './caller.js'
-import { commitLimits, type Patience } from './limits.js'
+import type { RequestUsage } from './caller.js'
+import { commitLimits, type IntentsPatience } from './limits.js'
 import type { Header } from './records.js'
 import { beatRequest } from './requests.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 
-export class Progress {
+export class CommitProgress {
   readonly #nowMs: () => number
   readonly #stepMs: number
   readonly #endMs: number
@@ -22,8 +22,8 @@ export class Progress {
   }
 
   /** Never as long as records of what is done are kept: a header that is gone must not come back. */
-  static ofCommit(nowMs: () => number, { commitMs, keepMs }: Patience): Progress {
-    return new Progress(nowMs, commitMs, Math.max(commitMs, Math.min(commitLimits.totalMs, keepMs / 2)))
+  static ofCommit(nowMs: () => number, { commitMs, keepMs }: IntentsPatience): CommitProgress {
+    return new CommitProgress(nowMs, commitMs, Math.max(commitMs, Math.min(commitLimits.totalMs, keepMs / 2)))
   }
 
   /** One of the things that the commit consists of is done. */
@@ -43,10 +43,10 @@ export class Progress {
 
 /** Beats the header while `work` makes progress. A beat that is refused or lost does no harm: others are less patient. */
 export async function beating(
-  space: Space,
+  space: IntentsContext,
   header: Pick<Header, 'id' | 'turn'>,
-  progress: Progress,
-  usage: Usage,
+  progress: CommitProgress,
+  usage: RequestUsage,
   work: () => Promise<void>,
 ): Promise<void> {
   const { caller, records, patience } = space

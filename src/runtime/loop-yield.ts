@@ -15,7 +15,7 @@ const TURN_MICROS_MAX = 5000
 /** A turn in which there are fewer costs nothing; the clock is read as seldom. */
 const ANSWERS_UNWATCHED = 8
 
-export class FairShare {
+export class LoopYield {
   readonly #runtime: Runtime
   /** Since the last turn that was watched. */
   #answers = 0

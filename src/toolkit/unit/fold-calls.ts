@@ -14,10 +14,10 @@ import { attribute, type Item, type MutableItem } from '../../model/value.js'
 import { composed, lookedAtNames, placedActions, printedUpdate, targetName } from './compose-update.js'
 import type { PlacedAction } from './compose-update.js'
 import { boundCondition, boundUpdate, combined, type Expression } from '../values/expressions.js'
-import type { Action, ItemAddress } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress } from '../endpoint/protocol.js'
 
 /** One call of put, update, delete or check; or an action of a unit that is gone on with. */
-export type Step = { /** As in Action. */ readonly pinned?: true } & (
+export type UnitCall = { /** As in Action. */ readonly pinned?: true } & (
   | { readonly kind: 'put'; readonly item: Item; readonly condition?: Expression }
   | { readonly kind: 'update'; readonly update: Expression; readonly condition?: Expression }
   | { readonly kind: 'delete'; readonly condition?: Expression }
@@ -25,18 +25,18 @@ export type Step = { /** As in Action. */ readonly pinned?: true } & (
 )
 
 /** The item as it was read; `item` is absent where there was none. */
-export interface Base {
+export interface ReadImage {
   readonly item?: Item
 }
 
 export type Folded =
-  | { readonly type: 'action'; readonly action: Action }
+  | { readonly type: 'action'; readonly action: UnitAction }
   /** Ask again with the item. */
   | { readonly type: 'needs-base' }
   /** A condition does not hold on what the unit itself has written before. */
   | { readonly type: 'condition-failed'; readonly condition: string }
 
-export function fold(address: ItemAddress, steps: readonly Step[], base: Base | undefined): Folded {
+export function fold(address: ItemAddress, steps: readonly UnitCall[], base: ReadImage | undefined): Folded {
   if (steps.length === 1) return { type: 'action', action: single(address, steps[0]!) }
   let state: State = { type: 'untouched' }
   const conditions: Expression[] = []
@@ -58,9 +58,9 @@ export function fold(address: ItemAddress, steps: readonly Step[], base: Base | 
 /** The item as the unit sees it after its own steps, or what is needed to tell. */
 export function imageAfter(
   { key }: ItemAddress,
-  steps: readonly Step[],
-  base: Base | undefined,
-): Base | 'needs-base' {
+  steps: readonly UnitCall[],
+  base: ReadImage | undefined,
+): ReadImage | 'needs-base' {
   const from = lastReplacing(steps)
   if (from < 0 && base === undefined) return 'needs-base'
   let image = from < 0 ? base?.item : undefined
@@ -73,13 +73,14 @@ export function imageAfter(
 }
 
 /** Whether any step changes the item. */
-export const changesItem = (steps: readonly Step[]): boolean => steps.some((step) => step.kind !== 'check')
+export const changesItem = (steps: readonly UnitCall[]): boolean =>
+  steps.some((step) => step.kind !== 'check')
 
 /** Whether what the item becomes depends on what it was. */
-export const dependsOnBase = (steps: readonly Step[]): boolean =>
+export const dependsOnBase = (steps: readonly UnitCall[]): boolean =>
   lastReplacing(steps) < 0 && changesItem(steps)
 
-const lastReplacing = (steps: readonly Step[]): number =>
+const lastReplacing = (steps: readonly UnitCall[]): number =>
   steps.findLastIndex((step) => step.kind === 'put' || step.kind === 'delete')
 
 type State =
@@ -87,7 +88,7 @@ type State =
   | { readonly type: 'image'; readonly item: Item | undefined }
   | { readonly type: 'changed'; readonly actions: readonly PlacedAction[] }
 
-function single({ table, key }: ItemAddress, step: Step): Action {
+function single({ table, key }: ItemAddress, step: UnitCall): UnitAction {
   const { kind } = step
   const pinned = step.pinned ?? false
   const expressions = combined(kind === 'update' ? step.update : undefined, step.condition)
@@ -115,7 +116,7 @@ function conditionVerdict(
   }
 }
 
-function after(state: State, { key }: ItemAddress, step: Step): State | 'needs-base' {
+function after(state: State, { key }: ItemAddress, step: UnitCall): State | 'needs-base' {
   switch (step.kind) {
     case 'check':
       return state
@@ -133,7 +134,7 @@ function after(state: State, { key }: ItemAddress, step: Step): State | 'needs-b
   }
 }
 
-function actionOf(state: State, address: ItemAddress, conditions: readonly Expression[]): Action {
+function actionOf(state: State, address: ItemAddress, conditions: readonly Expression[]): UnitAction {
   const common = { ...address, pinned: false }
   switch (state.type) {
     case 'untouched':
@@ -150,7 +151,7 @@ function actionOf(state: State, address: ItemAddress, conditions: readonly Expre
 }
 
 /** Evaluated step by step on the item; the action holds only if all that was looked at is still so. */
-function pinned(address: ItemAddress, steps: readonly Step[], base: Base | undefined): Folded {
+function pinned(address: ItemAddress, steps: readonly UnitCall[], base: ReadImage | undefined): Folded {
   if (base === undefined) return { type: 'needs-base' }
   const { key } = address
   const lookedAt = new Set<string>()
@@ -182,7 +183,7 @@ function pinnedAction(
   before: Item | undefined,
   image: Item | undefined,
   { lookedAt, replaced }: { readonly lookedAt: ReadonlySet<string>; readonly replaced: boolean },
-): Action {
+): UnitAction {
   const pins = pinsOf(address.key, before, lookedAt)
   const common = { ...address, pinned: true }
   if (image === undefined) {

@@ -5,12 +5,12 @@
 //
 // Who needs an image, and when it may go, is the business of snapshots.ts.
 import { BTree } from '../../ordered-map/b-tree.js'
-import { compareKeyBytes } from '../../ordered-map/ordered-index.js'
+import { compareKeyBytes } from '../../ordered-map/ordered-map.js'
 import type { KeyBytes, Timestamp, TxId } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../rules/item.js'
-import type { PastState } from '../../rules/visibility.js'
+import type { PastState } from '../../rules/units/visibility.js'
 import { parseRecord } from '../../line/record.js'
 
 /** What an image costs beside its bytes: the objects, and for each key a map entry, a list and a place in the tree. */
@@ -53,7 +53,7 @@ export class PastImage implements PastState {
 
 const NONE: readonly PastImage[] = []
 
-export class History {
+export class PastImages {
   /** By the address of the item, or by the key of its entry in an index. */
   readonly #images = new Map<KeyBytes, readonly PastImage[]>()
   /** For ranges. Keys come into it when somebody asks for one: who reads single items has no use for their order. */

@@ -6,14 +6,14 @@
 //
 // An image is left out of the past if no snapshot was open while it was current; of what an open snapshot sees, nothing
 // is ever missing.
-import { evaluateCondition } from '../expression/expression.js'
-import type { BoundCondition } from '../expression/types.js'
-import type { Timestamp, TxId } from '../model/brand.js'
-import type { Item } from '../model/value.js'
-import type { ItemState } from './item.js'
-import { writes, type Change, type ContendedItem, type Image, type Pending } from './pending.js'
-import { imagesBefore, resultOf } from './worlds.js'
-import type { NextImage } from './single-write.js'
+import { evaluateCondition } from '../../expression/expression.js'
+import type { BoundCondition } from '../../expression/types.js'
+import type { Timestamp, TxId } from '../../model/brand.js'
+import type { Item } from '../../model/value.js'
+import type { ItemState } from '../item.js'
+import { writes, type Change, type ContendedItem, type Image, type Pending } from '../contended-item.js'
+import { imagesBefore, actionResult } from '../possible-images.js'
+import type { NextImage } from '../single-write.js'
 
 /** The state of an item from `since`, exclusive of `until`. Of an absent item `since` may be lower than it was so. */
 export interface PastState extends ItemState {
@@ -54,7 +54,7 @@ export function ifCommitted(
   let last: { readonly timestamp: Timestamp; readonly next: NextImage | undefined } | undefined
   for (const { timestamp, action } of item.pending) {
     if (timestamp <= item.written || !writes(action)) continue
-    const result = resultOf(action, image)
+    const result = actionResult(action, image)
     if (result.verdict !== 'fine') continue
     image = result.image
     last = { timestamp, next: result.next }

@@ -10,7 +10,7 @@ export interface ServedStore {
 }
 
 /** Where the store is, and of how many nodes it is made. */
-export type OpenOptions = (
+export type StoreLocation = (
   { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
 ) & { readonly nodes?: number; readonly rules?: 'all' | 'none' }
 
@@ -24,7 +24,7 @@ export interface FolderReport {
   readonly summary: string
 }
 
-export interface World {
+export interface CommandEnvironment {
   print(line: string): void
   printError(line: string): void
   /** Calls back at every SIGINT and SIGTERM; the result ends that. */
@@ -32,7 +32,7 @@ export interface World {
   /** Calls back at every SIGHUP; the result ends that. */
   onHangup(callback: () => void): () => void
   exitNow(code: number): void
-  openStore(options: OpenOptions): Promise<ServedStore>
+  openStore(options: StoreLocation): Promise<ServedStore>
   verifyFolder(path: string, options?: VerifyDataOptions): Promise<FolderReport>
   listTransactions(place: TransactionPlace, limit: number): Promise<TransactionList>
 }
@@ -40,7 +40,7 @@ export interface World {
 /** A folder that no server is using, or a running server. */
 export type TransactionPlace = { readonly path: string } | { readonly endpoint: string }
 
-export function processWorld(): World {
+export function processEnvironment(): CommandEnvironment {
   return {
     print: (line) => process.stdout.write(line + '\n'),
     printError: (line) => process.stderr.write(line + '\n'),

@@ -15,7 +15,7 @@ import type { RouterContext } from '../context.js'
 import { owner, type Principal } from '../router.js'
 
 /** As it stands in an answer, and comes back: a text, or the owner's plain timestamp. */
-export type Ticket = string | Timestamp
+export type GivenPass = string | Timestamp
 
 export const ticketLimits = {
   /** Snapshots that one key has open; beyond it its own oldest one is closed. */
@@ -69,7 +69,7 @@ export class Tickets {
   }
 
   /** A snapshot was opened for that principal. */
-  giveSnapshot(principal: Principal, timestamp: Timestamp): Ticket {
+  giveSnapshot(principal: Principal, timestamp: Timestamp): GivenPass {
     if (principal === owner) return timestamp
     const body = `s.${timestamp.toString(RADIX)}.${(this.#openings++).toString(RADIX)}`
     const ticket = `${body}.${this.#code(principal.id, body)}`
@@ -104,7 +104,7 @@ export class Tickets {
     }
   }
 
-  giveAge(principal: Principal, unit: string, began: Timestamp): Ticket {
+  giveAge(principal: Principal, unit: string, began: Timestamp): GivenPass {
     if (principal === owner) return began
     const body = `a.${began.toString(RADIX)}`
     return `${body}.${this.#code(`${principal.id} ${unit}`, body)}`

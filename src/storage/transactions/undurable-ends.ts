@@ -10,7 +10,7 @@ interface LastStep {
   readonly seen: boolean
 }
 
-export class Unsettled {
+export class UndurableEnds {
   readonly #steps = new Map<TxId, LastStep>()
   /** The transactions of each batch that is not durable. */
   readonly #batches = new Map<Promise<void>, TxId[]>()

@@ -3,7 +3,7 @@
 import type { KeyBytes, TxId } from '../../model/brand.js'
 import type { PendingItems } from './pending-items.js'
 
-export class Doubts {
+export class InDoubtItems {
   readonly #pendings: PendingItems
   /** Items with what was pending on them. */
   readonly #doubtful: Map<KeyBytes, ReadonlySet<TxId>>

@@ -12,21 +12,28 @@
 //
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './expectation.js'
-import { looksAtImage, observes, pendingAbove, writes, type Action, type ContendedItem } from './pending.js'
-import { transactions } from './prepare.js'
+import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './units/expectation.js'
+import {
+  looksAtImage,
+  observes,
+  pendingAbove,
+  writes,
+  type Action,
+  type ContendedItem,
+} from './contended-item.js'
+import { idsOf } from './prepare.js'
 import type { NextImage } from './single-write.js'
-import type { TransactionRules } from './switches.js'
-import { pendingHolds, resultOf, type ActionResult } from './worlds.js'
+import type { TransactionRules } from './section-4.js'
+import { pendingStillHolds, actionResult, type ActionResult } from './possible-images.js'
 
-export interface StepAction {
+export interface WriteStepAction {
   readonly item: ContendedItem
   readonly action: Action
   /** The caller is told the old image: then the write is not blind. */
   readonly answersImage: boolean
 }
 
-export type StepVerdict =
+export type WriteStepVerdict =
   | {
       readonly verdict: 'done'
       readonly timestamp: Timestamp
@@ -47,7 +54,7 @@ export type StepResult =
   | ChangedVerdict
 
 /** Who takes the step, and where it may stand. */
-export interface StepPlace {
+export interface WriteStepPlace {
   /** The unit of work that this is the commit of. */
   readonly unit?: string | undefined
   /** It has to stand behind everything the node has seen: it has read ranges, which pending writes may change. */
@@ -58,12 +65,12 @@ export interface StepPlace {
 const SPARE_MICROS = 64
 
 /** §4 rules 2, 3 and 7. */
-export function decideStep(
-  steps: readonly StepAction[],
+export function decideWriteStep(
+  steps: readonly WriteStepAction[],
   now: Timestamp,
   rules: TransactionRules,
-  { unit, last }: StepPlace = {},
-): StepVerdict {
+  { unit, last }: WriteStepPlace = {},
+): WriteStepVerdict {
   const contended = steps.some(({ item }) => isContended(item))
   if (steps.some(({ item, action }) => lockedOut(item, action, unit) !== undefined))
     return keptOut(steps, rules, unit)
@@ -78,7 +85,7 @@ export function decideStep(
   const holds = steps.every(({ item, action }, at) => {
     const result = results[at]
     if (writes(action) && isExpected(item)) return false
-    return !isContended(item) || (result?.verdict === 'fine' && pendingHolds(item, result.image))
+    return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image))
   })
   if (timestamp === undefined || !holds) return blocked(steps, rules)
   return {
@@ -90,10 +97,10 @@ export function decideStep(
 
 /** By explicit locks of others; whose own lock was taken away need not wait for them. */
 function keptOut(
-  steps: readonly StepAction[],
+  steps: readonly WriteStepAction[],
   rules: TransactionRules,
   unit: string | undefined,
-): StepVerdict {
+): WriteStepVerdict {
   const changed = steps.map(({ item, action }) => changedAlready(item, action, unit))
   if (changed.some((each) => each !== undefined))
     return { verdict: 'refused', results: changed.map((each) => each ?? { verdict: 'fine' }) }
@@ -103,10 +110,10 @@ function keptOut(
 
 /** The item is parsed only if the action looks at it, or something pending does behind a check, which leaves it as it is. */
 const resultOfStep = (
-  { item, action }: StepAction,
+  { item, action }: WriteStepAction,
   unit: string | undefined,
 ): ActionResult | ChangedVerdict =>
-  changedAlready(item, action, unit) ?? resultOf(action, isParsed(item, action) ? item.item() : undefined)
+  changedAlready(item, action, unit) ?? actionResult(action, isParsed(item, action) ? item.item() : undefined)
 
 const isParsed = (item: ContendedItem, action: Action): boolean =>
   looksAtImage(action) || (action.mutation.kind === 'check' && isContended(item))
@@ -121,12 +128,16 @@ const isExpected = (item: ContendedItem): boolean =>
  * Nothing of it depends on what is pending: it may be stamped later than all of that, and done now (§4 rule 3, point 10).
  * Not where the images between would show to snapshots.
  */
-function isFree({ item, action, answersImage }: StepAction): boolean {
+function isFree({ item, action, answersImage }: WriteStepAction): boolean {
   const mayOvertake = item.ordered !== true
   return !isContended(item) || (mayOvertake && writes(action) && !observes(action) && !answersImage)
 }
 
-function done(steps: readonly StepAction[], timestamp: Timestamp, unit: string | undefined): StepVerdict {
+function done(
+  steps: readonly WriteStepAction[],
+  timestamp: Timestamp,
+  unit: string | undefined,
+): WriteStepVerdict {
   const results = steps.map((step) => resultOfStep(step, unit))
   if (results.some((result) => result.verdict !== 'fine'))
     return { verdict: 'refused', results: results.map(plain) }
@@ -140,7 +151,7 @@ function done(steps: readonly StepAction[], timestamp: Timestamp, unit: string |
 const plain = (result: ActionResult | ChangedVerdict): StepResult =>
   result.verdict === 'fine' ? { verdict: 'fine' } : result
 
-function highestOf(steps: readonly StepAction[], now: Timestamp): Timestamp {
+function highestOf(steps: readonly WriteStepAction[], now: Timestamp): Timestamp {
   let highest: number = now
   for (const { item, action } of steps) {
     const pending = item.pending.at(-1)?.timestamp ?? 0
@@ -154,7 +165,7 @@ const lowestOf = (item: ContendedItem, action: Action): number =>
   1 + Math.max(item.written, writes(action) ? item.read : 0, expectedAbove(action))
 
 /** A free timestamp below everything pending on these items and above what is committed (§4 rule 2, point 11). */
-function timestampBefore(steps: readonly StepAction[], notBelow: number): Timestamp | undefined {
+function timestampBefore(steps: readonly WriteStepAction[], notBelow: number): Timestamp | undefined {
   let lowest = notBelow
   let first = Infinity
   for (const { item, action } of steps) {
@@ -166,11 +177,11 @@ function timestampBefore(steps: readonly StepAction[], notBelow: number): Timest
 }
 
 const blocked = (
-  steps: readonly StepAction[],
+  steps: readonly WriteStepAction[],
   rules: TransactionRules,
   holders: readonly (string | undefined)[] = [],
-): StepVerdict => ({
+): WriteStepVerdict => ({
   verdict: rules.writesBehindPrepared ? 'wait' : 'conflict',
-  others: steps.map(({ item }) => transactions(pendingAbove(item, item.written))),
+  others: steps.map(({ item }) => idsOf(pendingAbove(item, item.written))),
   holders,
 })

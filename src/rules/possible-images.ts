@@ -6,8 +6,8 @@
 import { evaluateCondition } from '../expression/expression.js'
 import type { Timestamp } from '../model/brand.js'
 import type { Mutation } from './item.js'
-import type { Action, ContendedItem, Image, Pending } from './pending.js'
-import { writes } from './pending.js'
+import type { Action, ContendedItem, Image, Pending } from './contended-item.js'
+import { writes } from './contended-item.js'
 import { decideWrite, type NextImage } from './single-write.js'
 
 /** More than this many possible images are not looked at; whoever needs them waits instead. */
@@ -19,7 +19,7 @@ export type ActionResult =
   | { readonly verdict: 'invalid'; readonly message: string }
 
 /** One action on one image. */
-export function resultOf(action: Action, image: Image): ActionResult {
+export function actionResult(action: Action, image: Image): ActionResult {
   const { mutation, condition } = action
   if (mutation.kind === 'check') {
     const holds = condition === undefined || evaluateCondition(condition, image)
@@ -56,7 +56,7 @@ function imagesAfter(
   // A check writes nothing, and a write below the last one has been overwritten already.
   if (!writes(pending.action) || pending.timestamp <= written) return before
   const after = before.map((image) => {
-    const result = resultOf(pending.action, image)
+    const result = actionResult(pending.action, image)
     // An action that was accepted holds in every image that was possible then, and still is.
     if (result.verdict !== 'fine') throw new Error(`pending ${pending.tx} no longer holds: ${result.verdict}`)
     return result.image
@@ -70,11 +70,11 @@ function imagesAfter(
 }
 
 /** One action on every image it may meet; `unsure` where they do not agree. */
-export function resultOfAll(
+export function actionResultOnAll(
   action: Action,
   images: readonly Image[],
 ): ActionResult | { readonly verdict: 'unsure' } {
-  const [first, ...rest] = images.map((image) => resultOf(action, image))
+  const [first, ...rest] = images.map((image) => actionResult(action, image))
   if (first === undefined) throw new RangeError('no image to look at')
   return rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }
 }
@@ -83,11 +83,11 @@ export function resultOfAll(
  * Whether all that is pending would still be accepted if the item had this image now: what §4 rule 2 asks of conditions, asked
  * of updates, sizes and index keys as well (point 11).
  */
-export function pendingHolds(item: ContendedItem, image: Image): boolean {
+export function pendingStillHolds(item: ContendedItem, image: Image): boolean {
   let images: readonly Image[] = [image]
   for (const pending of item.pending) {
     if (pending.timestamp <= item.written) continue
-    if (images.some((each) => resultOf(pending.action, each).verdict !== 'fine')) return false
+    if (images.some((each) => actionResult(pending.action, each).verdict !== 'fine')) return false
     const next = imagesAfter(pending, images, item.written)
     if (next === undefined) return false
     images = next

@@ -23,7 +23,7 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-export class Lane<Job extends { readonly space: SpaceId }> {
+export class BackgroundLoop<Job extends { readonly space: SpaceId }> {
   readonly #options: LaneOptions<Job>
   /** Not tried again before the pause is over. */
   readonly #failed = new Set<SpaceId>()

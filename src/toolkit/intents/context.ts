@@ -3,18 +3,18 @@ import type { Item } from '../../model/value.js'
 import { Layouts } from '../unit/layout.js'
 import type { ItemAddress } from '../endpoint/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
-import type { Caller, Usage } from './caller.js'
-import { intentLimits, type Patience } from './limits.js'
+import type { Caller, RequestUsage } from './caller.js'
+import { intentLimits, type IntentsPatience } from './limits.js'
 import type { Guards } from './guards.js'
 import { addressText } from './images.js'
 import type { RecordTable } from './record-table.js'
 import { RecentSet, Watch } from './watch.js'
 
-export interface Space {
+export interface IntentsContext {
   readonly caller: Caller
   /** The table of transaction records. */
   readonly records: string
-  readonly patience: Patience
+  readonly patience: IntentsPatience
   readonly guards: Guards
   readonly layouts: Layouts
   readonly watch: Watch
@@ -26,10 +26,10 @@ export interface Space {
   readonly report: (error: unknown) => void
 }
 
-export function openSpace(
+export function openContext(
   caller: Caller,
-  settings: Pick<Space, 'records' | 'patience' | 'guards' | 'report'>,
-): Space {
+  settings: Pick<IntentsContext, 'records' | 'patience' | 'guards' | 'report'>,
+): IntentsContext {
   return {
     caller,
     ...settings,
@@ -87,9 +87,9 @@ export async function inParallel<T>(
 
 /** The items as they are now, in the order of their addresses; undefined for none. Each address once. */
 export async function readRaw(
-  { caller }: Space,
+  { caller }: IntentsContext,
   addresses: readonly ItemAddress[],
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<(Item | undefined)[]> {
   const [first] = addresses
   if (first === undefined) return []
@@ -128,7 +128,7 @@ export async function readRaw(
 export async function readOne(
   caller: Caller,
   { table, key }: ItemAddress,
-  usage: Usage,
+  usage: RequestUsage,
 ): Promise<Item | undefined> {
   const { Item: item } = await caller.read(
     'GetItem',

@@ -36,7 +36,7 @@ export interface JournalOwner {
   readonly state: 'whole' | 'unfinished'
 }
 
-export interface RecoveryOptions {
+export interface ReadBackOptions {
   readonly files: FileLayer
   readonly folder: string
   /** The offset up to which each index has been brought; what one of them holds had been durable. */
@@ -61,7 +61,7 @@ export const NO_OWNER = '0'.repeat(32)
  * @throws JournalDamaged if a frame is missing that had been durable, or a file is not what its name says
  */
 export async function recoverJournal(
-  options: RecoveryOptions,
+  options: ReadBackOptions,
   replay: (frame: Frame) => Promise<void>,
 ): Promise<Recovered> {
   const { files, folder, heldUpTo, owner } = options
@@ -123,7 +123,7 @@ export async function recoverJournal(
 
 /** What is a segment of this journal, and what was left by a process that ended while it made one. */
 async function sorted(
-  { files, folder, owner }: RecoveryOptions,
+  { files, folder, owner }: ReadBackOptions,
   found: readonly FoundSegment[],
 ): Promise<{ readonly kept: readonly FoundSegment[]; readonly leftovers: readonly FoundSegment[] }> {
   const kept: FoundSegment[] = []
@@ -147,7 +147,7 @@ async function sorted(
  * then only zeros, which were prepared for frames to come, stand before it.
  */
 async function assertBoundary(
-  { files, folder }: RecoveryOptions,
+  { files, folder }: ReadBackOptions,
   segment: FoundSegment,
   rest: Buffer,
   from: number,

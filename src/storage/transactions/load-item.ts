@@ -3,12 +3,12 @@ import type { KeyBytes, Timestamp } from '../../model/brand.js'
 import type { ItemKey } from '../../model/table.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import type { ItemState } from '../../rules/item.js'
-import type { ContendedItem } from '../../rules/pending.js'
+import type { ContendedItem } from '../../rules/contended-item.js'
 import { type Line, both } from '../../line/line.js'
 import type { Partitions } from '../node/partitions.js'
 import type { PendingItem, PendingItems } from './pending-items.js'
 import type { ReadMarks } from './read-marks.js'
-import type { Snapshots } from '../units/snapshots.js'
+import type { OpenSnapshots } from '../units/snapshots.js'
 import type { SpaceFloors } from '../units/space-floors.js'
 import type { UnitLocks } from '../units/unit-locks.js'
 import { itemState } from '../../line/record.js'
@@ -23,7 +23,7 @@ export interface LoadedItem extends ContendedItem {
 
 /** What units of work leave at a node, all of it in memory. */
 export interface UnitState {
-  readonly snapshots: Snapshots
+  readonly snapshots: OpenSnapshots
   readonly floors: SpaceFloors
   readonly locks: UnitLocks
 }
@@ -68,7 +68,7 @@ export function loadItem(
 }
 
 function changedSince(
-  snapshots: Snapshots,
+  snapshots: OpenSnapshots,
   address: KeyBytes,
   timestamp: Timestamp,
 ): ReturnType<NonNullable<LoadedItem['changedSince']>> {
@@ -83,11 +83,12 @@ export const loadRef = (state: TransactionState, { space, key }: ItemRef): Loade
   loadItem(state, inSpace(space, key.bytes), key, false)
 
 /** When everything these decisions were based upon is durable. */
-export function settledAt(line: Line, items: readonly LoadedItem[]): Promise<void> | undefined {
-  let settled: Promise<void> | undefined
+export function whenDurableAt(line: Line, items: readonly LoadedItem[]): Promise<void> | undefined {
+  let whenDurable: Promise<void> | undefined
   for (const { address, pendingItem } of items) {
-    settled = both(settled, line.settledAt(address))
-    if (pendingItem.pending.length > 0) settled = both(settled, line.settledAt(pendingKey(address)))
+    whenDurable = both(whenDurable, line.whenDurableAt(address))
+    if (pendingItem.pending.length > 0)
+      whenDurable = both(whenDurable, line.whenDurableAt(pendingKey(address)))
   }
-  return settled
+  return whenDurable
 }

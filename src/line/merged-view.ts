@@ -1,18 +1,18 @@
 // One ordered picture of overlay and index.
-import type { KeyRange, Look, OrderedIndex } from '../ordered-map/ordered-index.js'
+import type { ScanRange, EntryVisitor, OrderedMap } from '../ordered-map/ordered-map.js'
 import type { KeyBytes } from '../model/brand.js'
 import type { Overlay } from './overlay.js'
 
-export interface View {
+export interface MergedView {
   get(key: KeyBytes): Uint8Array | undefined
   /** Consumed before the caller next yields to the event loop. */
-  range(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]>
+  range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]>
   /** Shows the values of a range in order; see `OrderedIndex.scan`. */
-  scan(range: KeyRange, look: Look): void
+  scan(range: ScanRange, look: EntryVisitor): void
 }
 
 /** `durable`: what readers see. `decided`: what the next decision sees. */
-export function viewOf(index: OrderedIndex, overlay: Overlay, view: 'durable' | 'decided'): View {
+export function viewOf(index: OrderedMap, overlay: Overlay, view: 'durable' | 'decided'): MergedView {
   const version =
     view === 'durable' ? (key: KeyBytes) => overlay.durable(key) : (key: KeyBytes) => overlay.decided(key)
   return {
@@ -30,7 +30,7 @@ export function viewOf(index: OrderedIndex, overlay: Overlay, view: 'durable' | 
     },
   }
 
-  function mergedRange(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+  function mergedRange(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     const { from, to, reverse } = range
     return merged(index.range(range), overlay.range(from, to, { reverse, view }), reverse)
   }

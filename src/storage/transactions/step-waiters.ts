@@ -3,7 +3,7 @@ import type { KeyBytes } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
 import type { Clock } from '../../runtime/runtime.js'
 
-export class PendingWaits {
+export class StepWaiters {
   readonly #clock: Clock
   readonly #waitersMax: number
   readonly #waiters = new Map<KeyBytes, Set<() => void>>()

@@ -4,26 +4,26 @@ import { DynamoError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { ConditionFailed } from '../errors.js'
-import type { Action, ItemAddress, TableLayout, UnitWork } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, TableLayout, CommitWork } from '../endpoint/protocol.js'
 import { invalidWrite } from '../endpoint/naming.js'
 import { described } from '../unit/steps.js'
 import { unmarshallItem } from '../values/values.js'
-import type { Usage } from './caller.js'
+import type { RequestUsage } from './caller.js'
 import { evaluateAction } from './evaluate.js'
 import { isGuardRecord } from './guards.js'
 import { addressText, redoOf } from './images.js'
-import { Looker } from './look.js'
+import { ItemReader } from './look.js'
 import type { Redo } from './records.js'
-import { type Base, baseOf } from './requests.js'
-import type { Shape } from './rules.js'
+import { type BaseVersion, baseOf } from './requests.js'
+import type { WorkSummary } from './rules.js'
 import { changed } from './settle.js'
-import type { Space } from './space.js'
+import type { IntentsContext } from './context.js'
 import { isBare, type Observed } from './validate.js'
 
 /** An item that the transaction locks. */
-export interface Member extends ItemAddress {
+export interface IntentParticipant extends ItemAddress {
   readonly layout: TableLayout
-  readonly base: Base
+  readonly base: BaseVersion
   /** The image that it must still have, where it has one. */
   readonly expected?: Item
   readonly redo: Exclude<Redo, { act: 'spilled' }>
@@ -33,7 +33,7 @@ export interface Member extends ItemAddress {
 
 /** A write whose item has not been looked at. */
 export interface Blind {
-  readonly action: Action
+  readonly action: UnitAction
   readonly layout: TableLayout
   /** It is a guard: only its version is written. */
   readonly touch: boolean
@@ -41,7 +41,7 @@ export interface Blind {
 
 /** An action and the item as it was seen. */
 interface Known {
-  readonly action: Action
+  readonly action: UnitAction
   readonly layout: TableLayout
   readonly seen: Observed
   /** The unit itself has read it. */
@@ -57,7 +57,12 @@ export interface Work {
 }
 
 /** Sorts the work of a unit. `validated`: the level at which it runs validates its reads. */
-export async function workOf(space: Space, unit: UnitWork, validated: boolean, usage: Usage): Promise<Work> {
+export async function workOf(
+  space: IntentsContext,
+  unit: CommitWork,
+  validated: boolean,
+  usage: RequestUsage,
+): Promise<Work> {
   const isGuard = ({ table, key }: ItemAddress): boolean => table === space.records && isGuardRecord(key)
   const reads = new Map<string, Observed>()
   for (const { table, key, item, version } of validated ? unit.reads : [])
@@ -93,8 +98,12 @@ export async function workOf(space: Space, unit: UnitWork, validated: boolean, u
 }
 
 /** Looks at the items of blind writes, so that they are blind no more. */
-export async function lookAt(space: Space, blind: readonly Blind[], usage: Usage): Promise<Known[]> {
-  const looks = await new Looker(space, usage).items(blind.map(({ action }) => action))
+export async function lookAt(
+  space: IntentsContext,
+  blind: readonly Blind[],
+  usage: RequestUsage,
+): Promise<Known[]> {
+  const looks = await new ItemReader(space, usage).items(blind.map(({ action }) => action))
   return blind.map(({ action, layout, touch }, at) => {
     const { item, version } = looks[at]!
     const { table, key } = action
@@ -108,7 +117,7 @@ export async function lookAt(space: Space, blind: readonly Blind[], usage: Usage
   })
 }
 
-export function memberOf(known: Known): Member {
+export function memberOf(known: Known): IntentParticipant {
   const { action, layout, seen, touch } = known
   const after = evaluated(known)
   const { item, version } = seen
@@ -124,7 +133,7 @@ export function memberOf(known: Known): Member {
 }
 
 /** An item that is only locked, because nothing but its image or its absence can be compared. */
-export const lockOf = (seen: Observed, layout: TableLayout): Member => ({
+export const lockOf = (seen: Observed, layout: TableLayout): IntentParticipant => ({
   table: seen.table,
   key: seen.key,
   layout,
@@ -151,10 +160,10 @@ export const conditionFailed = (address: ItemAddress, item: Item | undefined): C
   )
 
 /** The unit itself is to blame, so trying again would not help, if what it read was right. */
-export const isRefusal = (error: unknown): boolean =>
+export const isUnitRefusal = (error: unknown): boolean =>
   error instanceof ConditionFailed || error instanceof DynamoError
 
-export function shapeOf(work: Work, ranges: number, begun: boolean): Shape {
+export function summaryOf(work: Work, ranges: number, begun: boolean): WorkSummary {
   const { blind, writes, observed } = work
   const isUnversioned = ({ item, version }: Observed): boolean => item !== undefined && version === undefined
   // A put or delete without a condition is right whatever was there.
@@ -174,7 +183,7 @@ export function shapeOf(work: Work, ranges: number, begun: boolean): Shape {
   }
 }
 
-function actionBytes({ item, key, expressions }: Action): number {
+function actionBytes({ item, key, expressions }: UnitAction): number {
   const { update = '', condition = '', values } = expressions
   return (
     itemBytes(item ?? key) + update.length + condition.length + (values === undefined ? 0 : itemBytes(values))

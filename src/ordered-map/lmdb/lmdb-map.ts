@@ -9,8 +9,8 @@ import { applyInOneBatch } from './lmdb-batch.js'
 import { checkIndexFile, damagedFile } from './lmdb-file.js'
 import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './lmdb-options.js'
 import { IndexWriter, NoProcess, tellOfNoProcess } from './lmdb-writer.js'
-import type { IndexChange, KeyRange, Look, OrderedIndex } from '../ordered-index.js'
-import { assertRoom } from './room.js'
+import type { IndexChange, ScanRange, EntryVisitor, OrderedMap } from '../ordered-map.js'
+import { assertRoom } from './disk-room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
 
 export interface LmdbIndexOptions {
@@ -23,7 +23,7 @@ export interface LmdbIndexOptions {
 }
 
 /** An index that says whose it is. */
-export interface MarkedIndex extends OrderedIndex {
+export interface MarkedIndex extends OrderedMap {
   /** Undefined: it has none, or a damaged one. */
   readonly mark: string | undefined
   /** Durable when it returns. */
@@ -45,10 +45,10 @@ export function lmdbIndex(
   const folder = resolve(path)
   checkIndexFile(folder, checkBytesMax)
   const environment = mapBytes === undefined ? ENVIRONMENT : { ...ENVIRONMENT, mapSize: mapBytes }
-  return new LmdbIndex(folder, environment, otherProcess ? new IndexWriter(folder) : undefined)
+  return new LmdbMap(folder, environment, otherProcess ? new IndexWriter(folder) : undefined)
 }
 
-class LmdbIndex implements MarkedIndex {
+class LmdbMap implements MarkedIndex {
   readonly #path: string
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: SealedEntries
@@ -105,12 +105,12 @@ class LmdbIndex implements MarkedIndex {
     return this.#entries.get(key)
   }
 
-  range(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+  range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     this.#assertOpen()
     return this.#entries.range(range)
   }
 
-  scan(range: KeyRange, look: Look): void {
+  scan(range: ScanRange, look: EntryVisitor): void {
     this.#assertOpen()
     this.#entries.scan(range, look)
   }

@@ -32,12 +32,12 @@ export class EndedTransactions {
     this.#recent.add(slotOf(tx), epoch)
   }
 
-  find(tx: TxId): { readonly settled: Promise<void> | undefined } | undefined {
+  find(tx: TxId): { readonly whenDurable: Promise<void> | undefined } | undefined {
     const epoch = this.#epoch()
     if (!this.#recent.has(slotOf(tx), epoch)) return undefined
     for (const each of [epoch, epoch - 1]) {
       const key = endedKey(Math.max(0, each), tx)
-      if (this.#line.decided.get(key) !== undefined) return { settled: this.#line.settledAt(key) }
+      if (this.#line.decided.get(key) !== undefined) return { whenDurable: this.#line.whenDurableAt(key) }
     }
     return undefined
   }

@@ -17,15 +17,15 @@ export interface DirectUnits {
 }
 
 /** A snapshot or an age as the store has given it: plain timestamps in this process, texts over the wire. */
-export type Ticket = number | string
+export type UnitPass = number | string
 
 /** As the member `Unit` on the wire. */
 export interface DirectUnit {
   readonly id: string
   readonly isolation: Isolation
   readonly timeoutMs: number
-  readonly readTimestamp: Ticket | undefined
-  readonly began: Ticket | undefined
+  readonly readTimestamp: UnitPass | undefined
+  readonly began: UnitPass | undefined
   readonly attemptBegan: number | undefined
 }
 
@@ -33,7 +33,7 @@ export interface DirectGets {
   readonly unit: DirectUnit
   readonly addresses: readonly ItemAddress[]
   readonly lock: boolean
-  readonly released: readonly Ticket[] | undefined
+  readonly released: readonly UnitPass[] | undefined
 }
 
 export interface DirectItems {
@@ -47,7 +47,7 @@ export interface DirectCommit {
   readonly unit: DirectUnit
   /** What the commit names of what was read (`namesReads`): all of it, or nothing. */
   readonly reads: readonly ReadEntry[]
-  readonly actions: readonly Action[]
+  readonly actions: readonly UnitAction[]
   readonly locks: readonly ItemAddress[]
   /** As on the wire. */
   readonly predicates: readonly object[]
@@ -86,7 +86,7 @@ export interface ReadEntry extends ItemAddress {
 }
 
 /** What is to be done with one item; a unit has at most one action for an item. */
-export interface Action extends ItemAddress {
+export interface UnitAction extends ItemAddress {
   readonly kind: 'put' | 'update' | 'delete' | 'check'
   /** The new item, of a put. */
   readonly item?: Item

@@ -9,7 +9,7 @@ import type { KeyBytes } from '../model/brand.js'
 
 export type IndexChange = readonly [key: KeyBytes, value: Uint8Array | undefined]
 
-export interface KeyRange {
+export interface ScanRange {
   /** Inclusive. */
   readonly from: KeyBytes
   /** Exclusive. */
@@ -21,15 +21,15 @@ export interface KeyRange {
  * Looks at one value: the first `length` of these bytes, which are lent until it returns. It must not ask the index for
  * anything meanwhile. False: that was enough.
  */
-export type Look = (lent: Uint8Array, length: number) => boolean
+export type EntryVisitor = (lent: Uint8Array, length: number) => boolean
 
-export interface OrderedIndex {
+export interface OrderedMap {
   /** A private copy or an immutable value; never changes afterwards. */
   get(key: KeyBytes): Uint8Array | undefined
   /** Consumed before the caller next yields to the event loop: an iterator does not outlive a change. */
-  range(range: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]>
+  range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]>
   /** Shows the values of a range in order. Nothing is made for each of them: no key, no copy, no step of an iterator. */
-  scan(range: KeyRange, look: Look): void
+  scan(range: ScanRange, look: EntryVisitor): void
   /** All changes and the journal position they bring the index up to, in one atomic and durable step. */
   apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void>
   /** The journal position up to which this index holds everything; 0 for a new one. */

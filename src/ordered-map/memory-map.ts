@@ -2,7 +2,7 @@
 import type { KeyBytes } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import { KeyOrder } from './key-order.js'
-import type { IndexChange, KeyRange, OrderedIndex } from './ordered-index.js'
+import type { IndexChange, ScanRange, OrderedMap } from './ordered-map.js'
 
 /** What stands at a key: the map and the order both lead to it, so that a new value needs neither. */
 interface Cell {
@@ -16,7 +16,7 @@ interface Cell {
  * const index = memoryIndex()
  * await index.apply([[key, value]], 1)
  */
-export function memoryIndex({ unsortedKeysMax }: Pick<Knobs, 'unsortedKeysMax'> = knobs): OrderedIndex {
+export function memoryMap({ unsortedKeysMax }: Pick<Knobs, 'unsortedKeysMax'> = knobs): OrderedMap {
   const cells = new Map<KeyBytes, Cell>()
   const order = new KeyOrder<Cell>(unsortedKeysMax)
   let appliedUpTo = 0
@@ -51,7 +51,7 @@ export function memoryIndex({ unsortedKeysMax }: Pick<Knobs, 'unsortedKeysMax'> 
     }
   }
 
-  function* range({ from, to, reverse }: KeyRange): Iterable<readonly [KeyBytes, Uint8Array]> {
+  function* range({ from, to, reverse }: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     for (const key of order.range(from, to, reverse ? 'backward' : 'forward')) {
       yield [key, (cells.get(key) as Cell).value]
     }
