@@ -2,7 +2,7 @@
 //
 // README.md in this folder is the place to begin: where each paragraph of the paper lives, where its section 4 is unsafe as
 // written, and a worked example. `§3.3` is a section of the paper, `§4 rule 5` one of the seven rules of section 4 in its
-// order (switches.ts), `point 8` one of docs/design.md.
+// order (section-4.ts), `point 8` one of docs/design.md.
 //
 // May import: model, expression. Rules are pure: they read no clock and change nothing.
 import type { BoundCondition, BoundUpdate } from '../expression/types.js'

@@ -1,5 +1,5 @@
 // A write to one item on the image that it meets (§2.2): what becomes of it. Actions of transactions are evaluated by the same
-// function, on each image that they may meet (worlds.ts), so that size limits and index keys, §3.3's system restrictions, are
+// function, on each image that they may meet (possible-images.ts), so that size limits and index keys, §3.3's system restrictions, are
 // the same for all, and are checked before a decision (point 6).
 //
 //   state of the item, request --decideWrite--> done, with the next image
