@@ -4,7 +4,7 @@ import { openExpressions } from '../src/expression/expression.js'
 import { itemKey } from '../src/model/key-bytes.js'
 import type { ItemKey } from '../src/model/table.js'
 import type { AttributeValue, Item } from '../src/model/value.js'
-import type { Action } from '../src/storage/transactions/transactions.js'
+import type { Action } from '../src/storage/contract/transactions.js'
 import type { WrittenAction } from './history.js'
 import { TABLE } from './table.js'
 

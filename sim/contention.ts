@@ -4,7 +4,7 @@
 // a much larger set. They arrive at a fixed rate, whether or not those before them are done. Nothing fails. Time is
 // virtual, so the same seed gives the same figures on any machine.
 import type { Coordinator } from '../src/coordinator/coordinator.js'
-import { allRules, noRules } from '../src/rules/section-4.js'
+import { allRules, noRules } from '../src/rules/item/section-4.js'
 import { put, type Request, update } from './actions.js'
 import { Tally } from './faults.js'
 import { worldKnobs } from './knobs.js'

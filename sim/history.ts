@@ -1,9 +1,9 @@
 // What happened in a simulated world, as the judges see it: what was asked, when, and what was answered.
 //
 // Every write leaves its id in the attribute `w` of the image it writes, so that an image says who wrote it.
-import type { BoundCondition } from '../src/expression/types.js'
+import type { BoundCondition } from '../src/expression/parse/types.js'
 import type { Item } from '../src/model/value.js'
-import type { Mutation } from '../src/rules/item.js'
+import type { Mutation } from '../src/rules/item/item.js'
 
 /** The attributes of an item; undefined if there is none. */
 export type Image = Item | undefined

@@ -78,7 +78,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'undecided-condition-guessed': {
-    module: 'rules/possible-images.js',
+    module: 'rules/item/possible-images.js',
     find: "rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }",
     replace: 'first',
     ...bank,
@@ -145,7 +145,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Storage nodes.
   'max-delete-ignored': {
-    module: 'storage/node/partitions.js',
+    module: 'storage/items/partitions.js',
     find: 'return this.#maxDelete[hash >>> BUCKET_SHIFT];',
     replace: 'return 0;',
     ...mixed,
@@ -171,14 +171,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     options: ['--seed', '8', ...PLAIN],
   },
   'doubt-forgotten': {
-    module: 'storage/transactions/in-doubt.js',
+    module: 'storage/items/in-doubt.js',
     find: '[...pendings.items()].map((item) => [item,',
     replace: '[].map((item) => [item,',
     ...bank,
     options: ['--seed', '7', ...PLAIN],
   },
   'doubt-dispelled-early': {
-    module: 'storage/transactions/step-retries.js',
+    module: 'storage/items/step-retries.js',
     find: 'if (unseen !== undefined)',
     replace: 'if (false)',
     workload: 'looks',
@@ -200,7 +200,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     options: ['--world', '100', '--crash-at', lookedAtUnsynced(5, 25, 50, 75, 100, 125, 150, 175), ...PLAIN],
   },
   'entry-left-behind': {
-    module: 'storage/node/item-steps.js',
+    module: 'storage/items/item-steps.js',
     find: 'if (this.has(space, before)) {',
     replace: "if (this.has(space, before) && put === 'put') {",
     ...mixed,

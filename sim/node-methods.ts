@@ -1,8 +1,8 @@
 // What coordinators and recovery may ask of a storage node and of its ledger over a network: written down once, since a
 // method that is left out is not there for them.
 import type { Ledger } from '../src/ledger/ledger.js'
-import type { TransactionNode } from '../src/storage/transactions/transactions.js'
-import type { UnitNode } from '../src/storage/units/units.js'
+import type { TransactionNode } from '../src/storage/contract/transactions.js'
+import type { UnitNode } from '../src/storage/contract/units.js'
 
 export const TRANSACTION_METHODS: readonly (keyof TransactionNode)[] = [
   'prepare',

@@ -1,7 +1,7 @@
 // Keeps the history of one world while it happens, and completes it when the world has come to rest.
 import type { KeyBytes, TxId } from '../src/model/brand.js'
 import { parseRecord } from '../src/line/record.js'
-import type { ItemRecord } from '../src/storage/node/storage-node.js'
+import type { ItemRecord } from '../src/storage/contract/storage-node.js'
 import { Findings } from './check/anomaly.js'
 import type { Tally } from './faults.js'
 import type {

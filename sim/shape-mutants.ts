@@ -61,7 +61,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'text-ends-at-slab': {
-    module: 'storage/node/range-text.js',
+    module: 'storage/contract/range-text.js',
     find: 'this.#makeRoom(1 + jsonBytes);',
     replace: 'return false;',
     ...mixed,
@@ -69,7 +69,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Caches.
   'low-water-mark-not-raised': {
-    module: 'storage/transactions/read-marks.js',
+    module: 'storage/items/read-marks.js',
     find: 'if (this.#highestOlder > this.#lowWater)',
     replace: 'if (false)',
     ...mixed,

@@ -136,13 +136,13 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Collection.
   'image-dropped-with-newest-snapshot': {
-    module: 'storage/units/snapshots.js',
+    module: 'storage/snapshots/snapshots.js',
     find: 'if (older !== undefined && older.timestamp >= image.since)',
     replace: 'if (false)',
     ...units,
   },
   'closed-snapshot-still-read': {
-    module: 'storage/units/snapshots.js',
+    module: 'storage/snapshots/snapshots.js',
     find: 'isOpen(timestamp) {',
     replace: 'isOpen(timestamp) { return true;',
     ...units,

@@ -4,15 +4,15 @@ import type { Ledger } from '../src/ledger/ledger.js'
 import { type KeyBytes, type TxId, slotOf } from '../src/model/brand.js'
 import { inSpace } from '../src/line/spaces.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
-import type { StorageNode } from '../src/storage/node/storage-node.js'
+import type { StorageNode } from '../src/storage/contract/storage-node.js'
 import type {
   Action,
   PrepareRequest,
   TransactReply,
   TransactRequest,
   TransactionNode,
-} from '../src/storage/transactions/transactions.js'
-import type { UnitNode } from '../src/storage/units/units.js'
+} from '../src/storage/contract/transactions.js'
+import type { UnitNode } from '../src/storage/contract/units.js'
 import type { Tally } from './faults.js'
 
 export interface Fate {

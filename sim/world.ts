@@ -20,10 +20,10 @@
 // Everything that happens is an event of the scheduler; nothing reads a clock, a file or a random source but the world's.
 // May import: everything below the router. Nothing imports it but the command line and tests.
 import { ledgerSlot, type KeyBytes, timestamp } from '../src/model/brand.js'
-import type { TransactionRules } from '../src/rules/section-4.js'
+import type { TransactionRules } from '../src/rules/item/section-4.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
 import { inSpace } from '../src/line/spaces.js'
-import type { RangeEntry } from '../src/storage/node/storage-node.js'
+import type { RangeEntry } from '../src/storage/contract/storage-node.js'
 import { keyNamed } from './actions.js'
 import { type Aim, Aims } from './planned-crashes.js'
 import type { Anomaly } from './check/anomaly.js'

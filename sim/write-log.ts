@@ -11,9 +11,9 @@ import { TABLE } from './table.js'
 import { CLOCK_KEY, decodeClock, inSpace, ledgerKey, pendingKey } from '../src/line/spaces.js'
 import { decodeLedgerRecord } from '../src/ledger/record-bytes.js'
 import type { KeyBytes } from '../src/model/brand.js'
-import type { ItemRecord } from '../src/storage/node/storage-node.js'
+import type { ItemRecord } from '../src/storage/contract/storage-node.js'
 import type { MergedView } from '../src/line/merged-view.js'
-import { type PendingItem, decodePending, hasTombstone } from '../src/storage/transactions/pending-bytes.js'
+import { type PendingItem, decodePending, hasTombstone } from '../src/storage/items/pending-bytes.js'
 
 export interface LoggedWrite {
   /** The key of the item with its space. */

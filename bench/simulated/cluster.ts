@@ -4,7 +4,7 @@ import { type Coordinator, type CoordinatedNode, openCoordinator } from '../../s
 import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import type { LedgerSlot } from '../../src/model/brand.js'
-import { allRules, noRules } from '../../src/rules/section-4.js'
+import { allRules, noRules } from '../../src/rules/item/section-4.js'
 import {
   type CalledUnitNode,
   LEDGER_METHODS,
@@ -15,7 +15,7 @@ import { Random } from '../../src/runtime/seeded-random.js'
 import { Scheduler } from '../../sim/scheduler.js'
 import type { LocalNode } from '../../src/storage/node/local-node.js'
 import { openNodeOver } from '../../src/storage/folder/open-local-node.js'
-import type { TransactionNode } from '../../src/storage/transactions/transactions.js'
+import type { TransactionNode } from '../../src/storage/contract/transactions.js'
 import { Arrivals } from '../load/arrivals.js'
 import { Latencies, type LatencySummary } from '../load/latencies.js'
 import { call, type Caller, type Cluster, Machine, remote } from './machines.js'

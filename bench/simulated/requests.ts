@@ -5,9 +5,9 @@ import { spaceId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
-import type { WriteRequest } from '../../src/rules/item.js'
+import type { WriteRequest } from '../../src/rules/item/item.js'
 import type { Random } from '../../src/runtime/seeded-random.js'
-import type { Action } from '../../src/storage/transactions/transactions.js'
+import type { Action } from '../../src/storage/contract/transactions.js'
 import { workloadKey } from '../workloads.js'
 
 export type SimulatedRequest = { readonly name: string } & (

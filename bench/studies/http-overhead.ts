@@ -9,7 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Router } from '../../src/router/router.js'
+import type { Router } from '../../src/router/request/router.js'
 import { listen } from '../../src/server/http-server.js'
 import type { LoadResult } from './http-load.js'
 

@@ -11,7 +11,7 @@ import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 
 const { values } = parseArgs({
   options: {

@@ -8,7 +8,7 @@ import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import { fileURLToPath } from 'node:url'
 
 const table: TableShape = {

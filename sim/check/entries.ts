@@ -3,7 +3,7 @@ import type { KeyBytes, SpaceId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
-import { forEachEntry } from '../../src/storage/node/index-entries.js'
+import { forEachEntry } from '../../src/storage/items/index-entries.js'
 import { type Anomaly, Findings } from './anomaly.js'
 
 /** `found`: what is in a space of the node. */

@@ -7,7 +7,7 @@ import type {
   UnitRange,
   ReadEntry,
   CommitWork,
-} from '../../src/toolkit/endpoint/protocol.js'
+} from '../../src/toolkit/unit/protocol.js'
 
 export class SimUnit {
   readonly #attempt: AttemptPort

@@ -1,7 +1,7 @@
 // What the clients of a simulated world do, and what must be true of it afterwards.
 import type { KeySchema } from '../../src/model/table.js'
 import { attribute, type Item } from '../../src/model/value.js'
-import type { ItemAddress, UnitRange } from '../../src/toolkit/endpoint/protocol.js'
+import type { ItemAddress, UnitRange } from '../../src/toolkit/unit/protocol.js'
 import { type Anomaly, Findings } from '../check/anomaly.js'
 import { type BankRead, judgeBank } from '../check/bank.js'
 import { judgeLists, type ListOperation, type ListTransaction } from '../check/elle.js'

@@ -1,14 +1,14 @@
 // A world: some processes that run units on one store, one that sweeps, and everything that can go wrong between them.
 // When all units have ended, trouble ends too; then nothing may be left behind, and the judges look at what was seen.
 import { AnswerLost, Overloaded } from '../../src/toolkit/endpoint/refusals.js'
-import { Conflict, ConditionFailed, OutcomeUnknown } from '../../src/toolkit/errors.js'
+import { Conflict, ConditionFailed, OutcomeUnknown } from '../../src/toolkit/endpoint/errors.js'
 import type { IntentsOptions } from '../../src/toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import { isGuardRecord } from '../../src/toolkit/intents/guards.js'
 import type { IntentsPatience } from '../../src/toolkit/intents/limits.js'
 import { HEADER_PART, headerOf, storedOf } from '../../src/toolkit/intents/records.js'
 import { Deadline } from '../../src/toolkit/unit/deadline.js'
-import type { AttemptStart } from '../../src/toolkit/endpoint/protocol.js'
+import type { AttemptStart } from '../../src/toolkit/unit/protocol.js'
 import type { Anomaly } from '../check/anomaly.js'
 import { Tally } from '../faults.js'
 import { Random } from '../../src/runtime/seeded-random.js'

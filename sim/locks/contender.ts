@@ -1,7 +1,7 @@
 // A user of locks: acquires, works on what they protect, releases; patient or not.
 import { locks, type Locks, type LocksOptions } from '../../src/toolkit/locks/locks.js'
 import type { Lock } from '../../src/toolkit/locks/lock.js'
-import { LockTimeout } from '../../src/toolkit/errors.js'
+import { LockTimeout } from '../../src/toolkit/endpoint/errors.js'
 import type { Judge } from './judge.js'
 import type { SimNetwork } from './sim-endpoint.js'
 import type { SimProcess } from './sim-process.js'

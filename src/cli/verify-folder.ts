@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises'
 import type { TableShape } from '../model/table.js'
 import { decodeTableRecord, RecordDamaged, tableOf } from '../router/tables/table-record.js'
-import type { MetaEntry } from '../storage/node/storage-node.js'
+import type { MetaEntry } from '../storage/contract/storage-node.js'
 import { repairFolder } from '../storage/folder/repair-folder.js'
 import { verifyFolder } from '../storage/folder/verify.js'
 import type { FolderReport } from './environment.js'

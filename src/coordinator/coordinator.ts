@@ -19,8 +19,8 @@
 import type { Ledger } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
-import type { ItemRecord } from '../rules/item.js'
-import type { TransactionRules } from '../rules/section-4.js'
+import type { ItemRecord } from '../rules/item/item.js'
+import type { TransactionRules } from '../rules/item/section-4.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { HybridClock } from '../line/hybrid-clock.js'
 import type {
@@ -28,8 +28,8 @@ import type {
   ActionVerdict,
   PredicateVerdict,
   TransactionNode,
-} from '../storage/transactions/transactions.js'
-import type { PredicateCheck, UnitNode } from '../storage/units/units.js'
+} from '../storage/contract/transactions.js'
+import type { PredicateCheck, UnitNode } from '../storage/contract/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'

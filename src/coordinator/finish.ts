@@ -2,7 +2,7 @@
 // what it is told once, and knows the transaction by its id.
 import type { LedgerRecord } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
-import type { CommitReply, CommitRequest } from '../storage/transactions/transactions.js'
+import type { CommitReply, CommitRequest } from '../storage/contract/transactions.js'
 import type { CoordinatedNode } from './coordinator.js'
 import type { Calls } from './calls.js'
 

@@ -1,6 +1,6 @@
 // The first wave of a transaction in two phases: its ledger and all its nodes are asked at once.
 import type { BeginOutcome } from '../ledger/ledger.js'
-import type { PrepareReply } from '../storage/transactions/transactions.js'
+import type { PrepareReply } from '../storage/contract/transactions.js'
 import { isRefusedVerdict } from './reasons.js'
 
 export type FirstWave = readonly [

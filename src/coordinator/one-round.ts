@@ -1,6 +1,6 @@
 // A write transaction where one node has everything: one call, which the node decides and carries out in one step (§4).
 import type { TxId } from '../model/brand.js'
-import type { Action, TransactReply } from '../storage/transactions/transactions.js'
+import type { Action, TransactReply } from '../storage/contract/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import type { Group } from './groups.js'

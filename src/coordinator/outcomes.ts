@@ -1,6 +1,6 @@
 // How a transaction ends, as its caller is told.
 import { WriteFailed } from '../line/errors.js'
-import type { ActionVerdict, PredicateVerdict } from '../storage/transactions/transactions.js'
+import type { ActionVerdict, PredicateVerdict } from '../storage/contract/transactions.js'
 import type { WriteTransactionOutcome } from './coordinator.js'
 
 export const cancelled = (

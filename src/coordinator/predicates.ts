@@ -1,8 +1,8 @@
 // The predicates of a unit of work, taken apart by node: each node that may hold entries of a range validates its part.
 // A node with predicates and no actions prepares nothing: it only answers, and leaves a floor below which nothing that
 // matches can be written any more.
-import type { Action, PredicateVerdict, PrepareReply } from '../storage/transactions/transactions.js'
-import type { PredicateCheck } from '../storage/units/units.js'
+import type { Action, PredicateVerdict, PrepareReply } from '../storage/contract/transactions.js'
+import type { PredicateCheck } from '../storage/contract/units.js'
 import type { LocatedPredicate } from './coordinator.js'
 import type { Group } from './groups.js'
 

@@ -2,8 +2,8 @@
 // behind but marks of when items were read, so whatever is in the way, the transaction is simply driven again.
 import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
-import type { ItemRecord } from '../rules/item.js'
-import type { LatestVerdict, ReadAtReply, ReadVerdict } from '../storage/transactions/transactions.js'
+import type { ItemRecord } from '../rules/item/item.js'
+import type { LatestVerdict, ReadAtReply, ReadVerdict } from '../storage/contract/transactions.js'
 import type { Parts, ReadTransaction, ReadTransactionOutcome } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import { type Group, groupsOf, inOrder } from './groups.js'

@@ -1,6 +1,6 @@
 // Why a transaction was cancelled, in DynamoDB's words.
 import type { CancellationReason } from '../ledger/ledger.js'
-import type { ActionVerdict } from '../storage/transactions/transactions.js'
+import type { ActionVerdict } from '../storage/contract/transactions.js'
 
 export const TRANSACTION_ONGOING = 'Transaction is ongoing for the item'
 

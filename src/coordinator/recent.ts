@@ -3,7 +3,7 @@
 import type { CancellationReason, ItemRef } from '../ledger/ledger.js'
 import type { TxId } from '../model/brand.js'
 import type { Clock } from '../runtime/runtime.js'
-import type { Action } from '../storage/transactions/transactions.js'
+import type { Action } from '../storage/contract/transactions.js'
 import type { WriteTransactionOutcome } from './coordinator.js'
 import { reasonsOf } from './reasons.js'
 

@@ -6,9 +6,9 @@
 //   close --closeSnapshot(T)-> every node
 import type { ItemRef } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
-import type { ItemRecord } from '../rules/item.js'
+import type { ItemRecord } from '../rules/item/item.js'
 import { steadyMicros } from '../runtime/runtime.js'
-import type { RangePage } from '../storage/node/storage-node.js'
+import type { RangePage } from '../storage/contract/storage-node.js'
 import type {
   LockReply,
   LockRequest,
@@ -18,7 +18,7 @@ import type {
   ReadSnapshotReply,
   ReadSnapshotRequest,
   UnitNode,
-} from '../storage/units/units.js'
+} from '../storage/contract/units.js'
 import type { Parts } from './coordinator.js'
 import { nodeAt } from './finish.js'
 import { groupsOf, inOrder } from './groups.js'

@@ -14,7 +14,7 @@ import type {
   CommitRequest,
   PredicateVerdict,
   PrepareReply,
-} from '../storage/transactions/transactions.js'
+} from '../storage/contract/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { nodeAt, tellParticipants } from './finish.js'
 import { type FirstWave, firstWave } from './first-wave.js'

@@ -23,7 +23,7 @@ import { parseCondition } from './parse/parse-condition.js'
 import { parseProjection, parseUpdate } from './parse/parse-update.js'
 import { Placeholders } from './bind/placeholders.js'
 import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './parse/tree.js'
-import type { BoundCondition, BoundProjection, BoundUpdate } from './types.js'
+import type { BoundCondition, BoundProjection, BoundUpdate } from './parse/types.js'
 
 export { applyUpdate, updatedAttributes } from './evaluate/apply-update.js'
 export { comparisonsOf, evaluateCondition } from './evaluate/evaluate.js'
@@ -46,7 +46,7 @@ export {
   updateOfAttributeUpdates,
 } from './legacy/legacy.js'
 export { checkExpressionParameters } from './bind/parameters.js'
-export { resolvePath, type Path } from './evaluate/paths.js'
+export { resolvePath, type Path } from './parse/paths.js'
 export { plainUpdate, type PlainAction } from './evaluate/plain-update.js'
 export { project, projector } from './evaluate/project.js'
 export { afterAdd } from './evaluate/sets.js'

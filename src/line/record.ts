@@ -3,8 +3,8 @@
 //   0 format  1 last write  2 timestamp (f64)  10 LSN (f64)  18 item bytes (u32)  22 JSON in UTF-8
 import type { Lsn, Timestamp } from '../model/brand.js'
 import type { Item } from '../model/value.js'
-import type { ItemRecord, ItemState, LastWrite } from '../rules/item.js'
-import type { NextImage } from '../rules/single-write.js'
+import type { ItemRecord, ItemState, LastWrite } from '../rules/item/item.js'
+import type { NextImage } from '../rules/item/single-write.js'
 
 const FORMAT = 1
 export const HEADER_BYTES = 22

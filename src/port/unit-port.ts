@@ -6,7 +6,7 @@
 //
 // Declared once, for both sides; neither knows the other. Items and keys are in the wire's form. Refusals are thrown, as
 // errors whose `name` is that on the wire. May import: model, expression (types).
-import type { BoundUpdate } from '../expression/types.js'
+import type { BoundUpdate } from '../expression/parse/types.js'
 import type { Isolation } from '../model/isolation.js'
 import type { Item } from '../model/value.js'
 

@@ -1,9 +1,9 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
-import { type AccessPart, accessDenied, allows, type OperationName } from './access.js'
-import type { Input, RequestScope, Operation, RouterContext } from './context.js'
-import { damageError, internalError } from './reply.js'
-import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './router.js'
+import { type AccessPart, accessDenied, allows, type OperationName } from './request/access.js'
+import type { Input, RequestScope, Operation, RouterContext } from './request/context.js'
+import { damageError, internalError } from './request/reply.js'
+import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './request/router.js'
 import { readShaped } from './shapes/read-shaped.js'
 import { fitsShape } from './shapes/shape-fits.js'
 import { checkShape } from './shapes/shape.js'

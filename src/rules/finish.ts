@@ -16,9 +16,9 @@ import {
   type ContendedItem,
   type Image,
   type Pending,
-} from './contended-item.js'
-import type { NextImage } from './single-write.js'
-import { actionResult, type ActionResult } from './possible-images.js'
+} from './item/contended-item.js'
+import type { NextImage } from './item/single-write.js'
+import { actionResult, type ActionResult } from './item/possible-images.js'
 
 /** A committed write on its way to the store. */
 export interface CommittedWrite {

@@ -25,9 +25,9 @@ import {
   type Action,
   type ContendedItem,
   type Pending,
-} from './contended-item.js'
-import type { TransactionRules } from './section-4.js'
-import { imagesBefore, actionResult, actionResultOnAll } from './possible-images.js'
+} from './item/contended-item.js'
+import type { TransactionRules } from './item/section-4.js'
+import { imagesBefore, actionResult, actionResultOnAll } from './item/possible-images.js'
 
 export type PrepareVerdict =
   | { readonly verdict: 'accepted'; readonly pending: readonly Pending[] }

@@ -1,7 +1,7 @@
 // Reads of transactions on one item (§3.4 and §4 rule 6). A single read outside of transactions asks no rule: it is answered
 // with what is committed (§4 rule 1), and leaves no mark.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { pendingAbove, writes, type ContendedItem, type Pending } from './contended-item.js'
+import { pendingAbove, writes, type ContendedItem, type Pending } from './item/contended-item.js'
 
 export type ReadAtVerdict =
   /** The committed image is what a reader at that timestamp sees, now and for good once the mark is left. */

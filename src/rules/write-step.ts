@@ -20,11 +20,11 @@ import {
   writes,
   type Action,
   type ContendedItem,
-} from './contended-item.js'
+} from './item/contended-item.js'
 import { idsOf } from './prepare.js'
-import type { NextImage } from './single-write.js'
-import type { TransactionRules } from './section-4.js'
-import { pendingStillHolds, actionResult, type ActionResult } from './possible-images.js'
+import type { NextImage } from './item/single-write.js'
+import type { TransactionRules } from './item/section-4.js'
+import { pendingStillHolds, actionResult, type ActionResult } from './item/possible-images.js'
 
 export interface WriteStepAction {
   readonly item: ContendedItem

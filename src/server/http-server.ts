@@ -6,22 +6,22 @@
 //
 // dispatch.ts knows nothing of who reads and writes HTTP. May import: model, and of the router only its interface.
 import { createServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
-import type { Router } from '../router/router.js'
-import { AnswerRoom } from './connection/answer-room.js'
+import type { Router } from '../router/request/router.js'
+import { AnswerRoom } from './http/answer-room.js'
 import type { Auth } from './access/auth.js'
 import { DirectConnection, type DirectState } from './connection/direct-connection.js'
-import { Dispatcher, type RequestInfo } from './dispatch.js'
+import { Dispatcher, type RequestInfo } from './dispatch/dispatch.js'
 import type { FaultPlan } from './faults/fault-plan.js'
 import { GeneralServer } from './connection/general-server.js'
-import { serverLimits, sweepIntervalMs, type ServerLimits } from './limits.js'
-import { Metrics } from './metrics.js'
+import { serverLimits, sweepIntervalMs, type ServerLimits } from './http/limits.js'
+import { Metrics } from './dispatch/metrics.js'
 import { type Admitted, isLoopbackHost } from './access/origin.js'
 import { affordableConnections } from './connection/open-files.js'
-import { Outbox } from './connection/outbox.js'
-import { PlainRequestReader } from './connection/plain-request.js'
-import type { ServedConnection, ServerState } from './server-state.js'
+import { Outbox } from './http/outbox.js'
+import { PlainRequestReader } from './http/plain-request.js'
+import type { ServedConnection, ServerState } from './dispatch/server-state.js'
 import { TlsDoor, type TlsOptions } from './connection/tls-listener.js'
-import { ConnectionHeaders } from './connection/write-answer.js'
+import { ConnectionHeaders } from './http/write-answer.js'
 
 export interface ListenOptions {
   /** `127.0.0.1` by default. Anything but loopback needs `auth`, or `noAuth`. */

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { LoopYield } from '../runtime/loop-yield.js'
-import type { Dispatcher } from '../server/dispatch.js'
+import type { Dispatcher } from '../server/dispatch/dispatch.js'
 
 type Handler = NonNullable<DynamoDBClientConfig['requestHandler']>
 

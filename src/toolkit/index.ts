@@ -1,5 +1,5 @@
 // The toolkit: for clients of any DynamoDB endpoint, Amazon's included.
-export { transactor } from './endpoint/open-transactor.js'
+export { transactor } from './open-transactor.js'
 export type {
   AnyTables,
   CommitProtocol,
@@ -33,8 +33,8 @@ export {
   UnitExpired,
   UnitNotFound,
   WriteLost,
-} from './errors.js'
-export type { ConflictDetail } from './errors.js'
+} from './endpoint/errors.js'
+export type { ConflictDetail } from './endpoint/errors.js'
 export { isRetriable } from './endpoint/refusals.js'
 export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values/values.js'
 export type { Endpoint } from './endpoint/endpoint.js'

@@ -1,8 +1,8 @@
 // A store behind a real port with a file of keys, and the official SDK as each of them.
 import { type AttributeValue, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { TestContext } from 'node:test'
-import type { Access } from '../../src/router/router.js'
-import type { OperationName } from '../../src/router/access.js'
+import type { Access } from '../../src/router/request/router.js'
+import type { OperationName } from '../../src/router/request/access.js'
 import { type AuthKey, authOf } from '../../src/server/access/auth.js'
 import { open, type OpenOptions, type Store } from '../../src/store/store.js'
 import { clientEndpoint } from '../../src/toolkit/endpoint/endpoint.js'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timestamp, txId, ledgerSlot } from '../../src/model/brand.js'
-import { allRules, noRules } from '../../src/rules/section-4.js'
-import type { ReadAtRequest } from '../../src/storage/transactions/transactions.js'
+import { allRules, noRules } from '../../src/rules/item/section-4.js'
+import type { ReadAtRequest } from '../../src/storage/contract/transactions.js'
 import { itemOf } from '../suites/tables.js'
 import { type Cluster, idOn, openCluster, put, refOf, update } from './support.js'
 

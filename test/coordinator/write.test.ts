@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reasonsOf } from '../../src/coordinator/reasons.js'
 import { type Timestamp, type TxId, timestamp } from '../../src/model/brand.js'
-import { allRules, noRules } from '../../src/rules/section-4.js'
+import { allRules, noRules } from '../../src/rules/item/section-4.js'
 import { DurabilityUnknown } from '../../src/line/errors.js'
-import type { PrepareRequest } from '../../src/storage/transactions/transactions.js'
+import type { PrepareRequest } from '../../src/storage/contract/transactions.js'
 import { answerLost, check, idOn, lost, NODES, openCluster, put, remove, update } from './support.js'
 
 const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]

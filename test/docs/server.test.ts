@@ -13,7 +13,7 @@ import { help as sweep } from '../../src/cli/sweep.js'
 import { help as transactions } from '../../src/cli/transactions.js'
 import { help as verify } from '../../src/cli/verify.js'
 import { parseAuthFile } from '../../src/server/access/auth.js'
-import { Metrics } from '../../src/server/metrics.js'
+import { Metrics } from '../../src/server/dispatch/metrics.js'
 
 const pageOf = (path: string): string =>
   readFileSync(join(resolve(import.meta.dirname, '../../../docs'), path), 'utf8')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { applyUpdate, updatedAttributes } from '../../src/expression/expression.js'
-import type { BoundUpdate } from '../../src/expression/types.js'
+import type { BoundUpdate } from '../../src/expression/parse/types.js'
 import type { Item } from '../../src/model/value.js'
 import { requestFor } from './request.js'
 

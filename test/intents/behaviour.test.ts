@@ -1,7 +1,7 @@
 // What is particular to units of work on endpoints without Seriatim's protocol.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { Conflict, OutcomeUnknown } from '../../src/toolkit/errors.js'
+import { Conflict, OutcomeUnknown } from '../../src/toolkit/endpoint/errors.js'
 import { INTENT } from '../../src/toolkit/intents/records.js'
 import type { OutcomeInfo, Transactor } from '../../src/toolkit/unit/transactor.js'
 import { plainGet } from '../suites/transactor.js'

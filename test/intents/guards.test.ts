@@ -1,7 +1,7 @@
 // Guards against phantoms: a record for each partition, written by its writers and relied on by its readers.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { Conflict } from '../../src/toolkit/errors.js'
+import { Conflict } from '../../src/toolkit/endpoint/errors.js'
 import { type IntentsOptions, RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import { INTENT, VERSION } from '../../src/toolkit/intents/records.js'
 import type { CommitProtocol, Transactor, UnitOfWork } from '../../src/toolkit/unit/transactor.js'

@@ -1,7 +1,7 @@
 // The fate of a unit by its id: never a wrong one, also where no record was needed.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { OutcomeUnknown } from '../../src/toolkit/errors.js'
+import { OutcomeUnknown } from '../../src/toolkit/endpoint/errors.js'
 import type { OutcomeInfo, Transactor } from '../../src/toolkit/unit/transactor.js'
 import { dynalitePlace, foreign, intentsTransactor, type Place, seriatim } from './endpoints.js'
 

@@ -1,7 +1,7 @@
 // A filtered query conflicts with what its filter lets through, and with nothing else; a conflict names the row.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { Conflict } from '../../src/toolkit/errors.js'
+import { Conflict } from '../../src/toolkit/endpoint/errors.js'
 import type { QueryInput, Transactor, UnitOfWork } from '../../src/toolkit/unit/transactor.js'
 import { createTables, ORDERS } from '../suites/transactor.js'
 import { dynalitePlace, intentsTransactor, type Place, seriatim } from './endpoints.js'

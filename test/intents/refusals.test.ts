@@ -12,7 +12,7 @@ import type { Endpoint, ExtendedEndpoint } from '../../src/toolkit/endpoint/endp
 import { type IntentsOptions, intentsProtocol } from '../../src/toolkit/intents/intents-protocol.js'
 import { defaultPatience, intentLimits } from '../../src/toolkit/intents/limits.js'
 import { Conflict, isRetriable, OutcomeUnknown, transactor } from '../../src/toolkit/index.js'
-import { endpointTransactor } from '../../src/toolkit/endpoint/open-transactor.js'
+import { endpointTransactor } from '../../src/toolkit/open-transactor.js'
 import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/unit/transactor.js'
 import { unitTransactor } from '../../src/toolkit/unit/unit-transactor.js'
 import { seededRandom } from '../suites/seeded-random.js'

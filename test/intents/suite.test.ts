@@ -1,6 +1,6 @@
 // Units of work on endpoints without Seriatim's own protocol.
 import { test } from 'node:test'
-import { endpointTransactor } from '../../src/toolkit/endpoint/open-transactor.js'
+import { endpointTransactor } from '../../src/toolkit/open-transactor.js'
 import { clientRuntime } from '../../src/runtime/client-runtime.js'
 import { MOTO_MISSING } from '../suites/moto.js'
 import { testTransactor, type TransactorFeatures, type TransactorSubject } from '../suites/transactor.js'

@@ -6,7 +6,7 @@ import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog.
 import type { ManualClock } from '../../src/runtime/manual-clock.js'
 import { open } from '../../src/store/store.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import { testFolder } from '../suites/folder.js'
 import { testRuntime } from '../suites/test-runtime.js'
 

@@ -4,7 +4,7 @@ import { ItemWaits, waitLimits, type WaitedItem } from '../../src/router/reads/i
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import type { Item } from '../../src/model/value.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
-import type { ItemRecord } from '../../src/storage/node/storage-node.js'
+import type { ItemRecord } from '../../src/storage/contract/storage-node.js'
 
 /** An item that the test changes, and a count of what is done with it. */
 function world() {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { lsn, spaceId, timestamp, type KeyBytes } from '../../src/model/brand.js'
 import { readMerged, type RangeEnd } from '../../src/router/reads/merged-range.js'
-import type { RangeEntry, RangePage, RangeRequest } from '../../src/storage/node/storage-node.js'
+import type { RangeEntry, RangePage, RangeRequest } from '../../src/storage/contract/storage-node.js'
 
 interface Stored {
   readonly key: string

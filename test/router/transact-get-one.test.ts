@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Timestamp, ledgerSlot, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
-import { allRules, noRules, type TransactionRules } from '../../src/rules/section-4.js'
+import { allRules, noRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 import { createTable, openTestStore } from './many-support.js'
 
 const TX = txId(ledgerSlot('0'.repeat(32)), 'n')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
 import type { Item } from '../../src/model/value.js'
-import type { Principal } from '../../src/router/router.js'
+import type { Principal } from '../../src/router/request/router.js'
 import { openTestStore, type TestStore } from './many-support.js'
 
 const TABLE = 'Accounts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { open, type OpenOptions } from '../../src/store/store.js'
-import { callExtension } from '../../src/toolkit/native/extension.js'
+import { callExtension } from '../../src/toolkit/endpoint/extension.js'
 import { testFolder } from '../suites/folder.js'
 
 const TableName = 'Things'

@@ -5,7 +5,7 @@
 // One timestamp is one place in the serial order on all items, so the proof of each item is a proof of them all.
 import assert from 'node:assert/strict'
 import { timestamp as stamp, type Timestamp, type TxId } from '../../src/model/brand.js'
-import type { TransactionRules } from '../../src/rules/section-4.js'
+import type { TransactionRules } from '../../src/rules/item/section-4.js'
 import { actionOf, outcomeOf, type Intent, type PlainImage } from './plain-model.js'
 import { plainImage } from './plain-values.js'
 import { RuleNode } from './rule-node.js'

@@ -1,5 +1,5 @@
 // What transactions mean, without any protocol: actions on plain images, one after another in timestamp order.
-import type { Action } from '../../src/rules/contended-item.js'
+import type { Action } from '../../src/rules/item/contended-item.js'
 import { actionOn } from './plain-values.js'
 
 export type Fields = Readonly<Record<string, number>>

@@ -4,7 +4,7 @@ import { spaceId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
-import type { Action, Image } from '../../src/rules/contended-item.js'
+import type { Action, Image } from '../../src/rules/item/contended-item.js'
 
 /** Key `id`, which is left out of all texts; an index on `color`, a string. */
 export const table: TableShape = {

@@ -2,7 +2,7 @@
 // place in the serial order for good, with all rules of §4, with none, and with any of them.
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { allRules, noRules, type TransactionRules } from '../../src/rules/section-4.js'
+import { allRules, noRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 import { History, NAMES, type Command } from './history.js'
 import type { Change, Field, Guard, Intent } from './plain-model.js'
 

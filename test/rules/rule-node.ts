@@ -10,7 +10,7 @@ import {
   type ContendedItem,
   type Image,
   type Pending,
-} from '../../src/rules/contended-item.js'
+} from '../../src/rules/item/contended-item.js'
 import { decidePrepare, type PrepareVerdict } from '../../src/rules/prepare.js'
 import {
   commonReadTimestamp,
@@ -18,8 +18,8 @@ import {
   decideReadLatest,
   type ReadAtVerdict,
 } from '../../src/rules/read.js'
-import { decideWrite, type NextImage } from '../../src/rules/single-write.js'
-import { allRules, type TransactionRules } from '../../src/rules/section-4.js'
+import { decideWrite, type NextImage } from '../../src/rules/item/single-write.js'
+import { allRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 
 /** What is stored of one item. */
 export interface StoredItem {

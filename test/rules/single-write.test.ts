@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lsn, timestamp } from '../../src/model/brand.js'
 import type { Item } from '../../src/model/value.js'
-import type { ItemState } from '../../src/rules/item.js'
-import { decideWrite } from '../../src/rules/single-write.js'
+import type { ItemState } from '../../src/rules/item/item.js'
+import { decideWrite } from '../../src/rules/item/single-write.js'
 import { deleteRequest, number, plain, plainItem, putRequest, rich, updateRequest } from '../suites/tables.js'
 
 const record = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timestamp as stamp } from '../../src/model/brand.js'
 import { type Isolation, isolationLevels } from '../../src/model/isolation.js'
-import type { Action } from '../../src/rules/contended-item.js'
+import type { Action } from '../../src/rules/item/contended-item.js'
 import {
   bindUnit,
   pairReads,

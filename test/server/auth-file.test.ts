@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
-import type { Principal } from '../../src/router/router.js'
+import type { Principal } from '../../src/router/request/router.js'
 import { authOf, loadAuthFile, parseAuthFile, type AuthKey } from '../../src/server/access/auth.js'
 import { createHash, createHmac } from 'node:crypto'
 

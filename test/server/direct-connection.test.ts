@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import type { Router } from '../../src/router/router.js'
+import type { Router } from '../../src/router/request/router.js'
 import { ask, echoRouter, heldRouter, RawClient, requestOf, serve } from './support.js'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Router } from '../../src/router/router.js'
+import type { Router } from '../../src/router/request/router.js'
 import { parseFault } from '../../src/server/faults/faults.js'
 import { ask, echoRouter, RawClient, requestOf, serve } from './support.js'
 

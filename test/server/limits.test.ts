@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { BodyCollector } from '../../src/server/connection/body.js'
+import { BodyCollector } from '../../src/server/http/body.js'
 import { affordableConnections } from '../../src/server/connection/open-files.js'
 import { ask, heldRouter, onEach, RawClient, requestOf, serve } from './support.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { deeperThan } from '../../src/server/json-body.js'
+import { deeperThan } from '../../src/server/dispatch/json-body.js'
 import { ask, onEach, RawClient, requestOf, type RequestParts } from './support.js'
 
 const SERIALIZATION = 'com.amazon.coral.service#SerializationException'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RequestInfo } from '../../src/server/dispatch.js'
-import { Metrics } from '../../src/server/metrics.js'
+import type { RequestInfo } from '../../src/server/dispatch/dispatch.js'
+import { Metrics } from '../../src/server/dispatch/metrics.js'
 import { ask, requestOf, serve } from './support.js'
 
 test('metrics: requests are counted by operation and result, on a page that Prometheus reads', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { INCOMPLETE, OTHER_FORM, PlainRequestReader } from '../../src/server/connection/plain-request.js'
+import { INCOMPLETE, OTHER_FORM, PlainRequestReader } from '../../src/server/http/plain-request.js'
 
 const HEAD_BYTES_MAX = 1000
 const LINES = [

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
-import type { Router, RouterReply, RouterRequest } from '../../src/router/router.js'
+import type { Router, RouterReply, RouterRequest } from '../../src/router/request/router.js'
 import { open } from '../../src/store/store.js'
 import { listen, type ListenOptions, type RunningServer } from '../../src/server/http-server.js'
 

@@ -5,7 +5,7 @@ import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
 import { judgeEntries } from '../../sim/check/entries.js'
 import { INDEXED_TABLE } from '../../sim/table.js'
-import { forEachEntry } from '../../src/storage/node/index-entries.js'
+import { forEachEntry } from '../../src/storage/items/index-entries.js'
 
 const item = (id: string, rest: Item): Item => ({ p: { S: 'p' }, id: { S: id }, ...rest })
 const ITEMS = [item('a', { w: { S: 'one' }, n: { N: '7' } }), item('b', { w: { S: 'two' } }), item('c', {})]

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import { type Order, type Outcome } from './contenders.js'
 
 let nodes: readonly StorageNode[] = []

@@ -4,13 +4,13 @@ import { ledgerSlot, spaceId, timestamp, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import { openExpressions } from '../../src/expression/expression.js'
-import { type Pending } from '../../src/rules/contended-item.js'
+import { type Pending } from '../../src/rules/item/contended-item.js'
 import {
   decodePending,
   encodeEntry,
   encodePending,
   hasTombstone,
-} from '../../src/storage/transactions/pending-bytes.js'
+} from '../../src/storage/items/pending-bytes.js'
 import { inSpace } from '../../src/line/spaces.js'
 
 const table: TableShape = {

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyBytes, Lsn, Timestamp } from '../../src/model/brand.js'
 import { spaceId } from '../../src/model/brand.js'
-import { type RangeText, type RangeTextRequest, TextCollector } from '../../src/storage/node/range-text.js'
+import {
+  type RangeText,
+  type RangeTextRequest,
+  TextCollector,
+} from '../../src/storage/contract/range-text.js'
 import { encodeItemRecord } from '../../src/line/record.js'
 import { seededRandom } from '../suites/seeded-random.js'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timestamp } from '../../src/model/brand.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
-import { OpenSnapshots } from '../../src/storage/units/snapshots.js'
+import { OpenSnapshots } from '../../src/storage/snapshots/snapshots.js'
 
 test('a clock that steps back within a millisecond, as ours does, makes no snapshot too old', () => {
   const clock = manualClock(1_000_000)

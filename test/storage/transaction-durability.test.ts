@@ -5,8 +5,8 @@ import { type Timestamp, type TxId, ledgerSlot, txId } from '../../src/model/bra
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { ManualClock } from '../../src/runtime/manual-clock.js'
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
-import type { Action } from '../../src/storage/transactions/transactions.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
+import type { Action } from '../../src/storage/contract/transactions.js'
 import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
 import { testFolder } from '../suites/folder.js'
 import {

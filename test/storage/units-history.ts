@@ -8,9 +8,9 @@ import { indexRange, itemRange, type KeyRange } from '../../src/model/key-range.
 import type { IndexShape, ItemKey } from '../../src/model/table.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
 import type { ManualClock } from '../../src/runtime/manual-clock.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
-import type { Action } from '../../src/storage/transactions/transactions.js'
-import type { PredicateCheck } from '../../src/storage/units/units.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
+import type { Action } from '../../src/storage/contract/transactions.js'
+import type { PredicateCheck } from '../../src/storage/contract/units.js'
 import { openExpressions } from '../../src/expression/expression.js'
 import { deleteRequest, itemOf, number, putRequest, rich, updateRequest } from '../suites/tables.js'
 

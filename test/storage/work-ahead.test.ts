@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ledgerSlot, txId, type Timestamp } from '../../src/model/brand.js'
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
-import type { Action } from '../../src/storage/transactions/transactions.js'
+import type { Action } from '../../src/storage/contract/transactions.js'
 import { deleteRequest, getItem, number, plain, plainItem, put, updateRequest } from '../suites/tables.js'
 import { testRuntime } from '../suites/test-runtime.js'
 

@@ -6,7 +6,7 @@ import {
   openCoordinator,
 } from '../../src/coordinator/coordinator.js'
 import type { LedgerSlot } from '../../src/model/brand.js'
-import { allRules, type TransactionRules } from '../../src/rules/section-4.js'
+import { allRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
 
 export const slotNode =

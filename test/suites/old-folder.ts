@@ -7,7 +7,7 @@ import { recoverJournal } from '../../src/journal/read-back.js'
 import { newSegment } from '../../src/journal/segment.js'
 import { realFiles } from '../../src/runtime/real-files.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import { testFolder } from './folder.js'
 import { testRuntime } from './test-runtime.js'
 

@@ -6,7 +6,7 @@ import { indexRange, itemRange, keyAfter } from '../../src/model/key-range.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
-import type { RangeRequest, StorageNode } from '../../src/storage/node/storage-node.js'
+import type { RangeRequest, StorageNode } from '../../src/storage/contract/storage-node.js'
 import {
   deleteRequest,
   getItem,

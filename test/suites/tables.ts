@@ -9,7 +9,7 @@ import type {
   StorageNode,
   WriteOutcome,
   WriteRequest,
-} from '../../src/storage/node/storage-node.js'
+} from '../../src/storage/contract/storage-node.js'
 
 /** Partition key `id`, no sort key, no index. */
 export const plain: TableShape = {

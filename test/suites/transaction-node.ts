@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { ledgerSlot, spaceId, txId, type Timestamp, type TxId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
-import type { Action } from '../../src/storage/transactions/transactions.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
+import type { Action } from '../../src/storage/contract/transactions.js'
 import {
   deleteRequest,
   getItem,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
-import { ConditionFailed, Conflict, UnitAborted } from '../../src/toolkit/errors.js'
+import { ConditionFailed, Conflict, UnitAborted } from '../../src/toolkit/endpoint/errors.js'
 import type {
   OutcomeInfo,
   Transactor,

@@ -7,9 +7,9 @@ import { itemKey } from '../../src/model/key-bytes.js'
 import { indexRange } from '../../src/model/key-range.js'
 import type { IndexShape } from '../../src/model/table.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
-import type { StorageNode } from '../../src/storage/node/storage-node.js'
-import type { Action, PrepareReply } from '../../src/storage/transactions/transactions.js'
-import type { PredicateCheck, UnitIdentity } from '../../src/storage/units/units.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
+import type { Action, PrepareReply } from '../../src/storage/contract/transactions.js'
+import type { PredicateCheck, UnitIdentity } from '../../src/storage/contract/units.js'
 import {
   deleteRequest,
   getItem,

@@ -11,10 +11,10 @@ import {
   SnapshotTooOld,
   UnitAborted,
   UnitExpired,
-} from '../../src/toolkit/errors.js'
-import { EarlierCommitted } from '../../src/toolkit/endpoint/protocol.js'
+} from '../../src/toolkit/endpoint/errors.js'
+import { EarlierCommitted } from '../../src/toolkit/unit/protocol.js'
 import { Overloaded } from '../../src/toolkit/endpoint/refusals.js'
-import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/endpoint/protocol.js'
+import type { AttemptStart, ItemAddress, Protocol } from '../../src/toolkit/unit/protocol.js'
 import type { OutcomeInfo, Transactor, TransactorOptions } from '../../src/toolkit/unit/transactor.js'
 import { unitTransactor } from '../../src/toolkit/unit/unit-transactor.js'
 import { Pace, ConcurrencyLimit } from '../../src/toolkit/endpoint/waiting.js'

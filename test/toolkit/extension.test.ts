@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { authOf } from '../../src/server/access/auth.js'
 import { open } from '../../src/store/store.js'
-import { callExtension } from '../../src/toolkit/native/extension.js'
+import { callExtension } from '../../src/toolkit/endpoint/extension.js'
 import { dynalite } from '../suites/dynalite.js'
 
 const config = (endpoint: string, secretAccessKey = 's'): DynamoDBClientConfig => ({

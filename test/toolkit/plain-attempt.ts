@@ -3,14 +3,9 @@ import type { Store } from '../../src/store/store.js'
 import type { StoreInput } from '../../src/store/store-operations.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { Deadline } from '../../src/toolkit/unit/deadline.js'
-import { ConditionFailed } from '../../src/toolkit/errors.js'
+import { ConditionFailed } from '../../src/toolkit/endpoint/errors.js'
 import { Layouts } from '../../src/toolkit/unit/layout.js'
-import type {
-  UnitAction,
-  AttemptPort,
-  AttemptStart,
-  CommitWork,
-} from '../../src/toolkit/endpoint/protocol.js'
+import type { UnitAction, AttemptPort, AttemptStart, CommitWork } from '../../src/toolkit/unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../../src/toolkit/values/values.js'
 
 type TransactItems = StoreInput<'TransactWriteItems'>['TransactItems']

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { open, type Store } from '../../src/store/store.js'
-import { ConditionFailed, UnitAborted } from '../../src/toolkit/errors.js'
+import { ConditionFailed, UnitAborted } from '../../src/toolkit/endpoint/errors.js'
 import type { Condition, Update } from '../../src/toolkit/unit/transactor.js'
 import { UnitAttempt } from '../../src/toolkit/unit/unit.js'
 import {
@@ -14,7 +14,7 @@ import {
   unmarshallItem,
   fromSdkItem,
 } from '../../src/toolkit/values/values.js'
-import { conditionExpression, updateExpression } from '../../src/toolkit/values/expressions.js'
+import { conditionExpression, updateExpression } from '../../src/toolkit/unit/expressions.js'
 import { seededRandom } from '../suites/seeded-random.js'
 import { attemptStart, PlainAttempt } from './plain-attempt.js'
 

@@ -4,7 +4,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { Item } from '../../src/model/value.js'
 import { fittingCount } from '../../src/router/units/unit-get-items.js'
 import { open, type Store } from '../../src/store/store.js'
-import { callExtension } from '../../src/toolkit/native/extension.js'
+import { callExtension } from '../../src/toolkit/endpoint/extension.js'
 import { transactor } from '../../src/toolkit/index.js'
 
 const TableName = 'Large'

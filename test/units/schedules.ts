@@ -1,7 +1,7 @@
 // Hermitage's schedules (github.com/ept/hermitage) as units of work. Each says whether the level has prevented the anomaly
 // or let it happen; the items are 1 => 10 and 2 => 20, as there.
 import type { IsolationLevel, Transactor, UnitHandle } from '../../src/toolkit/unit/transactor.js'
-import { Conflict } from '../../src/toolkit/errors.js'
+import { Conflict } from '../../src/toolkit/endpoint/errors.js'
 
 export const TABLE = 'Test'
 

@@ -1,5 +1,5 @@
 // The purchase of a book, of "Distributed Transactions at Scale in Amazon DynamoDB": a customer, a product, an order.
-import { ConditionFailed } from '../../toolkit/errors.js'
+import { ConditionFailed } from '../../toolkit/endpoint/errors.js'
 import type { Scene, Stage } from './stage.js'
 
 export const bookshopScene: Scene = {

@@ -1,6 +1,6 @@
 // Four demonstrations of optimistic concurrency control, first shown on QLDB: a customer is created if nobody has the
 // address yet, and another client is at work between the look and the write.
-import { Conflict, UnitExpired } from '../../toolkit/errors.js'
+import { Conflict, UnitExpired } from '../../toolkit/endpoint/errors.js'
 import type { UnitOfWork } from '../../toolkit/unit/transactor.js'
 import type { Plain, Scene, Stage } from './stage.js'
 

@@ -1,5 +1,5 @@
 // Two clients add 10 to a counter of 100, at once: what is lost, and each of the ways not to lose it.
-import { ConditionFailed } from '../../toolkit/errors.js'
+import { ConditionFailed } from '../../toolkit/endpoint/errors.js'
 import type { TransactOptions, UnitOfWork } from '../../toolkit/unit/transactor.js'
 import { meeting, type Scene, type Stage } from './stage.js'
 

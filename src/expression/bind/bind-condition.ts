@@ -7,10 +7,10 @@ import { limits } from '../../model/limits.js'
 import { NATIVE_SEARCH_LENGTH_MAX } from '../../model/search.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../../model/value.js'
 import { expressionError, tooManyOperators } from '../parse/lexer.js'
-import type { Path } from '../evaluate/paths.js'
+import type { Path } from '../parse/paths.js'
 import { refuseRepeatedOperand, type Placeholders } from './placeholders.js'
 import type { ConditionNode, ExpressionKind, FunctionNode, OperandNode, Parsed } from '../parse/tree.js'
-import type { BoundCondition } from '../types.js'
+import type { BoundCondition } from '../parse/types.js'
 
 export function bindCondition(
   parsed: Parsed<ConditionNode>,

@@ -5,7 +5,7 @@
 import { limits } from '../../model/limits.js'
 import { typeOf, type AttributeType } from '../../model/value.js'
 import { expressionError, tooManyOperators } from '../parse/lexer.js'
-import { refuseClash, type Path } from '../evaluate/paths.js'
+import { refuseClash, type Path } from '../parse/paths.js'
 import { refuseRepeatedOperand, type Placeholders } from './placeholders.js'
 import type {
   ExpressionKind,
@@ -18,7 +18,7 @@ import type {
   UpdateAction,
   UpdateNode,
 } from '../parse/tree.js'
-import type { BoundProjection, BoundUpdate } from '../types.js'
+import type { BoundProjection, BoundUpdate } from '../parse/types.js'
 
 export function bindUpdate(parsed: Parsed<UpdateNode>, placeholders: Placeholders): BoundUpdate {
   const { tree } = parsed

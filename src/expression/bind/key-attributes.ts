@@ -2,9 +2,9 @@
 import { validationError } from '../../model/errors.js'
 import type { IndexShape, KeySchema } from '../../model/table.js'
 import { typeOf } from '../../model/value.js'
-import { resolvePath, type Path } from '../evaluate/paths.js'
+import { resolvePath, type Path } from '../parse/paths.js'
 import type { ConditionNode, OperandNode, SetValueNode } from '../parse/tree.js'
-import type { BoundCondition, BoundProjection, BoundUpdate } from '../types.js'
+import type { BoundCondition, BoundProjection, BoundUpdate } from '../parse/types.js'
 
 /** The full paths that a condition reads, in the order of its text. */
 export function conditionAttributes(condition: BoundCondition): readonly Path[] {

@@ -3,9 +3,9 @@ import { validationError, type DynamoError } from '../../model/errors.js'
 import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import { typeOf, type AttributeValue } from '../../model/value.js'
 import { conditionAttributes, refuseNestedKeys } from './key-attributes.js'
-import { resolvePath, type Path } from '../evaluate/paths.js'
+import { resolvePath, type Path } from '../parse/paths.js'
 import type { ConditionNode, OperandNode } from '../parse/tree.js'
-import type { BoundCondition } from '../types.js'
+import type { BoundCondition } from '../parse/types.js'
 
 export type SortOperator = '=' | '<' | '<=' | '>' | '>=' | 'BETWEEN' | 'begins_with'
 

@@ -4,9 +4,9 @@ import { limits } from '../../model/limits.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
 import type { AttributeValue } from '../../model/value.js'
 import { expressionError } from '../parse/lexer.js'
-import { samePath, pathText, resolvePath, type Path } from '../evaluate/paths.js'
+import { samePath, pathText, resolvePath, type Path } from '../parse/paths.js'
 import type { ExpressionKind, PathNode } from '../parse/tree.js'
-import type { Bindings } from '../types.js'
+import type { Bindings } from '../parse/types.js'
 
 const KEY_BYTES_MAX = 255
 const NAME_BYTES_MAX = 65_535

@@ -14,12 +14,12 @@ import {
   type MutableItem,
 } from '../../model/value.js'
 import { updateTargets } from '../bind/key-attributes.js'
-import { pathTreeOf, type PathTree } from './path-tree.js'
-import { resolvePath, valueAt, type Path } from './paths.js'
+import { pathTreeOf, type PathTree } from '../parse/path-tree.js'
+import { resolvePath, valueAt, type Path } from '../parse/paths.js'
 import { pathsProjector } from './project.js'
 import { afterAdd, without } from './sets.js'
 import type { OperandNode, PathNode, SetValueNode, UpdateNode } from '../parse/tree.js'
-import type { Bindings, BoundUpdate, UpdateResult } from '../types.js'
+import type { Bindings, BoundUpdate, UpdateResult } from '../parse/types.js'
 
 /**
  * The item after the update, or why this item cannot be updated so. An item that does not exist is created with its

@@ -4,9 +4,9 @@ import { base64Bytes, base64ToBytes } from '../../model/binary.js'
 import { compareValues, sameValue } from '../../model/compare.js'
 import { includesText } from '../../model/search.js'
 import { typeOf, type AttributeValue, type Item } from '../../model/value.js'
-import { valueAt } from './paths.js'
+import { valueAt } from '../parse/paths.js'
 import type { Comparator, ConditionNode, FunctionNode, OperandNode } from '../parse/tree.js'
-import type { Bindings, BoundCondition } from '../types.js'
+import type { Bindings, BoundCondition } from '../parse/types.js'
 
 /** Whether the item, or the absence of one, meets the condition. */
 export function evaluateCondition(condition: BoundCondition, item: Item | undefined): boolean {

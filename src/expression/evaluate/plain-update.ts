@@ -8,7 +8,7 @@ import { TextCache } from '../parse/cache.js'
 import { parseUpdate } from '../parse/parse-update.js'
 import { Placeholders } from '../bind/placeholders.js'
 import type { UpdateNode } from '../parse/tree.js'
-import type { BoundUpdate } from '../types.js'
+import type { BoundUpdate } from '../parse/types.js'
 
 /** One attribute; a removed one has no value. */
 export interface PlainAction {

@@ -6,9 +6,9 @@ import {
   type Item,
   type MutableItem,
 } from '../../model/value.js'
-import { pathTreeOf, type PathTree } from './path-tree.js'
-import { resolvePath, type Path } from './paths.js'
-import type { BoundProjection } from '../types.js'
+import { pathTreeOf, type PathTree } from '../parse/path-tree.js'
+import { resolvePath, type Path } from '../parse/paths.js'
+import type { BoundProjection } from '../parse/types.js'
 
 /** The parts of one item. For many items, make one `projector`. */
 export function project(projection: BoundProjection, item: Item): Item {

@@ -28,7 +28,7 @@ import type {
   UpdateAction,
   ValueNode,
 } from '../parse/tree.js'
-import type { Bindings, BoundCondition, BoundProjection, BoundUpdate } from '../types.js'
+import type { Bindings, BoundCondition, BoundProjection, BoundUpdate } from '../parse/types.js'
 
 /** `Expected` with `ConditionalOperator`; undefined if there is nothing to check. */
 export function conditionOfExpected(

@@ -7,8 +7,8 @@
 import { parseRecord } from '../../line/record.js'
 import type { Item } from '../../model/value.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import type { ItemRecord } from '../../storage/node/storage-node.js'
-import { joinReply } from '../reply.js'
+import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import { joinReply } from '../request/reply.js'
 
 export const waitLimits = {
   /** Of one store. What comes when there are so many is answered at once. */

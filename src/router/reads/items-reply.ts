@@ -1,6 +1,6 @@
 // The answer to a read of many items: one allocation, into which stored items are copied as they are.
-import { headroomOf, withRoom } from '../reply.js'
-import type { Reply } from '../router.js'
+import { headroomOf, withRoom } from '../request/reply.js'
+import type { Reply } from '../request/router.js'
 
 /** An item as it was stored, or JSON text made for this answer. */
 export type ItemJson = Uint8Array | string

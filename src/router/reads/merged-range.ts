@@ -8,7 +8,7 @@
 import type { KeyBytes } from '../../model/brand.js'
 import { keyAfter } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
-import type { RangeEntry, RangeRequest, StorageNode } from '../../storage/node/storage-node.js'
+import type { RangeEntry, RangeRequest, StorageNode } from '../../storage/contract/storage-node.js'
 
 export type MergedRange = Omit<RangeRequest, 'entriesMax' | 'bytesMax'>
 

@@ -5,8 +5,8 @@ import { sameValue } from '../../model/compare.js'
 import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
 import type { TableShape } from '../../model/table.js'
 import { attribute, type Item } from '../../model/value.js'
-import type { StorageNode } from '../../storage/node/storage-node.js'
-import type { Input, Operation, RangeContext, RequestScope } from '../context.js'
+import type { StorageNode } from '../../storage/contract/storage-node.js'
+import type { Input, Operation, RangeContext, RequestScope } from '../request/context.js'
 import {
   openQueryExpressions,
   refuseNestedKeyPaths,
@@ -25,7 +25,7 @@ import {
   rangeAfter,
   startPosition,
 } from './start-key.js'
-import type { Reply } from '../router.js'
+import type { Reply } from '../request/router.js'
 import { tableNameOf } from '../shapes/table-name.js'
 
 export const query: Operation = {

@@ -18,13 +18,13 @@ import {
   type Path,
   type RequestExpressions,
 } from '../../expression/expression.js'
-import type { BoundCondition, BoundProjection } from '../../expression/types.js'
+import type { BoundCondition, BoundProjection } from '../../expression/parse/types.js'
 import { validationError } from '../../model/errors.js'
 import type { SortCondition } from '../../model/key-range.js'
 import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import type { AttributeValue, Item } from '../../model/value.js'
-import type { Input } from '../context.js'
-import { checkKeyValue, type KeyRole } from '../keys.js'
+import type { Input } from '../request/context.js'
+import { checkKeyValue, type KeyRole } from '../request/keys.js'
 import type { ReadTarget } from './read-target.js'
 
 export interface RequestedFilter {

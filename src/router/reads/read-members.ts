@@ -1,5 +1,5 @@
 // Members that Query and Scan have in common.
-import { returnConsumedCapacityShape } from '../capacity.js'
+import { returnConsumedCapacityShape } from '../request/capacity.js'
 import { comparisonOperatorShape, conditionalOperatorShape } from '../writes/single-write.js'
 import { selectShape } from './selection.js'
 import { tableNameShape, type RequestShape } from '../shapes/shape.js'

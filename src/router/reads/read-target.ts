@@ -2,7 +2,7 @@
 import { validationError } from '../../model/errors.js'
 import type { SpaceId } from '../../model/brand.js'
 import type { IndexShape, KeySchema } from '../../model/table.js'
-import type { Input, RangeContext, Table } from '../context.js'
+import type { Input, RangeContext, Table } from '../request/context.js'
 
 export interface ReadTarget {
   readonly table: Table

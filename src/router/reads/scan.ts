@@ -3,7 +3,7 @@ import { validationError } from '../../model/errors.js'
 import { segmentRange, type KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
 import type { Item } from '../../model/value.js'
-import type { Input, Operation, RangeContext, RequestScope } from '../context.js'
+import type { Input, Operation, RangeContext, RequestScope } from '../request/context.js'
 import { openScanExpressions, refuseNestedKeyPaths } from './read-expressions.js'
 import { conditionMapShape, readMembers } from './read-members.js'
 import { readPage } from './read-page.js'
@@ -18,7 +18,7 @@ import {
   rangeAfter,
   startPosition,
 } from './start-key.js'
-import type { Reply } from '../router.js'
+import type { Reply } from '../request/router.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { plainReads, type RangeReader } from './query.js'
 

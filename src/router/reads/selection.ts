@@ -1,7 +1,7 @@
 // What of each item a Query or Scan answers: Select, and what it may be combined with.
 import { validationError } from '../../model/errors.js'
 import type { Item } from '../../model/value.js'
-import type { Input } from '../context.js'
+import type { Input } from '../request/context.js'
 import type { RequestedProjection } from './read-expressions.js'
 import type { ReadTarget } from './read-target.js'
 import type { StringShape } from '../shapes/shape.js'

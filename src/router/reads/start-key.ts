@@ -7,7 +7,7 @@ import { keyAfter, type KeyRange } from '../../model/key-range.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { KeyAttribute } from '../../model/table.js'
 import { attribute, typeOf, type Item, pickAttributes } from '../../model/value.js'
-import { checkKey, checkKeyValue, type KeyRole } from '../keys.js'
+import { checkKey, checkKeyValue, type KeyRole } from '../request/keys.js'
 import { namesOf, type ReadTarget } from './read-target.js'
 
 const INVALID = 'The provided starting key is invalid'

@@ -1,7 +1,7 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { CatalogDraft } from './catalog.js'
-import type { RouterContext } from '../context.js'
-import { jsonReply } from '../reply.js'
+import type { RouterContext } from '../request/context.js'
+import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { invalid, tableDefinition, type TableDefinition } from './table-definition.js'
 import { tableDescription } from './table-description.js'
@@ -26,7 +26,7 @@ import {
   throughputShape,
   type CreateTableInput,
   type StreamInput,
-} from '../shapes/table-shapes.js'
+} from './table-shapes.js'
 import { checkTags } from './tags.js'
 import { tableOperation } from './table-operation.js'
 

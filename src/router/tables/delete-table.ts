@@ -1,5 +1,5 @@
 import { validationError } from '../../model/errors.js'
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'

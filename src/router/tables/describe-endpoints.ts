@@ -1,4 +1,4 @@
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { tableOperation } from './table-operation.js'
 
 /** SDKs do not ask when they were given an endpoint. Should one ask, it is sent to where it has asked. */

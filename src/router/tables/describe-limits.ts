@@ -1,4 +1,4 @@
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { tableOperation } from './table-operation.js'
 
 /** DynamoDB's default quotas; this store throttles nothing. */

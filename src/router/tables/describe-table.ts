@@ -1,4 +1,4 @@
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { tableDescription as describe } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'

@@ -1,4 +1,4 @@
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { tableOperation } from './table-operation.js'
 
 const PAGE_NAMES_MAX = 100

@@ -9,7 +9,7 @@
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { IndexShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import type { StorageNode } from '../../storage/node/storage-node.js'
+import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { TableCatalog } from './catalog.js'
 import { BackgroundLoop } from './background-loop.js'
 

@@ -9,12 +9,7 @@ import type {
   KeySchemaElement,
   Throughput,
 } from './table-record.js'
-import type {
-  CreateTableInput,
-  IndexInput,
-  ProjectionInput,
-  ThroughputInput,
-} from '../shapes/table-shapes.js'
+import type { CreateTableInput, IndexInput, ProjectionInput, ThroughputInput } from './table-shapes.js'
 
 const CAPACITY_UNITS_MAX = 1_000_000_000_000
 

@@ -2,7 +2,7 @@
 import type { SpaceId } from '../../model/brand.js'
 import type { Projection } from '../../model/table.js'
 import type { SpaceCount } from '../../line/space-counts.js'
-import type { Addressed } from '../router.js'
+import type { Addressed } from '../request/router.js'
 import { indexArn, tableArn } from '../shapes/table-name.js'
 import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
 

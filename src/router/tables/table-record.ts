@@ -2,7 +2,7 @@
 import { spaceId, type SpaceId } from '../../model/brand.js'
 import type { IndexShape, KeySchema, Projection, TableShape } from '../../model/table.js'
 import type { KeyAttributeType } from '../../model/value.js'
-import type { Table } from '../context.js'
+import type { Table } from '../request/context.js'
 
 export interface AttributeDefinition {
   readonly AttributeName: string

@@ -2,7 +2,7 @@
 import { validationError } from '../../model/errors.js'
 import { invalid } from './table-definition.js'
 import type { BillingMode } from './table-record.js'
-import type { EncryptionInput, OnDemandThroughputInput } from '../shapes/table-shapes.js'
+import type { EncryptionInput, OnDemandThroughputInput } from './table-shapes.js'
 
 const TABLE_CLASSES = ['STANDARD', 'STANDARD_INFREQUENT_ACCESS']
 

@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.js'
 import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames } from './table-definition.js'
 import type { TableStatus } from './table-description.js'
 import type { AttributeDefinition, IndexRecord, TableRecord } from './table-record.js'
-import type { IndexInput, TableSettingsInput, ThroughputInput } from '../shapes/table-shapes.js'
+import type { IndexInput, TableSettingsInput, ThroughputInput } from './table-shapes.js'
 import { indexBeingCreated, indexCapacityWithoutProvisioning } from './table-update-throughput.js'
 
 export interface IndexUpdateInput {

@@ -7,7 +7,7 @@ import {
   throughputOf,
 } from './table-definition.js'
 import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
-import type { ThroughputInput } from '../shapes/table-shapes.js'
+import type { ThroughputInput } from './table-shapes.js'
 import type { UpdateTableInput } from './table-update.js'
 
 const DAY_MICROS = 24 * 60 * 60 * 1e6

@@ -15,7 +15,7 @@ import {
   checkTableClass,
   describeEncryption,
 } from './table-settings.js'
-import type { StreamInput, TableSettingsInput } from '../shapes/table-shapes.js'
+import type { StreamInput, TableSettingsInput } from './table-shapes.js'
 
 export interface UpdateTableInput extends TableSettingsInput {
   readonly GlobalSecondaryIndexUpdates?: readonly IndexUpdateInput[]

@@ -1,5 +1,5 @@
 // All operations on tables.
-import type { Operation } from '../context.js'
+import type { Operation } from '../request/context.js'
 import { createTable } from './create-table.js'
 import { deleteTable } from './delete-table.js'
 import { describeEndpoints } from './describe-endpoints.js'

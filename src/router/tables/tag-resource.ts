@@ -1,11 +1,11 @@
 // TagResource, UntagResource and ListTagsOfResource.
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { CatalogDraft } from './catalog.js'
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { tableNameOfArn } from '../shapes/table-name.js'
 import type { TableRecord, Tag } from './table-record.js'
-import { tagsShape } from '../shapes/table-shapes.js'
+import { tagsShape } from './table-shapes.js'
 import { checkTagCount, checkTagKey, checkTags, mergeTags } from './tags.js'
 import { tableOperation } from './table-operation.js'
 

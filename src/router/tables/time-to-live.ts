@@ -1,6 +1,6 @@
 // UpdateTimeToLive and DescribeTimeToLive.
 import { validationError } from '../../model/errors.js'
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import type { TableRecord } from './table-record.js'

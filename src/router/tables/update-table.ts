@@ -1,4 +1,4 @@
-import { jsonReply } from '../reply.js'
+import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape, indexNameShape, type StructShape } from '../shapes/shape.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
@@ -10,7 +10,7 @@ import {
   onDemandThroughputShape,
   streamShape,
   throughputShape,
-} from '../shapes/table-shapes.js'
+} from './table-shapes.js'
 import { checkTableUpdate, updatedTable, type UpdateTableInput } from './table-update.js'
 import { tableOperation } from './table-operation.js'
 

@@ -9,10 +9,10 @@ import { createHash } from 'node:crypto'
 import type { ClientToken, TokenOutcome } from '../../coordinator/coordinator.js'
 import { knobs } from '../../model/knobs.js'
 import { steadyMicros } from '../../runtime/runtime.js'
-import type { Input, RequestScope, RouterContext } from '../context.js'
-import type { Principal } from '../router.js'
+import type { Input, RequestScope, RouterContext } from '../request/context.js'
+import type { Principal } from '../request/router.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { TurnBudget } from '../turns.js'
+import { TurnBudget } from '../request/turns.js'
 
 /** Longer than a token may be, so that no client without a key has the token of one. */
 const PREFIX = 'a client request token of the access key '

@@ -1,7 +1,7 @@
 import { EXTENSION_PREFIX } from '../../port/extension.js'
-import { EVERY_TABLE } from '../access.js'
-import { type Operation } from '../context.js'
-import { jsonReply } from '../reply.js'
+import { EVERY_TABLE } from '../request/access.js'
+import { type Operation } from '../request/context.js'
+import { jsonReply } from '../request/reply.js'
 import { transactionList as list } from './transaction-list.js'
 
 const LIMIT_DEFAULT = 100

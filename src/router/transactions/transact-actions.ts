@@ -11,18 +11,18 @@ import {
   refuseNestedKeys,
   updateOperands,
 } from '../../expression/expression.js'
-import type { BoundCondition } from '../../expression/types.js'
+import type { BoundCondition } from '../../expression/parse/types.js'
 import { validationError } from '../../model/errors.js'
 import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
-import type { Action } from '../../storage/transactions/transactions.js'
-import type { Input, RequestScope, RouterContext, Table } from '../context.js'
-import { checkedKeyOf, keyOfItem } from '../keys.js'
+import type { Action } from '../../storage/contract/transactions.js'
+import type { Input, RequestScope, RouterContext, Table } from '../request/context.js'
+import { checkedKeyOf, keyOfItem } from '../request/keys.js'
 import { type RequestShape, tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { TurnBudget } from '../turns.js'
+import { TurnBudget } from '../request/turns.js'
 import {
   checkConditionParameters,
   checkUpdateParameters,

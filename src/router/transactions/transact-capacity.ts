@@ -3,10 +3,16 @@ import { parseRecord } from '../../line/record.js'
 import { applyUpdate } from '../../expression/expression.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
-import type { ActionVerdict } from '../../storage/transactions/transactions.js'
-import type { ItemRecord } from '../../storage/node/storage-node.js'
-import { type Consumed, consumedByWrite, consumedCapacity, readUnits, writeUnits } from '../capacity.js'
-import type { Input, Table } from '../context.js'
+import type { ActionVerdict } from '../../storage/contract/transactions.js'
+import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import {
+  type Consumed,
+  consumedByWrite,
+  consumedCapacity,
+  readUnits,
+  writeUnits,
+} from '../request/capacity.js'
+import type { Input, Table } from '../request/context.js'
 import { addConsumed } from '../writes/batch-capacity.js'
 import type { BoundAction } from './transact-actions.js'
 

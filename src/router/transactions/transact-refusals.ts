@@ -2,7 +2,7 @@
 import { CONFLICT, NO_REASON, reasonsOf } from '../../coordinator/reasons.js'
 import type { CancellationReason, ItemRef } from '../../ledger/ledger.js'
 import { DynamoError, ItemText, transactionCancelled, validationError } from '../../model/errors.js'
-import type { ActionVerdict } from '../../storage/transactions/transactions.js'
+import type { ActionVerdict } from '../../storage/contract/transactions.js'
 
 interface ShownReason extends CancellationReason {
   readonly Item?: ItemText

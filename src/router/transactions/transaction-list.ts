@@ -5,7 +5,7 @@ import type { ItemRef, Ledger, LedgerRecord } from '../../ledger/ledger.js'
 import { type TxId, ledgerSlot, timestamp } from '../../model/brand.js'
 import { keyAttributesFrom } from '../../model/key-text.js'
 import type { TableShape } from '../../model/table.js'
-import type { TransactionNode } from '../../storage/transactions/transactions.js'
+import type { TransactionNode } from '../../storage/contract/transactions.js'
 
 /** Times are seconds since the epoch, as everywhere on the wire. */
 export interface TransactionList {

@@ -1,4 +1,4 @@
-import type { Operation } from '../context.js'
+import type { Operation } from '../request/context.js'
 import { listTransactions } from './list-transactions.js'
 import { transactGetItems } from './transact-get-items.js'
 import { transactWriteItems } from './transact-write-items.js'

@@ -6,8 +6,8 @@ import type { Timestamp } from '../../model/brand.js'
 import { DynamoError } from '../../model/errors.js'
 import { readsAtOneSnapshot } from '../../model/isolation.js'
 import type { Item } from '../../model/value.js'
-import type { ItemRecord } from '../../storage/node/storage-node.js'
-import type { ReadPoint } from '../../storage/units/units.js'
+import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import type { ReadPoint } from '../../storage/contract/units.js'
 import {
   forget,
   openingOf,

@@ -2,7 +2,7 @@
 import type { LocatedPredicate } from '../../coordinator/coordinator.js'
 import { validationError } from '../../model/errors.js'
 import { keyAfter, type KeyRange, segmentRange } from '../../model/key-range.js'
-import type { Input, RangeContext, RequestScope } from '../context.js'
+import type { Input, RangeContext, RequestScope } from '../request/context.js'
 import { storageNodesOf, queryRange } from '../reads/query.js'
 import { openQueryExpressions, openScanExpressions } from '../reads/read-expressions.js'
 import { readMembers } from '../reads/read-members.js'

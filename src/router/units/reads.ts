@@ -1,9 +1,9 @@
 // Items that a unit of work has read or locked, as they come over the wire: checks on them.
 import { parseItem } from '../../model/parse-value.js'
 import type { UnitRead } from '../../rules/units/binding.js'
-import type { Action } from '../../storage/transactions/transactions.js'
-import type { Input, RequestScope, RouterContext } from '../context.js'
-import { checkedKeyOf } from '../keys.js'
+import type { Action } from '../../storage/contract/transactions.js'
+import type { Input, RequestScope, RouterContext } from '../request/context.js'
+import { checkedKeyOf } from '../request/keys.js'
 import { tableNameShape, type RequestShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { timestampOf } from './unit.js'

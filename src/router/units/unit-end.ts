@@ -1,6 +1,6 @@
 import { EXTENSION_PREFIX } from '../../port/extension.js'
-import { type Input, type Operation } from '../context.js'
-import { jsonReply } from '../reply.js'
+import { type Input, type Operation } from '../request/context.js'
+import { jsonReply } from '../request/reply.js'
 import { bindLocks, readShape } from './reads.js'
 import { releaseOf, unitRequestLimits, unitMembers, unitOf } from './unit.js'
 

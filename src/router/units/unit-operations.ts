@@ -1,4 +1,4 @@
-import type { Operation } from '../context.js'
+import type { Operation } from '../request/context.js'
 import { unitCommit } from './unit-commit.js'
 import { unitEnd } from './unit-end.js'
 import { unitGetItems } from './unit-get-items.js'

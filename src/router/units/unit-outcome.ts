@@ -1,7 +1,7 @@
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { tokenOutcome } from '../transactions/client-tokens.js'
-import { type Operation } from '../context.js'
-import { jsonReply } from '../reply.js'
+import { type Operation } from '../request/context.js'
+import { jsonReply } from '../request/reply.js'
 
 /** For a client whose commit was never answered. */
 export const unitOutcome: Operation = {

@@ -1,6 +1,6 @@
 // UnitQuery and UnitScan: Query and Scan at the snapshot of a unit of work.
 import { EXTENSION_PREFIX } from '../../port/extension.js'
-import { type Operation } from '../context.js'
+import { type Operation } from '../request/context.js'
 import { query, runQuery } from '../reads/query.js'
 import { runScan, scan } from '../reads/scan.js'
 import { tableNameOf } from '../shapes/table-name.js'

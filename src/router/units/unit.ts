@@ -9,12 +9,12 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import { type Isolation, isolationLevels, readsAtOneSnapshot } from '../../model/isolation.js'
-import type { ReadPoint } from '../../storage/units/units.js'
-import type { Input, RequestScope, RouterContext } from '../context.js'
-import type { Principal } from '../router.js'
+import type { ReadPoint } from '../../storage/contract/units.js'
+import type { Input, RequestScope, RouterContext } from '../request/context.js'
+import type { Principal } from '../request/router.js'
 import type { RequestShape } from '../shapes/shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
-import type { GivenPass } from './passes.js'
+import type { GivenPass } from '../request/passes.js'
 
 /** What units of work need of a router; no tickets, which are the wire's. */
 export type UnitContext = Pick<RouterContext, 'runtime' | 'catalog' | 'nodes' | 'nodeOf' | 'coordinator'>

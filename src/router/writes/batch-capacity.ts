@@ -1,8 +1,8 @@
 // What the writes of one batch consumed together.
 import { parseRecord } from '../../line/record.js'
 import type { TableShape } from '../../model/table.js'
-import type { WriteOutcome } from '../../storage/node/storage-node.js'
-import { consumedByWrite, type Consumed } from '../capacity.js'
+import type { WriteOutcome } from '../../storage/contract/storage-node.js'
+import { consumedByWrite, type Consumed } from '../request/capacity.js'
 
 export function consumedByOutcome(table: TableShape, outcome: WriteOutcome & { verdict: 'done' }): Consumed {
   return consumedByWrite(table, outcome.old?.itemBytes ?? 0, outcome.new?.itemBytes ?? 0, () => ({

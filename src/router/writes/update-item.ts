@@ -8,11 +8,11 @@ import {
   updateOperands,
   updateTargets,
 } from '../../expression/expression.js'
-import type { BoundUpdate } from '../../expression/types.js'
+import type { BoundUpdate } from '../../expression/parse/types.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { ItemRecord } from '../../storage/node/storage-node.js'
-import type { Operation } from '../context.js'
-import { checkedKeyOf } from '../keys.js'
+import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import type { Operation } from '../request/context.js'
+import { checkedKeyOf } from '../request/keys.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { checkUpdateParameters, openUpdate } from './write-expressions.js'
 import { runWrite, writeMembers } from './single-write.js'

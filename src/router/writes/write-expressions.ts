@@ -6,8 +6,8 @@ import {
   openExpressions,
   updateOfAttributeUpdates,
 } from '../../expression/expression.js'
-import type { BoundCondition, BoundUpdate } from '../../expression/types.js'
-import type { Input } from '../context.js'
+import type { BoundCondition, BoundUpdate } from '../../expression/parse/types.js'
+import type { Input } from '../request/context.js'
 
 /** Refuses parameters that do not go together; DynamoDB looks at this before anything else. */
 export function checkConditionParameters(input: Input): void {

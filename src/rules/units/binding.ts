@@ -19,7 +19,7 @@
 // visibility.ts). May import: model, and the state of an item among transactions (pending.ts).
 import type { Timestamp } from '../../model/brand.js'
 import { type Isolation, validatesReads } from '../../model/isolation.js'
-import type { Action, Expectation } from '../contended-item.js'
+import type { Action, Expectation } from '../item/contended-item.js'
 
 /** What was read of an item: when it was last written, or that there is none. */
 export type VersionRead = Extract<Expectation, { readonly kind: 'version' }>

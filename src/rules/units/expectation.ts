@@ -9,7 +9,7 @@
 // Whatever has been committed since is final, so a change is told at once, whatever the timestamp. What is pending below
 // the timestamp may still become one.
 import type { Timestamp, TxId } from '../../model/brand.js'
-import { writes, type Action, type Change, type ContendedItem } from '../contended-item.js'
+import { writes, type Action, type Change, type ContendedItem } from '../item/contended-item.js'
 
 export interface ChangedVerdict {
   readonly verdict: 'changed'

@@ -7,13 +7,13 @@
 // An image is left out of the past if no snapshot was open while it was current; of what an open snapshot sees, nothing
 // is ever missing.
 import { evaluateCondition } from '../../expression/expression.js'
-import type { BoundCondition } from '../../expression/types.js'
+import type { BoundCondition } from '../../expression/parse/types.js'
 import type { Timestamp, TxId } from '../../model/brand.js'
 import type { Item } from '../../model/value.js'
-import type { ItemState } from '../item.js'
-import { writes, type Change, type ContendedItem, type Image, type Pending } from '../contended-item.js'
-import { imagesBefore, actionResult } from '../possible-images.js'
-import type { NextImage } from '../single-write.js'
+import type { ItemState } from '../item/item.js'
+import { writes, type Change, type ContendedItem, type Image, type Pending } from '../item/contended-item.js'
+import { imagesBefore, actionResult } from '../item/possible-images.js'
+import type { NextImage } from '../item/single-write.js'
 
 /** The state of an item from `since`, exclusive of `until`. Of an absent item `since` may be lower than it was so. */
 export interface PastState extends ItemState {

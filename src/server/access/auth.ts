@@ -1,7 +1,7 @@
 // Who may do what: a file of keys, and the check of a request against it.
 import { readFile, stat } from 'node:fs/promises'
 import { DynamoError } from '../../model/errors.js'
-import type { Access, Principal } from '../../router/router.js'
+import type { Access, Principal } from '../../router/request/router.js'
 import {
   deriveSigningKey,
   missingToken,

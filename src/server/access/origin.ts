@@ -2,7 +2,7 @@
 // this machine is the way around that: by a form or a script (Origin, Sec-Fetch-Site), or by a name that it rebinds to
 // 127.0.0.1 (Host).
 import { isIP } from 'node:net'
-import type { RequestHeaders } from '../connection/request-head.js'
+import type { RequestHeaders } from '../http/request-head.js'
 
 /** Hosts and origins seen and found good; bounded, because a client chooses the port in them. */
 const REMEMBERED_MAX = 64

@@ -7,11 +7,11 @@
 //
 // Deadlines are looked at by `sweep`, against a clock that stands still between two sweeps: a request costs no timer.
 import type { Socket } from 'node:net'
-import type { Answer } from './answer.js'
-import { SMALL_ANSWER_BYTES, UnsentBytes } from './answer-room.js'
-import { BodyCollector } from './body.js'
-import { INCOMPLETE, OTHER_FORM, type PlainRequestReader } from './plain-request.js'
-import type { RequestHead } from './request-head.js'
+import type { Answer } from '../http/answer.js'
+import { SMALL_ANSWER_BYTES, UnsentBytes } from '../http/answer-room.js'
+import { BodyCollector } from '../http/body.js'
+import { INCOMPLETE, OTHER_FORM, type PlainRequestReader } from '../http/plain-request.js'
+import type { RequestHead } from '../http/request-head.js'
 import {
   endWith,
   notHttp,
@@ -20,8 +20,8 @@ import {
   UNREAD_CHECK_BYTES,
   type ServedConnection,
   type ServerState,
-} from '../server-state.js'
-import { writeAnswer, type ConnectionHeaders } from './write-answer.js'
+} from '../dispatch/server-state.js'
+import { writeAnswer, type ConnectionHeaders } from '../http/write-answer.js'
 
 /** What the connections that are read by ourselves share besides. */
 export interface DirectState {

@@ -7,17 +7,17 @@
 // node:http may have read several requests, and that the bytes behind them are none, before it hands out the first body.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Answer } from './answer.js'
-import { SMALL_ANSWER_BYTES, UnsentBytes } from './answer-room.js'
-import { BodyCollector, EMPTY_BODY } from './body.js'
+import type { Answer } from '../http/answer.js'
+import { SMALL_ANSWER_BYTES, UnsentBytes } from '../http/answer-room.js'
+import { BodyCollector, EMPTY_BODY } from '../http/body.js'
 import {
   endWith,
   tooMuch,
   UNREAD_CHECK_BYTES,
   type ServedConnection,
   type ServerState,
-} from '../server-state.js'
-import { writeResponse } from './write-answer.js'
+} from '../dispatch/server-state.js'
+import { writeResponse } from '../http/write-answer.js'
 
 interface Exchange {
   readonly request: IncomingMessage

@@ -3,10 +3,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Answer } from './answer.js'
+import type { Answer } from '../http/answer.js'
 import { GeneralConnection } from './general-connection.js'
-import { notHttp, tooSlow, type ServerState } from '../server-state.js'
-import { closingBytes } from './write-answer.js'
+import { notHttp, tooSlow, type ServerState } from '../dispatch/server-state.js'
+import { closingBytes } from '../http/write-answer.js'
 
 export class GeneralServer {
   readonly #state: ServerState

@@ -6,7 +6,7 @@
 // It listens on no port of its own: connections are passed on to it.
 import type { Socket } from 'node:net'
 import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls'
-import { endWith, type ServerState } from '../server-state.js'
+import { endWith, type ServerState } from '../dispatch/server-state.js'
 
 /** The texts of two PEM files: the certificate with those that vouch for it, and its private key. */
 export interface TlsOptions {

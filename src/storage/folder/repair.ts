@@ -15,8 +15,8 @@ import { IndexRebuild } from '../../ordered-map/lmdb/lmdb-rebuild.js'
 import { beforeOneFlip } from '../../ordered-map/lmdb/one-bit.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
-import { capitalised, nameOfRecord } from './damage.js'
-import { forEachEntry } from '../node/index-entries.js'
+import { capitalised, nameOfRecord } from '../items/damage.js'
+import { forEachEntry } from '../items/index-entries.js'
 import { asBuffer, decodeItemRecord, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   countBounds,
@@ -29,7 +29,7 @@ import {
   metaName,
   spaceOfKey,
 } from '../../line/spaces.js'
-import type { MetaEntry } from '../node/storage-node.js'
+import type { MetaEntry } from '../contract/storage-node.js'
 
 export interface RepairOptions {
   /** Whose index it is, if that cannot be read. */

@@ -6,9 +6,9 @@ import { APPLIED, ENTRIES, decodeApplied } from '../../ordered-map/lmdb/lmdb-opt
 import { keyBefore } from '../../ordered-map/lmdb/one-bit.js'
 import type { KeyBytes } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
-import { capitalised, nameOfRecord } from './damage.js'
+import { capitalised, nameOfRecord } from '../items/damage.js'
 import { metaBounds, metaName } from '../../line/spaces.js'
-import type { MetaEntry } from '../node/storage-node.js'
+import type { MetaEntry } from '../contract/storage-node.js'
 
 export interface IndexFileReport {
   /** A sentence each. */

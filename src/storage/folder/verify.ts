@@ -9,7 +9,7 @@ import type { ItemKey, TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { FileLayer } from '../../runtime/files.js'
 import { realFiles } from '../../runtime/real-files.js'
-import { entryKey, expiryKey } from '../node/index-entries.js'
+import { entryKey, expiryKey } from '../items/index-entries.js'
 import { type DataFolder, takeExistingFolder } from './folder.js'
 import { ownerOf, refuseForeignIndex } from './folder-parts.js'
 import { asBuffer, decodeItemRecord, parseRecord } from '../../line/record.js'
@@ -22,7 +22,7 @@ import {
   metaName,
   withoutSpace,
 } from '../../line/spaces.js'
-import type { MetaEntry } from '../node/storage-node.js'
+import type { MetaEntry } from '../contract/storage-node.js'
 import { verifyIndexFile } from './verify-index.js'
 
 export interface VerifyReport {

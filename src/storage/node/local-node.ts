@@ -2,29 +2,29 @@
 //
 // It carries state to the rules and their answer back; it decides nothing about items itself.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import { BatchBoundaries } from '../units/batch-boundaries.js'
+import { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import { DynamoError } from '../../model/errors.js'
 import { expiryPrefix } from '../../model/key-bytes.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import { LocalLedger } from '../../ledger/local-ledger.js'
-import { observes } from '../../rules/contended-item.js'
-import { decideWrite } from '../../rules/single-write.js'
-import { allRules, type TransactionRules } from '../../rules/section-4.js'
+import { observes } from '../../rules/item/contended-item.js'
+import { decideWrite } from '../../rules/item/single-write.js'
+import { allRules, type TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import { storedCeiling } from '../transactions/ceiling.js'
-import { damageIn } from '../folder/damage.js'
-import { entryKey, expiryKey } from './index-entries.js'
+import { storedCeiling } from '../items/ceiling.js'
+import { damageIn } from '../items/damage.js'
+import { entryKey, expiryKey } from '../items/index-entries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
-import { ItemSteps } from './item-steps.js'
+import { ItemSteps } from '../items/item-steps.js'
 import { type Line, both } from '../../line/line.js'
-import { Partitions } from './partitions.js'
-import { PendingItems } from '../transactions/pending-items.js'
-import { ReadMarks } from '../transactions/read-marks.js'
-import { OpenSnapshots, type SnapshotLimits } from '../units/snapshots.js'
-import { SpaceFloors } from '../units/space-floors.js'
-import { type LockLimits, UnitLocks } from '../units/unit-locks.js'
+import { Partitions } from '../items/partitions.js'
+import { PendingItems } from '../items/pending-items.js'
+import { ReadMarks } from '../items/read-marks.js'
+import { OpenSnapshots, type SnapshotLimits } from '../snapshots/snapshots.js'
+import { SpaceFloors } from '../snapshots/space-floors.js'
+import { type LockLimits, UnitLocks } from '../snapshots/unit-locks.js'
 import type {
   LockReply,
   LockRequest,
@@ -36,7 +36,7 @@ import type {
   ReadSnapshotRequest,
   UnitNode,
   UnitsHeld,
-} from '../units/units.js'
+} from '../contract/units.js'
 import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   boundsOf,
@@ -56,9 +56,9 @@ import type {
   StorageNode,
   WriteOutcome,
   WriteRequest,
-} from './storage-node.js'
+} from '../contract/storage-node.js'
 import type { SpaceCount } from '../../line/space-counts.js'
-import { type RangeText, type RangeTextRequest, TextCollector } from './range-text.js'
+import { type RangeText, type RangeTextRequest, TextCollector } from '../contract/range-text.js'
 import type { RuleFunctions } from '../transactions/rule-functions.js'
 import { TransactionPart, type TransactionPartOptions } from '../transactions/transaction-part.js'
 import type {
@@ -73,7 +73,7 @@ import type {
   ReadLatestRequest,
   TransactReply,
   TransactRequest,
-} from '../transactions/transactions.js'
+} from '../contract/transactions.js'
 
 export interface LocalNodeParts {
   readonly line: Line

@@ -9,17 +9,17 @@
 // Who has to wait for what is pending does so in patience.ts.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { WriteStepAction, WriteStepPlace, WriteStepVerdict } from '../../rules/write-step.js'
-import type { WriteRequest } from '../../rules/item.js'
-import { observes, writes, type Action } from '../../rules/contended-item.js'
+import type { WriteRequest } from '../../rules/item/item.js'
+import { observes, writes, type Action } from '../../rules/item/contended-item.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
-import type { NextImage } from '../../rules/single-write.js'
-import type { TransactionRules } from '../../rules/section-4.js'
+import type { NextImage } from '../../rules/item/single-write.js'
+import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { LocalLedger } from '../../ledger/local-ledger.js'
-import { Ceiling } from './ceiling.js'
-import type { BatchBoundaries } from '../units/batch-boundaries.js'
-import { loadItem, whenDurableAt, type LoadedItem, type TransactionState } from './load-item.js'
+import { Ceiling } from '../items/ceiling.js'
+import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
+import { loadItem, whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
 import { EndedTransactions } from './ended-transactions.js'
-import type { ItemSteps } from '../node/item-steps.js'
+import type { ItemSteps } from '../items/item-steps.js'
 import { both, whenAllDurable } from '../../line/line.js'
 import {
   StepRetries,
@@ -27,16 +27,16 @@ import {
   type StepOutcome,
   type StepDeferred,
   asItIs,
-} from './step-retries.js'
+} from '../items/step-retries.js'
 import { decidePredicates, isFinal, raiseFloors } from '../units/predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
 import { decodeItemRecord } from '../../line/record.js'
 import { inSpace } from '../../line/spaces.js'
-import type { WriteOutcome } from '../node/storage-node.js'
+import type { WriteOutcome } from '../contract/storage-node.js'
 import { TransactionFinish } from './transaction-finish.js'
 import { TransactionReads } from './transaction-reads.js'
 import { UnitPart } from '../units/unit-part.js'
-import type { PredicateCheck } from '../units/units.js'
+import type { PredicateCheck } from '../contract/units.js'
 import type {
   ActionVerdict,
   CommitReply,
@@ -51,7 +51,7 @@ import type {
   TransactReply,
   TransactRequest,
   TransactionNode,
-} from './transactions.js'
+} from '../contract/transactions.js'
 import { AheadPlace, WorkAhead, type WorkAheadParts } from './work-ahead.js'
 import {
   ACCEPTED,

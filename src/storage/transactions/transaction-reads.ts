@@ -1,11 +1,11 @@
 // The reads of transactions at one node: in one round at a timestamp (§4), or the latest value in each of two phases
 // (§3.4). Both leave marks of when items were read, below a durable ceiling.
 import type { KeyBytes } from '../../model/brand.js'
-import type { Ceiling } from './ceiling.js'
-import { loadRef, whenDurableAt, type LoadedItem, type TransactionState } from './load-item.js'
+import type { Ceiling } from '../items/ceiling.js'
+import { loadRef, whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { both } from '../../line/line.js'
-import type { StepRetries, StepOutcome } from './step-retries.js'
+import type { StepRetries, StepOutcome } from '../items/step-retries.js'
 import type { RuleFunctions } from './rule-functions.js'
 import type {
   ReadAtReply,
@@ -13,7 +13,7 @@ import type {
   ReadLatestReply,
   ReadLatestRequest,
   ReadVerdict,
-} from './transactions.js'
+} from '../contract/transactions.js'
 
 export interface TransactionReadsOptions extends TransactionState {
   readonly clock: HybridClock

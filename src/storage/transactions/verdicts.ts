@@ -4,8 +4,8 @@ import { limits } from '../../model/limits.js'
 import type { WriteStepVerdict } from '../../rules/write-step.js'
 import type { ChangedVerdict } from '../../rules/units/expectation.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
-import type { LoadedItem } from './load-item.js'
-import type { ActionVerdict } from './transactions.js'
+import type { LoadedItem } from '../items/load-item.js'
+import type { ActionVerdict } from '../contract/transactions.js'
 
 export function actionVerdict(verdict: PrepareVerdict, item: LoadedItem): ActionVerdict {
   switch (verdict.verdict) {

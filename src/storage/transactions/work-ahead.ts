@@ -10,11 +10,11 @@
 import type { KeyBytes, Lsn } from '../../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
 import { limits } from '../../model/limits.js'
-import type { ItemState } from '../../rules/item.js'
-import { looksAtImage, type Action } from '../../rules/contended-item.js'
-import { decideWrite } from '../../rules/single-write.js'
+import type { ItemState } from '../../rules/item/item.js'
+import { looksAtImage, type Action } from '../../rules/item/contended-item.js'
+import { decideWrite } from '../../rules/item/single-write.js'
 import type { Clock, Runtime } from '../../runtime/runtime.js'
-import type { LoadedItem } from './load-item.js'
+import type { LoadedItem } from '../items/load-item.js'
 
 /** Items that are written again and again while they are parsed are a conflict. */
 const TRIES_MAX = 3

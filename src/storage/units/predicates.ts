@@ -8,11 +8,11 @@ import {
   type Predicate,
   type PredicatePlace,
 } from '../../rules/units/visibility.js'
-import { loadItem, type LoadedItem, type TransactionState } from '../transactions/load-item.js'
-import { entryKey } from '../node/index-entries.js'
+import { loadItem, type LoadedItem, type TransactionState } from '../items/load-item.js'
+import { entryKey } from '../items/index-entries.js'
 import { boundsOf, itemKeyAt } from '../../line/spaces.js'
-import type { PredicateVerdict } from '../transactions/transactions.js'
-import type { PredicateCheck } from './units.js'
+import type { PredicateVerdict } from '../contract/transactions.js'
+import type { PredicateCheck } from '../contract/units.js'
 
 export interface PredicateOutcome {
   readonly verdicts: readonly PredicateVerdict[]

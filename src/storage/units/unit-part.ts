@@ -9,13 +9,13 @@
 import type { Timestamp } from '../../model/brand.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import { decideReadSnapshot, ifCommitted, stateAt } from '../../rules/units/visibility.js'
-import type { Ceiling } from '../transactions/ceiling.js'
-import { loadRef, type LoadedItem, type TransactionState } from '../transactions/load-item.js'
-import type { BatchBoundaries } from './batch-boundaries.js'
+import type { Ceiling } from '../items/ceiling.js'
+import { loadRef, type LoadedItem, type TransactionState } from '../items/load-item.js'
+import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
-import type { ItemSteps } from '../node/item-steps.js'
+import type { ItemSteps } from '../items/item-steps.js'
 import { both } from '../../line/line.js'
-import { asItIs, type StepRetries, type StepOutcome } from '../transactions/step-retries.js'
+import { asItIs, type StepRetries, type StepOutcome } from '../items/step-retries.js'
 import { concerns, pageAt, pageIfCommitted, pendingIn, preparedRecord } from './unit-ranges.js'
 import { inSpace } from '../../line/spaces.js'
 import type {
@@ -29,7 +29,7 @@ import type {
   ReadSnapshotRequest,
   SnapshotRead,
   UnitNode,
-} from './units.js'
+} from '../contract/units.js'
 
 export interface UnitPartOptions extends TransactionState {
   readonly clock: HybridClock

@@ -5,13 +5,13 @@
 import type { KeyBytes, SpaceId, Timestamp } from '../../model/brand.js'
 import type { IndexShape } from '../../model/table.js'
 import { ifCommitted, wasAt } from '../../rules/units/visibility.js'
-import { loadItem, type LoadedItem, type TransactionState } from '../transactions/load-item.js'
-import { entryKey } from '../node/index-entries.js'
-import type { PastImage } from './past-images.js'
+import { loadItem, type LoadedItem, type TransactionState } from '../items/load-item.js'
+import { entryKey } from '../items/index-entries.js'
+import type { PastImage } from '../snapshots/past-images.js'
 import { asBuffer, decodeItemRecord, encodeItemRecord } from '../../line/record.js'
 import { type Bounds, boundsOf, inSpace, itemKeyAt, withoutSpace } from '../../line/spaces.js'
-import type { ItemRecord, RangeEntry, RangePage, RangeRequest } from '../node/storage-node.js'
-import type { RangeAtRequest } from './units.js'
+import type { ItemRecord, RangeEntry, RangePage, RangeRequest } from '../contract/storage-node.js'
+import type { RangeAtRequest } from '../contract/units.js'
 
 /** What a reader at that timestamp sees; nothing that is pending at or below it may concern the range. */
 export function pageAt(state: TransactionState, request: RangeAtRequest, timestamp: Timestamp): RangePage {

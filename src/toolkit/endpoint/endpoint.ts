@@ -6,7 +6,7 @@
 // Refusals are thrown as errors whose `name` is DynamoDB's (ConditionalCheckFailedException, ...).
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { DirectUnits } from '../../port/unit-port.js'
-import { callExtension, type SdkCommand, tellSends } from '../native/extension.js'
+import { callExtension, type SdkCommand, tellSends } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 import { loadSdk, type Sdk } from './sdk.js'
 

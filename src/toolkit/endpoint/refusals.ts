@@ -8,7 +8,7 @@
 //
 // A refusal speaks of one send. What earlier sends of the same request did, only their own errors say: the SDK sends by
 // itself again, and tells of each through `CallOptions.sendFailed`.
-import { Conflict, LockTimeout, SnapshotTooOld } from '../errors.js'
+import { Conflict, LockTimeout, SnapshotTooOld } from './errors.js'
 
 export type SendVerdict = 'refused' | 'busy' | 'unsent' | 'unsure' | 'misuse'
 

@@ -1,6 +1,6 @@
 // Waiting: for a while, for a turn, and for an endpoint that has asked for patience. Time and chance are given.
 import type { Clock, Runtime } from '../../runtime/runtime.js'
-import { unitLimits } from '../limits.js'
+import { unitLimits } from './limits.js'
 
 /** Resolves after that many milliseconds of the clock; rejects when the signal is aborted. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {

@@ -15,8 +15,8 @@ import type {
   ReadItem,
   TableLayout,
   CommitWork,
-} from '../endpoint/protocol.js'
-import { OutcomeUnknown } from '../errors.js'
+} from '../unit/protocol.js'
+import { OutcomeUnknown } from '../endpoint/errors.js'
 import type { RequestUsage } from './caller.js'
 import { commitByIntents } from './commit.js'
 import { guardedWork, SeenGuards } from './guards.js'

@@ -12,7 +12,7 @@
 // header is cancelled first, a tombstone if need be, and only then the intents are taken away.
 import { sameItem } from '../../model/compare.js'
 import { itemBytes } from '../../model/item-size.js'
-import { Conflict, OutcomeUnknown, WriteLost } from '../errors.js'
+import { Conflict, OutcomeUnknown, WriteLost } from '../endpoint/errors.js'
 import { described } from '../unit/steps.js'
 import { fromSdkItem, unmarshallItem } from '../values/values.js'
 import { AnswerLost } from '../endpoint/refusals.js'

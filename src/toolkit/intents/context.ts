@@ -1,7 +1,7 @@
 // What all transactions of one transactor share: the endpoint, the record table, what is known of tables and of others.
 import type { Item } from '../../model/value.js'
 import { Layouts } from '../unit/layout.js'
-import type { ItemAddress } from '../endpoint/protocol.js'
+import type { ItemAddress } from '../unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
 import type { Caller, RequestUsage } from './caller.js'
 import { intentLimits, type IntentsPatience } from './limits.js'

@@ -2,8 +2,8 @@
 // process goes on. Locks that they hold stay; otherwise a detached unit holds nothing, and its reads are validated when
 // it is committed.
 import { parseItem } from '../../model/parse-value.js'
-import { Conflict, UnitNotFound } from '../errors.js'
-import type { AttemptStart, DetachedUnits, CommitWork } from '../endpoint/protocol.js'
+import { Conflict, UnitNotFound } from '../endpoint/errors.js'
+import type { AttemptStart, DetachedUnits, CommitWork } from '../unit/protocol.js'
 import type { IsolationLevel, TransactOptions } from '../unit/transactor.js'
 import type { IntentsAttempt, Resumed } from './attempt.js'
 import { readHeader } from './headers.js'

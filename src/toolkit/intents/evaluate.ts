@@ -7,7 +7,7 @@ import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import type { KeyAttribute } from '../../model/table.js'
-import type { UnitAction, TableLayout } from '../endpoint/protocol.js'
+import type { UnitAction, TableLayout } from '../unit/protocol.js'
 import { INTENT, VERSION } from './records.js'
 
 export type Evaluation =

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import { openExpressions } from '../../expression/expression.js'
 import { type AttributeValue, attribute, type Item } from '../../model/value.js'
-import type { UnitAction, ItemAddress, UnitRange, TableLayout, CommitWork } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, UnitRange, TableLayout, CommitWork } from '../unit/protocol.js'
 import type { GuardUse } from '../unit/transactor.js'
 import type { RequestUsage } from './caller.js'
 import { addressText } from './images.js'

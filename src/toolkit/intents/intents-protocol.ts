@@ -9,7 +9,7 @@
 // docs/adr/0013-intents.md for why.
 import type { Runtime } from '../../runtime/runtime.js'
 import type { Endpoint } from '../endpoint/endpoint.js'
-import type { AttemptStart, DetachedUnits, Protocol } from '../endpoint/protocol.js'
+import type { AttemptStart, DetachedUnits, Protocol } from '../unit/protocol.js'
 import type { Outcome } from '../unit/transactor.js'
 import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
 import { Caller, type CallerSettings } from './caller.js'

@@ -2,8 +2,8 @@
 // that is pending from the first of them on. They keep others out, older ones excepted; what is certain at the commit is
 // certain because it is validated there.
 import { sameItem } from '../../model/compare.js'
-import { Conflict } from '../errors.js'
-import type { ItemAddress, ReadItem } from '../endpoint/protocol.js'
+import { Conflict } from '../endpoint/errors.js'
+import type { ItemAddress, ReadItem } from '../unit/protocol.js'
 import { fromSdkItem } from '../values/values.js'
 import type { RequestUsage } from './caller.js'
 import { newStamp } from './commit.js'

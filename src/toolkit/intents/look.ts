@@ -1,7 +1,7 @@
 // Reading: an item with somebody's intent on it is what it was before, or what that transaction made of it, as its
 // header says. No reader waits, and none sees half of a transaction that is not decided.
 import type { Item } from '../../model/value.js'
-import type { ItemAddress } from '../endpoint/protocol.js'
+import type { ItemAddress } from '../unit/protocol.js'
 import type { RequestUsage } from './caller.js'
 import { readHeader } from './headers.js'
 import { type Header, type Intent, type Redo, type Stored, storedOf } from './records.js'

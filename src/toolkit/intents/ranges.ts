@@ -14,7 +14,7 @@ import {
   setAttribute,
 } from '../../model/value.js'
 import type { IsolationLevel } from '../unit/transactor.js'
-import type { ItemAddress, Page, UnitRange, TableLayout } from '../endpoint/protocol.js'
+import type { ItemAddress, Page, UnitRange, TableLayout } from '../unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
 import type { RequestUsage } from './caller.js'
 import { addressText } from './images.js'

@@ -13,7 +13,7 @@
 // Everything here is pure.
 import type { AttributeValue, Item } from '../../model/value.js'
 import { attribute } from '../../model/value.js'
-import type { ItemAddress } from '../endpoint/protocol.js'
+import type { ItemAddress } from '../unit/protocol.js'
 
 export const VERSION = 'seriatimVersion'
 export const INTENT = 'seriatimIntent'

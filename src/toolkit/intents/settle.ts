@@ -2,8 +2,8 @@
 // either for any transaction; every request is conditional on the intent that it removes.
 //
 //   intent in the way --> its header --> committed: apply   cancelled: drop   pending or absent: wait | cancel it | yield
-import { Conflict } from '../errors.js'
-import type { ItemAddress } from '../endpoint/protocol.js'
+import { Conflict } from '../endpoint/errors.js'
+import type { ItemAddress } from '../unit/protocol.js'
 import { described } from '../unit/steps.js'
 import { unmarshallItem } from '../values/values.js'
 import type { RequestUsage } from './caller.js'

@@ -1,6 +1,6 @@
 // A unit of one item, committed by one conditional write. The item must be what the unit saw, and nobody's intent may be
 // on it. The write leaves the unit's id as the item's version: by it, a write whose answer was lost is recognised.
-import { OutcomeUnknown } from '../errors.js'
+import { OutcomeUnknown } from '../endpoint/errors.js'
 import { attribute } from '../../model/value.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
 import { AnswerLost, isTurnedAway, Overloaded } from '../endpoint/refusals.js'

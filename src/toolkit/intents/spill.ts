@@ -3,7 +3,7 @@
 import { itemBytes } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
 import { attribute } from '../../model/value.js'
-import type { ItemAddress } from '../endpoint/protocol.js'
+import type { ItemAddress } from '../unit/protocol.js'
 import { toSdkItem } from '../values/values.js'
 import type { RequestUsage } from './caller.js'
 import { intentLimits } from './limits.js'

@@ -2,10 +2,10 @@
 // moment, with its version or its absence, and nobody's intent may be on any of them. Blind writes go with the unit's own
 // expressions. The token is the unit's id: a request that the network repeats does nothing.
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb'
-import { Conflict, OutcomeUnknown } from '../errors.js'
-import type { UnitAction } from '../endpoint/protocol.js'
+import { Conflict, OutcomeUnknown } from '../endpoint/errors.js'
+import type { UnitAction } from '../unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
-import { invalidWrite } from '../endpoint/naming.js'
+import { invalidWrite } from '../unit/naming.js'
 import { AnswerLost } from '../endpoint/refusals.js'
 import type { Refusal, RequestUsage } from './caller.js'
 import { evaluateAction } from './evaluate.js'

@@ -9,7 +9,7 @@
 import { keyAttributesOf } from '../../model/table.js'
 import { sameItem } from '../../model/compare.js'
 import type { Item } from '../../model/value.js'
-import type { ItemAddress } from '../endpoint/protocol.js'
+import type { ItemAddress } from '../unit/protocol.js'
 import type { RequestUsage } from './caller.js'
 import { type SeenItem, ItemReader } from './look.js'
 import { intentLimits } from './limits.js'

@@ -4,7 +4,7 @@
 //        ^                                                                  |
 //        '---- drawn again: the old rows stay until the new are written ----'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { LockTimeout } from '../errors.js'
+import { LockTimeout } from '../endpoint/errors.js'
 import type { Endpoint } from '../endpoint/endpoint.js'
 import { attempt, insist } from './calls.js'
 import type { ClientParts } from './client-parts.js'

@@ -1,7 +1,7 @@
 // Requests of a lock client: each bounded in time, refusals of a condition as values, passing trouble tried again.
 import type { Endpoint } from '../endpoint/endpoint.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from '../endpoint/operations.js'
-import { namingTables } from '../endpoint/naming.js'
+import { namingTables } from '../unit/naming.js'
 import { isTransient, timedOut } from '../endpoint/refusals.js'
 import type { LockClock } from './lock-clock.js'
 

@@ -1,5 +1,5 @@
 // What a lock client tells of itself: for metrics and logs.
-import type { LockLost } from '../errors.js'
+import type { LockLost } from '../endpoint/errors.js'
 
 interface Common {
   readonly names: readonly string[]

@@ -4,7 +4,7 @@
 //                      |--> no answer: tried again until the lease ends
 //                      |--> row gone: lost at once (it was taken for dead, or broken)
 //                      '--> lease over, on the larger of two clocks: lost
-import { LockLost } from '../errors.js'
+import { LockLost } from '../endpoint/errors.js'
 import { attempt, type CallParts } from './calls.js'
 import type { Moment } from './lock-clock.js'
 import { heartbeatRequest, queueRowOf, rowRequest, type LockName } from './rows.js'

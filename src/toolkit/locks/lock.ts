@@ -1,7 +1,7 @@
 // A lock that is held.
 import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
 import { valueBytes } from '../../model/item-size.js'
-import { LockLost } from '../errors.js'
+import { LockLost } from '../endpoint/errors.js'
 import { marshall, toSdkValue } from '../values/values.js'
 import { release, requestTimeoutMs } from './acquire.js'
 import { insist } from './calls.js'

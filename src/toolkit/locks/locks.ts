@@ -10,7 +10,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { realRuntime } from '../../runtime/real-runtime.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import { clientEndpoint, type Endpoint } from '../endpoint/endpoint.js'
-import { LockTimeout } from '../errors.js'
+import { LockTimeout } from '../endpoint/errors.js'
 import { Acquisition } from './acquire.js'
 import {
   breakLock,

@@ -1,11 +1,17 @@
 // What Seriatim answers, as what a caller can react to.
 import type { Item } from '../../model/value.js'
-import { ConditionFailed, Conflict, SnapshotTooOld, UnitExpired, type ConflictDetail } from '../errors.js'
-import { invalidWrite, namingTables } from '../endpoint/naming.js'
+import {
+  ConditionFailed,
+  Conflict,
+  SnapshotTooOld,
+  UnitExpired,
+  type ConflictDetail,
+} from '../endpoint/errors.js'
+import { invalidWrite, namingTables } from '../unit/naming.js'
 import { actionInput } from './native-wire.js'
-import { EarlierCommitted } from '../endpoint/protocol.js'
+import { EarlierCommitted } from '../unit/protocol.js'
 import { isThrottled, Overloaded } from '../endpoint/refusals.js'
-import type { UnitAction, CommitWork } from '../endpoint/protocol.js'
+import type { UnitAction, CommitWork } from '../unit/protocol.js'
 import { withoutPlaceholders } from '../values/reserved-names.js'
 import { described } from '../unit/steps.js'
 import { unmarshallItem } from '../values/values.js'

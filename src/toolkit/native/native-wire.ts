@@ -1,5 +1,5 @@
 // What a unit has done, in the members of Seriatim's own operations (docs/reference/wire.md).
-import type { UnitAction, ItemAddress, UnitRangeEntry, UnitRange, CommitWork } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, UnitRangeEntry, UnitRange, CommitWork } from '../unit/protocol.js'
 
 export type Wire = Record<string, unknown>
 

@@ -10,9 +10,9 @@
 // effect, once.
 import type { Runtime } from '../../runtime/runtime.js'
 import { Deadline } from './deadline.js'
-import { Conflict, OutcomeUnknown, UnitExpired } from '../errors.js'
-import { EarlierCommitted } from '../endpoint/protocol.js'
-import type { AttemptPort, AttemptStart, CommitReport, Protocol } from '../endpoint/protocol.js'
+import { Conflict, OutcomeUnknown, UnitExpired } from '../endpoint/errors.js'
+import { EarlierCommitted } from './protocol.js'
+import type { AttemptPort, AttemptStart, CommitReport, Protocol } from './protocol.js'
 import { isRetriableAttempt, Overloaded, surfaced } from '../endpoint/refusals.js'
 import type { CommitProtocol, TransactOptions } from './transactor.js'
 import { UnitAttempt } from './unit.js'

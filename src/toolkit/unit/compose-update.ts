@@ -12,9 +12,9 @@ import {
   type SetValueNode,
   type UpdateAction,
 } from '../../expression/expression.js'
-import type { Bindings, BoundUpdate } from '../../expression/types.js'
+import type { Bindings, BoundUpdate } from '../../expression/parse/types.js'
 import type { AttributeValue, MutableItem } from '../../model/value.js'
-import type { Expression } from '../values/expressions.js'
+import type { Expression } from './expressions.js'
 
 /** One action of an update with its names and values at hand. */
 export interface PlacedAction {

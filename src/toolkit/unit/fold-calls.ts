@@ -7,14 +7,14 @@
 //
 // Pure: the unit loads, asks, and sends the answer.
 import { applyUpdate, conditionAttributes, evaluateCondition } from '../../expression/expression.js'
-import type { BoundCondition, BoundUpdate } from '../../expression/types.js'
+import type { BoundCondition, BoundUpdate } from '../../expression/parse/types.js'
 import { sameValue } from '../../model/compare.js'
 import { validationError } from '../../model/errors.js'
 import { attribute, type Item, type MutableItem } from '../../model/value.js'
 import { composed, lookedAtNames, placedActions, printedUpdate, targetName } from './compose-update.js'
 import type { PlacedAction } from './compose-update.js'
-import { boundCondition, boundUpdate, combined, type Expression } from '../values/expressions.js'
-import type { UnitAction, ItemAddress } from '../endpoint/protocol.js'
+import { boundCondition, boundUpdate, combined, type Expression } from './expressions.js'
+import type { UnitAction, ItemAddress } from './protocol.js'
 
 /** One call of put, update, delete or check; or an action of a unit that is gone on with. */
 export type UnitCall = { /** As in Action. */ readonly pinned?: true } & (

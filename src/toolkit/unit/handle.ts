@@ -1,7 +1,7 @@
 // A unit that outlives a lambda: its owner commits it, rolls it back, or detaches it. Nothing is retried.
 import type { RunningAttempt } from './attempts.js'
-import { Conflict } from '../errors.js'
-import type { CommitReport, DetachedUnits } from '../endpoint/protocol.js'
+import { Conflict } from '../endpoint/errors.js'
+import type { CommitReport, DetachedUnits } from './protocol.js'
 import { rethrown, surfaced } from '../endpoint/refusals.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitHandle, Update } from './transactor.js'
 

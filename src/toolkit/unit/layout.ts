@@ -3,8 +3,8 @@ import { pickAttributes } from '../../model/value.js'
 import type { TableDescription } from '@aws-sdk/client-dynamodb'
 import type { KeySchema, Projection } from '../../model/table.js'
 import { type Item, type KeyAttributeType } from '../../model/value.js'
-import { unitLimits } from '../limits.js'
-import type { TableLayout } from '../endpoint/protocol.js'
+import { unitLimits } from '../endpoint/limits.js'
+import type { TableLayout } from './protocol.js'
 
 export type IndexLayout = TableLayout['indexes'][number]
 

@@ -8,7 +8,7 @@ import { indexRange, itemRange, type KeyRange, type SortCondition } from '../../
 import type { IndexShape } from '../../model/table.js'
 import { attribute, type Item, pickAttributes } from '../../model/value.js'
 import { keyNames, positionNames, projected, type IndexLayout } from './layout.js'
-import type { UnitRange, TableLayout } from '../endpoint/protocol.js'
+import type { UnitRange, TableLayout } from './protocol.js'
 
 /** One range of a table or index, understood here as the endpoint does. */
 export interface RangeView {

@@ -1,6 +1,6 @@
 // Rows of a query or scan: an array when awaited, one page at a time with `for await`. Nothing is sent before.
 import type { Item } from '../../model/value.js'
-import type { UnitRangeEntry, UnitRange } from '../endpoint/protocol.js'
+import type { UnitRangeEntry, UnitRange } from './protocol.js'
 import type { Rows } from './transactor.js'
 import { unmarshallItem } from '../values/values.js'
 

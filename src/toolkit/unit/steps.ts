@@ -1,10 +1,10 @@
 // Addresses and steps: from what a caller writes, and what they take in memory.
 import { itemBytes } from '../../model/item-size.js'
 import { attribute, type Item, pickAttributes } from '../../model/value.js'
-import { conditionExpression } from '../values/expressions.js'
+import { conditionExpression } from './expressions.js'
 import type { UnitCall } from './fold-calls.js'
 import { keyNames, positionNames } from './layout.js'
-import type { UnitAction, ItemAddress, UnitRange, TableLayout } from '../endpoint/protocol.js'
+import type { UnitAction, ItemAddress, UnitRange, TableLayout } from './protocol.js'
 import type { Condition } from './transactor.js'
 import { marshallItem, unmarshallItem } from '../values/values.js'
 

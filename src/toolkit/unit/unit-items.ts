@@ -7,18 +7,11 @@
 import { readsAtOneSnapshot } from '../../model/isolation.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
-import { ConditionFailed } from '../errors.js'
+import { ConditionFailed } from '../endpoint/errors.js'
 import { changesItem, dependsOnBase, fold, imageAfter, type UnitCall } from './fold-calls.js'
-import { unitLimits } from '../limits.js'
+import { unitLimits } from '../endpoint/limits.js'
 import { isRetriableAttempt, surfaced } from '../endpoint/refusals.js'
-import type {
-  UnitAction,
-  AttemptPort,
-  ItemAddress,
-  ReadEntry,
-  ReadItem,
-  CommitWork,
-} from '../endpoint/protocol.js'
+import type { UnitAction, AttemptPort, ItemAddress, ReadEntry, ReadItem, CommitWork } from './protocol.js'
 import { described, idOf, putKey, stepBytes, unitCallOf } from './steps.js'
 import type { IsolationLevel } from './transactor.js'
 import { unmarshallItem } from '../values/values.js'

@@ -2,8 +2,8 @@
 import type { Runtime } from '../../runtime/runtime.js'
 import { commitEventually, startAttempt, type AttemptParts, type AttemptSettings } from './attempts.js'
 import { openHandle } from './handle.js'
-import { unitLimits } from '../limits.js'
-import type { Protocol } from '../endpoint/protocol.js'
+import { unitLimits } from '../endpoint/limits.js'
+import type { Protocol } from './protocol.js'
 import { rethrown } from '../endpoint/refusals.js'
 import type {
   AnyTables,

@@ -1,0 +1,109 @@
+// Consumed capacity as DynamoDB counts it: reads in units of 4 KB (half a unit when eventually consistent), writes in
+// units of 1 KB of the larger image, index writes apart.
+import { itemBytes } from '../../model/item-size.js'
+import { sameValue } from '../../model/compare.js'
+import type { IndexShape, KeySchema, TableShape } from '../../model/table.js'
+import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
+import type { StringShape } from '../shapes/shape.js'
+
+const READ_UNIT_BYTES = 4096
+const WRITE_UNIT_BYTES = 1024
+
+export const returnConsumedCapacityShape: StringShape = {
+  kind: 'string',
+  values: ['INDEXES', 'TOTAL', 'NONE'],
+}
+
+/** At least one unit, for an absent item too. */
+export function readUnits(bytes: number, consistent: boolean): number {
+  const units = Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES))
+  return consistent ? units : units / 2
+}
+
+export const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT_BYTES))
+
+export interface Consumed {
+  readonly table: number
+  /** By index name. */
+  readonly global?: ReadonlyMap<string, number>
+  readonly local?: ReadonlyMap<string, number>
+}
+
+/** The ConsumedCapacity member of an answer, or undefined when it was not asked for. */
+export function consumedCapacity(detail: unknown, tableName: string, consumed: Consumed): object | undefined {
+  if (detail !== 'TOTAL' && detail !== 'INDEXES') return undefined
+  const total = consumed.table + sum(consumed.global) + sum(consumed.local)
+  const answer: Record<string, unknown> = { TableName: tableName, CapacityUnits: total }
+  if (detail === 'INDEXES') {
+    answer['Table'] = { CapacityUnits: consumed.table }
+    if (consumed.local?.size) answer['LocalSecondaryIndexes'] = byIndex(consumed.local)
+    if (consumed.global?.size) answer['GlobalSecondaryIndexes'] = byIndex(consumed.global)
+  }
+  return answer
+}
+
+/** What a write consumed, index by index. The images are parsed only if the table has indexes. */
+export function consumedByWrite(
+  table: TableShape,
+  oldBytes: number,
+  newBytes: number,
+  images: () => { readonly old: Item | undefined; readonly new: Item | undefined },
+): Consumed {
+  const units = writeUnits(Math.max(oldBytes, newBytes))
+  if (table.indexes.length === 0) return { table: units }
+  const { old, new: next } = images()
+  const global = new Map<string, number>()
+  const local = new Map<string, number>()
+  for (const index of table.indexes) {
+    const indexUnits = indexWriteUnits(table.key, index, old, next)
+    if (indexUnits > 0) (index.kind === 'global' ? global : local).set(index.name, indexUnits)
+  }
+  return { table: units, global, local }
+}
+
+/** An entry added or removed, or changed in place, costs one write of its size; a changed index key costs both. */
+function indexWriteUnits(
+  tableKey: KeySchema,
+  index: IndexShape,
+  old: Item | undefined,
+  next: Item | undefined,
+): number {
+  const before = old && projectForIndex(tableKey, index, old)
+  const after = next && projectForIndex(tableKey, index, next)
+  if (before === undefined && after === undefined) return 0
+  if (before === undefined) return writeUnits(itemBytes(after as Item))
+  if (after === undefined) return writeUnits(itemBytes(before))
+  if (sameValue({ M: before }, { M: after })) return 0
+  if (sameIndexKey(index.key, before, after)) return writeUnits(Math.max(itemBytes(before), itemBytes(after)))
+  return writeUnits(itemBytes(before)) + writeUnits(itemBytes(after))
+}
+
+/** The attributes an index holds of an item; undefined where the item is not in the index. */
+export function projectForIndex(tableKey: KeySchema, index: IndexShape, item: Item): Item | undefined {
+  const indexNames = namesOf(index.key)
+  if (indexNames.some((name) => attribute(item, name) === undefined)) return undefined
+  if (index.projection.type === 'ALL') return item
+  const included = index.projection.type === 'INCLUDE' ? index.projection.attributes : []
+  const projected: MutableItem = {}
+  for (const name of new Set([...namesOf(tableKey), ...indexNames, ...included])) {
+    const value = attribute(item, name)
+    if (value !== undefined) setAttribute(projected, name, value)
+  }
+  return projected
+}
+
+const namesOf = (key: KeySchema): readonly string[] =>
+  key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]
+
+function sameIndexKey(key: KeySchema, a: Item, b: Item): boolean {
+  return namesOf(key).every((name) => {
+    const [left, right] = [attribute(a, name), attribute(b, name)]
+    return left !== undefined && right !== undefined && sameValue(left, right)
+  })
+}
+
+const sum = (units: ReadonlyMap<string, number> | undefined): number =>
+  units === undefined ? 0 : [...units.values()].reduce((total, each) => total + each, 0)
+
+const byIndex = (units: ReadonlyMap<string, number>): object =>
+  Object.fromEntries([...units].map(([name, each]) => [name, { CapacityUnits: each }]))

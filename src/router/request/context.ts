@@ -1,0 +1,65 @@
+// What an operation may use, and what an operation is.
+import type { Coordinator } from '../../coordinator/coordinator.js'
+import type { IndexShape, TableShape } from '../../model/table.js'
+import type { TransactionRules } from '../../rules/item/section-4.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import type { StorageNode } from '../../storage/contract/storage-node.js'
+import type { AccessPart, OperationName } from './access.js'
+import type { Addressed, Principal, Reply } from './router.js'
+import type { StructShape } from '../shapes/shape.js'
+import type { Tickets } from './passes.js'
+
+/** A table as requests for its items see it. */
+export interface Table {
+  readonly name: string
+  readonly shape: TableShape
+  /** The indexes that can be read: those whose backfill is complete. */
+  readonly readableIndexes: ReadonlyMap<string, IndexShape>
+}
+
+export interface Catalog {
+  /** The table of that name, or ResourceNotFoundException. */
+  table(name: string): Table
+  /** All of them, for messages. */
+  shapes(): readonly TableShape[]
+}
+
+export interface RouterContext {
+  readonly runtime: Runtime
+  readonly catalog: Catalog
+  readonly nodes: readonly StorageNode[]
+  /** The node that holds the items whose partition key has this hash. */
+  nodeOf(hash: number): StorageNode
+  /** For what concerns several items at once (§3.1). */
+  readonly coordinator: Coordinator
+  readonly rules: TransactionRules
+  /** When the store was opened, by a clock that is not set. */
+  readonly startedMicros: number
+  /** Snapshots and ages of units of work, bound to those they were given to. */
+  readonly tickets: Tickets
+}
+
+/** What a query or scan needs of it. */
+export type RangeContext = Pick<RouterContext, 'catalog' | 'nodes' | 'nodeOf'>
+
+/** Who asks, and a check to call for each table before anything of it is told. */
+export interface RequestScope {
+  readonly principal: Principal
+  readonly addressed: Addressed
+  /** Throws AccessDeniedException unless the principal may do this part of the operation on that table: access.ts. */
+  authorise(tableName: string, part?: AccessPart): void
+  /** Whether it would not throw. */
+  allows(tableName: string, part?: AccessPart): boolean
+}
+
+/** Members of a request whose shape has been checked; what is deeper is checked where it is used. */
+export type Input = Readonly<Record<string, unknown>>
+
+export interface Operation {
+  readonly name: OperationName
+  /** What stands before the name in the target of a request; absent: as DynamoDB has it. */
+  readonly targetPrefix?: string
+  readonly shape: StructShape
+  /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */
+  run(context: RouterContext, input: Input, scope: RequestScope): Promise<Reply>
+}

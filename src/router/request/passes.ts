@@ -1,0 +1,155 @@
+// What the server gives to a client of units of work, and takes from no other: snapshots and ages.
+//
+//   ReadTimestamp  s.<timestamp>.<opening>.<code>   a snapshot; each opening has a number of its own, so that one client
+//                                                   cannot give back what another has opened at the same timestamp
+//   Began          a.<timestamp>.<code>             the age of one unit, where locks are concerned
+//
+// The code is made with a secret of this start from the access key's id and the rest, so a client can neither make a
+// ticket up nor use another key's. After a restart all snapshots and locks are gone, and so is the secret: a unit that
+// was under way gets SnapshotTooOld, or is young again. A caller in this process is the owner of everything, and has
+// plain timestamps (docs/adr/0024-what-a-key-may-do.md).
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Timestamp } from '../../model/brand.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import type { RouterContext } from './context.js'
+import { owner, type Principal } from './router.js'
+
+/** As it stands in an answer, and comes back: a text, or the owner's plain timestamp. */
+export type GivenPass = string | Timestamp
+
+export const ticketLimits = {
+  /** Snapshots that one key has open; beyond it its own oldest one is closed. */
+  snapshotsOfKeyMax: 10_000,
+  snapshotsMax: 100_000,
+  /** For so long a unit grows older. */
+  ageMsMax: 900_000,
+} as const
+
+const SECRET_BYTES = 32
+/** 132 bits of 256: of half of the digest no longer message's digest can be derived, so that no second round is needed. */
+const CODE_CHARACTERS = 22
+/** Of timestamps and numbers in tickets. */
+const RADIX = 36
+const TICKET = /^(?:a|s\.[0-9a-z]{1,12})\.[0-9a-z]{1,12}\.[\w-]{22}$/
+
+interface Opened {
+  readonly key: string
+  readonly timestamp: Timestamp
+}
+
+export interface TicketOptions {
+  readonly runtime: Runtime
+  /** Closes one opening of a snapshot. Nobody waits for it. */
+  readonly close: (timestamp: Timestamp) => void
+  readonly limits?: Partial<Record<keyof typeof ticketLimits, number>>
+}
+
+/** Those of one start of a store. */
+export const openTickets = ({
+  runtime,
+  coordinator,
+}: Pick<RouterContext, 'runtime' | 'coordinator'>): Tickets =>
+  new Tickets({ runtime, close: (timestamp) => coordinator.snapshots.forget(timestamp) })
+
+export class Tickets {
+  readonly #clock: Runtime['clock']
+  readonly #close: (timestamp: Timestamp) => void
+  readonly #limits: Readonly<Record<keyof typeof ticketLimits, number>>
+  readonly #secret: string
+  /** Open ones, oldest first; and those of each key. */
+  readonly #opened = new Map<string, Opened>()
+  readonly #ofKey = new Map<string, Set<string>>()
+  #openings = 0
+
+  constructor({ runtime, close, limits }: TicketOptions) {
+    this.#clock = runtime.clock
+    this.#close = close
+    this.#limits = { ...ticketLimits, ...limits }
+    this.#secret = Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex')
+  }
+
+  /** A snapshot was opened for that principal. */
+  giveSnapshot(principal: Principal, timestamp: Timestamp): GivenPass {
+    if (principal === owner) return timestamp
+    const body = `s.${timestamp.toString(RADIX)}.${(this.#openings++).toString(RADIX)}`
+    const ticket = `${body}.${this.#code(principal.id, body)}`
+    const { id: key } = principal
+    let own = this.#ofKey.get(key)
+    if (own === undefined) this.#ofKey.set(key, (own = new Set()))
+    if (own.size >= this.#limits.snapshotsOfKeyMax) this.#forget(first(own))
+    if (this.#opened.size >= this.#limits.snapshotsMax) this.#forget(first(this.#opened.keys()))
+    own.add(ticket)
+    this.#ofKey.set(key, own)
+    this.#opened.set(ticket, { key, timestamp })
+    return ticket
+  }
+
+  /** The timestamp of a snapshot that was given to that principal, open or not; undefined if it was not. */
+  snapshotOf(principal: Principal, ticket: unknown): Timestamp | undefined {
+    if (principal === owner) return plain(ticket)
+    if (!isTicket(ticket)) return undefined
+    const opened = this.#opened.get(ticket)
+    if (opened !== undefined) return opened.key === principal.id ? opened.timestamp : undefined
+    const [kind, timestamp = ''] = ticket.split('.')
+    return kind === 's' && this.#isGiven(ticket, principal.id) ? parsed(timestamp) : undefined
+  }
+
+  /** Closes a snapshot that was given to that principal, once. */
+  release(principal: Principal, ticket: unknown): void {
+    if (principal === owner) {
+      const timestamp = plain(ticket)
+      if (timestamp !== undefined) this.#close(timestamp)
+    } else if (isTicket(ticket) && this.#opened.get(ticket)?.key === principal.id) {
+      this.#forget(ticket)
+    }
+  }
+
+  giveAge(principal: Principal, unit: string, began: Timestamp): GivenPass {
+    if (principal === owner) return began
+    const body = `a.${began.toString(RADIX)}`
+    return `${body}.${this.#code(`${principal.id} ${unit}`, body)}`
+  }
+
+  /** When the unit began, if that was given to this principal for this unit, and not too long ago. */
+  ageOf(principal: Principal, unit: string, ticket: unknown): Timestamp | undefined {
+    if (principal === owner) return plain(ticket)
+    if (!isTicket(ticket) || !ticket.startsWith('a.')) return undefined
+    if (!this.#isGiven(ticket, `${principal.id} ${unit}`)) return undefined
+    const began = parsed(ticket.split('.')[1] ?? '')
+    return this.#clock.nowMicros() - began > this.#limits.ageMsMax * 1000 ? undefined : began
+  }
+
+  #forget(ticket: string | undefined): void {
+    const opened = ticket === undefined ? undefined : this.#opened.get(ticket)
+    if (ticket === undefined || opened === undefined) return
+    this.#opened.delete(ticket)
+    const own = this.#ofKey.get(opened.key)
+    own?.delete(ticket)
+    if (own?.size === 0) this.#ofKey.delete(opened.key)
+    this.#close(opened.timestamp)
+  }
+
+  #isGiven(ticket: string, whose: string): boolean {
+    const end = ticket.lastIndexOf('.')
+    const code = this.#code(whose, ticket.slice(0, end))
+    const given = ticket.slice(end + 1)
+    return timingSafeEqual(Buffer.from(given), Buffer.from(code))
+  }
+
+  /** `body` has no spaces, whoever has made it up (`isTicket`): two different pairs are never the same text. */
+  #code(whose: string, body: string): string {
+    return hash('sha256', `${this.#secret} ${body} ${whose}`, 'base64url').slice(0, CODE_CHARACTERS)
+  }
+}
+
+const isTicket = (value: unknown): value is string => typeof value === 'string' && TICKET.test(value)
+
+const parsed = (text: string): Timestamp => Number.parseInt(text, RADIX) as Timestamp
+
+const plain = (value: unknown): Timestamp | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as Timestamp) : undefined
+
+const first = (tickets: Iterable<string>): string | undefined => {
+  for (const ticket of tickets) return ticket
+  return undefined
+}

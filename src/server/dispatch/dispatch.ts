@@ -1,0 +1,393 @@
+// From a request to its answer, whatever layer reads and writes HTTP:
+//
+//   head --> Host and Origin --> method and path --> content type --> target --> signature present?   (`refusal`)
+//   body --> signature --> UTF-8, depth, JSON --> router --> answer with id and checksum              (`dispatch`)
+//
+// The signature is checked before the body is parsed: nothing of an unknown caller reaches the parser. May import:
+// model, and of the router only its interface.
+import { setTimeout as delay } from 'node:timers/promises'
+import { DynamoError } from '../../model/errors.js'
+import {
+  type Addressed,
+  anyone,
+  itemOperations,
+  type Principal,
+  type Router,
+  type RouterReply,
+  type RouterRequest,
+} from '../../router/request/router.js'
+import {
+  AMZ_JSON,
+  edgeAnswer,
+  emptyAnswer,
+  errorAnswer,
+  lostAnswer,
+  operationAnswer,
+  textAnswer,
+  type Answer,
+} from '../http/answer.js'
+import { answersFull, type AnswerRoom, type UnsentBytes } from '../http/answer-room.js'
+import type { Auth } from '../access/auth.js'
+import type { FaultPlan } from '../faults/fault-plan.js'
+import {
+  conflictError,
+  FAULT_HEADER,
+  FAULT_NAMES,
+  faultFits,
+  inProgressError,
+  parseFault,
+  type Fault,
+} from '../faults/faults.js'
+import { parseBody } from './json-body.js'
+import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
+import { OperationMetrics, type Metrics } from './metrics.js'
+import { type Admitted, OriginCheck } from '../access/origin.js'
+import { signedRegion } from '../access/sigv4.js'
+import type { RequestHead, RequestHeaders } from '../http/request-head.js'
+import { requestIds } from './request-id.js'
+
+/** One finished request, for a log. */
+export interface RequestInfo {
+  /** Undefined if the request named no operation that exists. */
+  readonly operation: string | undefined
+  readonly status: number
+  readonly error: string | undefined
+  readonly durationMs: number
+}
+
+export interface DispatcherOptions {
+  readonly limits: ServerLimits
+  readonly metrics: Metrics
+  /** Absent where no answer is kept for a client: in this process. */
+  readonly room?: AnswerRoom | undefined
+  readonly auth?: Auth | undefined
+  /** Which Host and Origin headers are admitted; with `auth` only the origins count. */
+  readonly admitted?: Admitted | undefined
+  /** Obey the header `x-seriatim-fault`. */
+  readonly faults?: boolean | undefined
+  /** Faults for requests without that header. */
+  readonly faultPlan?: FaultPlan | undefined
+  readonly onRequest?: ((info: RequestInfo) => void) | undefined
+}
+
+const TARGET_PREFIX = 'DynamoDB_20120810.'
+const STREAMS_PREFIX = 'DynamoDBStreams_20120810.'
+const STREAMS_OPERATIONS = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
+const CONTENT_TYPES = new Map(
+  [AMZ_JSON, 'application/x-amz-json-1.1', 'application/json'].map((type) => [type, type]),
+)
+const QUOTED_MAX = 100
+
+/** Its body is an object, as those of all operations are. */
+type Operated = RouterRequest & { readonly input: object }
+
+export class Dispatcher {
+  readonly #router: Router
+  readonly #options: DispatcherOptions
+  readonly #metrics: Metrics
+  readonly #other: OperationMetrics
+  readonly #byTarget = new Map<string, OperationMetrics>()
+  readonly #origins: OriginCheck
+  /** Without keys: the Host and the Origin of a request are all that tells where it comes from. */
+  readonly #checksOrigin: boolean
+  readonly #requestId = requestIds()
+
+  constructor(router: Router, options: DispatcherOptions) {
+    this.#router = router
+    this.#options = options
+    this.#metrics = options.metrics
+    this.#other = options.metrics.operation('none')
+    for (const operation of router.operations) {
+      const usual = STREAMS_OPERATIONS.has(operation) ? STREAMS_PREFIX : TARGET_PREFIX
+      const prefix = router.targetPrefixes?.get(operation) ?? usual
+      this.#byTarget.set(prefix + operation, options.metrics.operation(operation))
+    }
+    this.#origins = new OriginCheck(options.admitted)
+    this.#checksOrigin = options.auth === undefined
+  }
+
+  /** The answer to a request that needs no body to be answered, such as one that must not be read at all. */
+  refusal(head: RequestHead, bodyBytes = 0): Answer | undefined {
+    const route = this.#route(head)
+    if (!(route instanceof OperationMetrics)) return route
+    const { limits } = this.#options
+    if (bodyBytes > bodyBytesMaxOf(route.operation, limits) && bodyBytes <= limits.requestBytesMax)
+      return this.#tooLarge(route.operation)
+    const error = this.#options.auth?.refusesUnread(head.headers)
+    return error && this.#withCors(head, errorAnswer(error, AMZ_JSON, this.#requestId()))
+  }
+
+  /**
+   * Answers a complete request: at once where the router is not asked, otherwise later. Never throws or rejects. No
+   * async function on the way: each would cost this path another promise and its turns. `unsent` is what the connection
+   * holds of the room: it learns here which key it is for.
+   */
+  dispatch(head: RequestHead, body: Buffer, unsent?: UnsentBytes): Answer | Promise<Answer> {
+    const start = performance.now()
+    let operation = this.#other
+    this.#metrics.inFlight++
+    try {
+      const route = this.#route(head)
+      if (!(route instanceof OperationMetrics)) return this.#finish(head, operation, start, unsent, route)
+      operation = route
+      const outcome = this.#operate(route.operation, head, body, unsent)
+      if (!(outcome instanceof Promise)) return this.#finish(head, route, start, unsent, outcome)
+      return outcome.then(
+        (result) => this.#finish(head, route, start, unsent, this.#answerOf(head, result)),
+        (error: unknown) => this.#finish(head, route, start, unsent, this.#broken(error)),
+      )
+    } catch (error) {
+      return this.#finish(head, operation, start, unsent, this.#broken(error))
+    }
+  }
+
+  /** For the HTTP layer: something that never became a request, or was refused unread. */
+  edge(status: number, error: string, message: string): Answer {
+    return edgeAnswer(status, error, message, this.#requestId())
+  }
+
+  #tooLarge(operation: string): Answer {
+    const bytesMax = bodyBytesMaxOf(operation, this.#options.limits)
+    return this.edge(
+      413,
+      'RequestEntityTooLarge',
+      `A request for ${operation} has at most ${bytesMax} bytes.`,
+    )
+  }
+
+  recordUnread(answer: Answer): void {
+    this.#record(this.#other, answer, 0)
+  }
+
+  #finish(
+    head: RequestHead,
+    operation: OperationMetrics,
+    start: number,
+    unsent: UnsentBytes | undefined,
+    answer: Answer,
+  ): Answer {
+    this.#metrics.inFlight--
+    const { room } = this.#options
+    const sent =
+      room === undefined ||
+      unsent === undefined ||
+      room.holds(operation.operation, answer.body.length, unsent.share)
+        ? answer
+        : this.#error(answersFull(), AMZ_JSON)
+    this.#record(operation, sent, performance.now() - start)
+    return head.headers['origin'] === undefined ? sent : this.#withCors(head, sent)
+  }
+
+  /** An invariant of ours is broken: the client cannot know whether its operation was done, and 500 says so. */
+  #broken(error: unknown): Answer {
+    process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimInternalError')
+    return this.#error(new DynamoError('InternalServerError', 'Internal server error'), AMZ_JSON)
+  }
+
+  #record(metrics: OperationMetrics, answer: Answer, durationMs: number): void {
+    metrics.record(durationMs, answer.error)
+    this.#metrics.responseBodyBytesTotal += answer.body.length
+    const { onRequest } = this.#options
+    if (onRequest === undefined) return
+    const operation = metrics === this.#other ? undefined : metrics.operation
+    try {
+      onRequest({ operation, status: answer.status, error: answer.error, durationMs })
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimLogError')
+    }
+  }
+
+  #route(head: RequestHead): OperationMetrics | Answer {
+    const { headers } = head
+    const foreign = this.#checksOrigin ? this.#origins.refusal(headers) : undefined
+    if (foreign !== undefined) return this.edge(403, 'AccessDeniedException', `Refused: ${foreign}.`)
+    if (head.method !== 'POST') return this.#page(head)
+    if (head.url !== '/') {
+      return this.edge(404, 'UnknownOperationException', 'Operations are posted to the path /.')
+    }
+    if (contentTypeOf(headers) === undefined) {
+      // What the service says, including its line feed.
+      return textAnswer(404, 'application/xml', '<UnknownOperationException/>\n', 'UnknownOperationException')
+    }
+    const target = headers['x-amz-target']
+    const route = typeof target === 'string' ? this.#byTarget.get(target) : undefined
+    return route ?? this.#error(unknownTarget(target), contentTypeOf(headers)!)
+  }
+
+  #operate(
+    operation: string,
+    head: RequestHead,
+    body: Buffer,
+    unsent: UnsentBytes | undefined,
+  ): Answer | Promise<Answer | RouterReply> {
+    const { headers } = head
+    const { auth, limits, room } = this.#options
+    const contentType = contentTypeOf(headers) ?? AMZ_JSON
+    let principal: Principal = anyone
+    if (auth !== undefined) {
+      const claimed = auth.authenticate('POST', headers, body, Date.now())
+      if (claimed instanceof DynamoError) return this.#error(claimed, contentType)
+      principal = claimed
+      if (room !== undefined) unsent?.billTo(room.shareOf(principal.id))
+    }
+    if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
+    if (unsent !== undefined && room?.admits(operation, unsent.share) === false)
+      return this.#error(answersFull(), contentType)
+    if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
+    const router = this.#router
+    const parsed = parseBody(body, limits.jsonDepthMax, router.readLarge === undefined ? 'parse' : 'leave')
+    if (!parsed.ok) return this.#error(parsed.error, contentType)
+    const addressed = addressedBy(operation, headers)
+    if ('input' in parsed) {
+      return this.#perform({ operation, input: parsed.input, principal, addressed }, headers, contentType)
+    }
+    return router.readLarge!(operation, parsed.large).then(
+      (input) =>
+        this.#perform({ operation, input: input as object, principal, addressed }, headers, contentType),
+      (error: unknown) => {
+        if (error instanceof DynamoError) return this.#error(error, contentType)
+        throw error
+      },
+    )
+  }
+
+  #perform(
+    request: Operated,
+    headers: RequestHeaders,
+    contentType: string,
+  ): Answer | Promise<Answer | RouterReply> {
+    const { operation } = request
+    const { faults, faultPlan } = this.#options
+    const faultText = headers[FAULT_HEADER]
+    if (faults === true && typeof faultText === 'string') {
+      const fault = parseFault(faultText)
+      if (fault === undefined || !faultFits(fault, operation)) {
+        return this.#error(unknownFault(faultText, operation), contentType)
+      }
+      return this.#operateWith(fault, request, contentType)
+    }
+    const planned = faultPlan?.next(operation)
+    if (planned !== undefined) {
+      return this.#operateWith(planned, request, contentType)
+    }
+    return this.#router.handle(request)
+  }
+
+  /** What the router says becomes an answer only here, which spares the common way a promise. */
+  #answerOf(head: RequestHead, result: Answer | RouterReply): Answer {
+    return 'ok' in result ? this.#replied(result, contentTypeOf(head.headers) ?? AMZ_JSON) : result
+  }
+
+  #replied(reply: RouterReply, contentType: string): Answer {
+    return reply.ok
+      ? operationAnswer(200, contentType, this.#requestId(), reply.body, undefined, reply.headroomBytes)
+      : this.#error(reply.error, contentType)
+  }
+
+  async #ask(request: RouterRequest, contentType: string): Promise<Answer> {
+    return this.#replied(await this.#router.handle(request), contentType)
+  }
+
+  async #operateWith(fault: Fault, request: Operated, contentType: string): Promise<Answer> {
+    const { operation, input } = request
+    if (fault.kind === 'throttle') return this.#error(throttled(), contentType)
+    if (fault.kind === 'transaction-conflict')
+      return this.#error(conflictError(operation, input), contentType)
+    if (fault.kind === 'transaction-in-progress') return this.#error(inProgressError(), contentType)
+    if (fault.kind === 'delay') await delay(fault.delayMs)
+    if (fault.kind === 'delay' || fault.when === 'after') {
+      const answer = await this.#ask(request, contentType)
+      if (fault.kind === 'delay') return answer
+    }
+    if (fault.kind === 'lose') return lostAnswer()
+    return this.#error(
+      new DynamoError('InternalServerError', 'Internal server error (injected)'),
+      contentType,
+    )
+  }
+
+  #page(head: RequestHead): Answer {
+    const { method, url } = head
+    if (method === 'OPTIONS') return this.#preflight(head)
+    if (method !== 'GET' && method !== 'HEAD') {
+      const answer = this.edge(405, 'MethodNotAllowed', 'Operations are posted to the path /.')
+      answer.headers.push('allow', 'POST, GET, HEAD, OPTIONS')
+      return answer
+    }
+    if (url === '/') return textAnswer(200, 'text/plain', 'healthy: seriatim\n')
+    if (url === '/health') return textAnswer(200, 'application/json', '{"status":"ok"}')
+    if (url === '/metrics') {
+      return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render())
+    }
+    return this.edge(404, 'NotFound', 'There are /, /health and /metrics.')
+  }
+
+  #preflight(head: RequestHead): Answer {
+    const wanted = head.headers['access-control-request-headers']
+    const headers = ['allow', 'POST, GET, HEAD, OPTIONS']
+    const admits = this.#checksOrigin || this.#mayRead(head.headers['origin'])
+    if (admits && typeof wanted === 'string' && /^[\w, -]{1,2000}$/.test(wanted)) {
+      headers.push('access-control-allow-methods', 'POST, GET', 'access-control-allow-headers', wanted)
+      headers.push('access-control-max-age', '600')
+    }
+    return emptyAnswer(204, headers)
+  }
+
+  /** With keys in use, only pages of the origins that were named: those of this machine are not trusted for being there. */
+  #mayRead(origin: string | string[] | undefined): origin is string {
+    if (typeof origin !== 'string') return false
+    return this.#checksOrigin ? this.#origins.allowsOrigin(origin) : this.#origins.lists(origin)
+  }
+
+  /** Lets such a page read its answers. */
+  #withCors(head: RequestHead, answer: Answer): Answer {
+    const { origin } = head.headers
+    if (this.#mayRead(origin)) {
+      answer.headers.push('access-control-allow-origin', origin, 'vary', 'origin')
+      answer.headers.push('access-control-expose-headers', 'x-amzn-requestid, x-amz-crc32, date')
+    }
+    return answer
+  }
+
+  #error(error: DynamoError, contentType: string): Answer {
+    return errorAnswer(error, contentType, this.#requestId())
+  }
+}
+
+function contentTypeOf(headers: RequestHeaders): string | undefined {
+  const value = headers['content-type']
+  if (value === AMZ_JSON) return AMZ_JSON
+  if (typeof value !== 'string') return undefined
+  return CONTENT_TYPES.get(value.split(';', 1)[0]!.trim().toLowerCase())
+}
+
+/** Undefined where it is of no use, as for the many operations on items. */
+function addressedBy(operation: string, { host, authorization }: RequestHeaders): Addressed | undefined {
+  if (itemOperations.has(operation)) return undefined
+  return {
+    host: typeof host === 'string' ? host : undefined,
+    region: typeof authorization === 'string' ? signedRegion(authorization) : undefined,
+  }
+}
+
+function unknownTarget(target: string | string[] | undefined): DynamoError {
+  if (typeof target !== 'string' || target === '') {
+    return new DynamoError(
+      'UnknownOperationException',
+      `The X-Amz-Target header is missing; expected ${TARGET_PREFIX}<Operation>.`,
+    )
+  }
+  return new DynamoError(
+    'UnknownOperationException',
+    `The operation ${JSON.stringify(target.slice(0, QUOTED_MAX))} is not supported.`,
+  )
+}
+
+const throttled = (): DynamoError =>
+  new DynamoError('ThrottlingException', 'Too many requests are in flight; try again.')
+
+const unknownFault = (text: string, operation: string): DynamoError =>
+  new DynamoError(
+    'ValidationException',
+    `Unknown fault ${JSON.stringify(text.slice(0, QUOTED_MAX))} for ${operation}; there are ${FAULT_NAMES}`,
+  )

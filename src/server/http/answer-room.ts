@@ -1,0 +1,137 @@
+// How many bytes of answers the server holds for clients that have not taken them yet, and what follows from that:
+//
+//   one connection   gets its next answer made when it has taken the last one (direct-connection.ts, general-connection.ts)
+//   one access key   has at most half of the room, so that its clients cannot take what those of other keys need; without
+//                    authentication there is nobody to keep the rest for, and all clients share the whole of it
+//   all of them      while there is no room for the largest answer, operations that answer with many items are refused
+//                    before they begin; a read whose answer turns out to be too large is refused afterwards, which is
+//                    safe because it has changed nothing. Answers to writes, and small ones, always pass.
+//   crowded          half of what a key may have is taken, or three quarters of the room: clients that take nothing for a
+//                    while are closed. One key that has all it may have does not make it crowded for the others.
+//
+// The decisions are functions of plain numbers; connections tell what they hold.
+import { DynamoError } from '../../model/errors.js'
+import type { ServerLimits } from './limits.js'
+
+/** Answers with as many items as fit. */
+const MANY_ITEMS: ReadonlySet<string> = new Set([
+  'BatchGetItem',
+  'TransactGetItems',
+  'Query',
+  'Scan',
+  'UnitGetItems',
+  'UnitQuery',
+  'UnitScan',
+])
+/** Those, and what answers with one: nothing has changed if its answer is not sent. */
+const READS: ReadonlySet<string> = new Set([...MANY_ITEMS, 'GetItem', 'WaitForItem'])
+
+/** What the clients of one access key hold of the room. */
+export interface AnswerShare {
+  bytes: number
+  readonly bytesMax: number
+}
+
+export class AnswerRoom {
+  readonly #limits: ServerLimits
+  /** Of the access keys that have asked for something: no more than the file of keys has. */
+  readonly #shares = new Map<string, AnswerShare>()
+  readonly #shareBytesMax: number
+  /** Of answers that are made, and not yet handed over to the system. */
+  bytes = 0
+  /** Of clients without a key. */
+  readonly keyless: AnswerShare
+
+  constructor(limits: ServerLimits) {
+    const { answerBytesUnsentMax, answerBytesMax } = limits
+    this.#limits = limits
+    // Never too little for the largest answer, for which a key could else wait for ever.
+    this.#shareBytesMax = Math.max(answerBytesUnsentMax / 2, answerBytesMax)
+    this.keyless = { bytes: 0, bytesMax: answerBytesUnsentMax }
+  }
+
+  /** The share of the access key with that id, which has been authenticated. */
+  shareOf(keyId: string): AnswerShare {
+    if (keyId === '') return this.keyless
+    let share = this.#shares.get(keyId)
+    if (share === undefined) {
+      share = { bytes: 0, bytesMax: this.#shareBytesMax }
+      this.#shares.set(keyId, share)
+    }
+    return share
+  }
+
+  isCrowdedFor(share: AnswerShare): boolean {
+    return share.bytes > share.bytesMax / 2 || this.bytes > this.#limits.answerBytesUnsentMax * 0.75
+  }
+
+  /** Whether the operation may begin. */
+  admits(operation: string, share: AnswerShare): boolean {
+    return this.#fits(this.#limits.answerBytesMax, share) || !MANY_ITEMS.has(operation)
+  }
+
+  /** Whether its answer, which is made by now, may be kept until the client takes it. */
+  holds(operation: string, answerBytes: number, share: AnswerShare): boolean {
+    if (answerBytes <= SMALL_ANSWER_BYTES || !READS.has(operation)) return true
+    return this.#fits(answerBytes, share)
+  }
+
+  #fits(bytes: number, share: AnswerShare): boolean {
+    return this.bytes + bytes <= this.#limits.answerBytesUnsentMax && share.bytes + bytes <= share.bytesMax
+  }
+
+  /** For how long a connection with unsent bytes may stand still. */
+  standstillMs({ bytes, share }: UnsentBytes): number {
+    const { socketIdleMs, crowdedIdleMs } = this.#limits
+    return bytes > 0 && this.isCrowdedFor(share) ? crowdedIdleMs : socketIdleMs
+  }
+
+  /** Whether a client that does take its answer, but slowly, has had time enough. */
+  isOverdue({ share }: UnsentBytes, unsentForMs: number): boolean {
+    return unsentForMs > this.#limits.crowdedAnswerMs && this.isCrowdedFor(share)
+  }
+}
+
+/** What one connection holds of the room, and on whose share. */
+export class UnsentBytes {
+  readonly #room: AnswerRoom
+  #share: AnswerShare
+  /** Of answers that are made, and not yet taken. */
+  bytes = 0
+
+  constructor(room: AnswerRoom) {
+    this.#room = room
+    this.#share = room.keyless
+  }
+
+  get share(): AnswerShare {
+    return this.#share
+  }
+
+  /** The key of the request that comes next; what is left of earlier ones, a few small answers, goes over to it. */
+  billTo(share: AnswerShare): void {
+    if (share === this.#share) return
+    this.#share.bytes -= this.bytes
+    share.bytes += this.bytes
+    this.#share = share
+  }
+
+  made(bytes: number): void {
+    this.bytes += bytes
+    this.#share.bytes += bytes
+    this.#room.bytes += bytes
+  }
+
+  taken(bytes = this.bytes): void {
+    this.made(-bytes)
+  }
+}
+
+/** As much as a socket takes before it asks to wait. */
+export const SMALL_ANSWER_BYTES = 16 * 1024
+
+export const answersFull = (): DynamoError =>
+  new DynamoError(
+    'ThrottlingException',
+    'Too many bytes of answers wait for clients that do not read them; try again.',
+  )

@@ -1,0 +1,127 @@
+// A storage node: the items of some partitions, and the index entries that belong to them (§3.1).
+//
+//   write --> load (overlay, then index) --> rules (pure) --> batch --> journal, one fdatasync --> answer
+//                                                    \--> overlay ... applied behind ...--> index (LMDB)
+//   get, range --> the durable part of the overlay, then the index
+//
+// The interface is asynchronous and carries plain data only, so that a node can live in this thread, in a worker, on a
+// compare-and-set engine or in the simulator. The router owns validation and the catalogue; a node owns the state of
+// items, and decides one step at a time.
+import type { SpaceCount } from '../../line/space-counts.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
+import type { ItemRecord, WriteRequest } from '../../rules/item/item.js'
+import type { RangeText, RangeTextRequest } from './range-text.js'
+import type { TransactionNode } from './transactions.js'
+import type { UnitNode } from './units.js'
+
+export type { ItemRecord, LastWrite, Mutation, WriteRequest } from '../../rules/item/item.js'
+
+export type WriteOutcome =
+  | {
+      readonly verdict: 'done'
+      /** Its place in the serial order. */
+      readonly timestamp: Timestamp
+      /** The image before, where there was one. */
+      readonly old?: ItemRecord
+      /** The image after, where there is one. */
+      readonly new?: ItemRecord
+    }
+  | { readonly verdict: 'condition-failed'; readonly current?: ItemRecord }
+  /** Transactions are pending on the item, or a unit has locked it, and still were after the longest wait. */
+  | { readonly verdict: 'conflict'; readonly others: readonly TxId[]; readonly holder?: string }
+  /** The write itself is impossible on this item (wrong operand type, too large, wrong index key type). */
+  | { readonly verdict: 'invalid'; readonly message: string }
+
+export interface RangeRequest {
+  /** The items of a table, or the entries of one of its indexes (each answered with the item it points to). */
+  readonly space: SpaceId
+  /** Set when `space` is an index: the key space its entries point into. */
+  readonly itemSpace?: SpaceId
+  /** Inclusive, without the space prefix. */
+  readonly from: KeyBytes
+  /** Exclusive, without the space prefix; absent for the end of the space. */
+  readonly to?: KeyBytes
+  readonly reverse: boolean
+  readonly entriesMax: number
+  /** Stop after the entry with which the items returned reach this many bytes. */
+  readonly bytesMax: number
+  /** Told of damaged items, which are then left out: for work that goes on with the rest. Absent: the page fails. */
+  readonly onDamage?: (error: unknown) => void
+}
+
+export interface RangeEntry {
+  /** Where this entry stands in the space that was asked for; a page goes on after the last one. */
+  readonly key: KeyBytes
+  readonly record: ItemRecord
+}
+
+export interface RangePage {
+  readonly entries: readonly RangeEntry[]
+  /** False if the range is exhausted. */
+  readonly more: boolean
+}
+
+export interface MetaEntry {
+  readonly name: string
+  /** Absent: removed. */
+  readonly value?: Uint8Array
+}
+
+/** Writes, meta writes and backfills are decided in the order in which they were called. */
+export interface StorageNode extends TransactionNode, UnitNode {
+  /** The durable state of one item. */
+  get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>
+  /**
+   * Resolves once the write is durable, or once what it was refused upon is.
+   * @throws WriteFailed if nothing was written, OutcomeUnknown if nobody knows
+   */
+  write(request: WriteRequest): Promise<WriteOutcome>
+  range(request: RangeRequest): Promise<RangePage>
+  /** The same for items that nobody looks into: they come as one text. Not every node can. */
+  rangeText?(request: RangeTextRequest): Promise<RangeText>
+  /** Calls back whenever readers begin to see a change of this item; the result ends it. Not every node can. */
+  watch?(space: SpaceId, key: ItemKey, callback: () => void): () => void
+
+  /** This node's part of the transaction ledger. */
+  readonly ledger: Ledger
+
+  /** Calls back with transactions that requests meet here and that look stalled (§3.5). */
+  onStalled(callback: (tx: TxId) => void): void
+
+  /** The table has got this shape: writes that were validated with an older one follow it from now on. */
+  setShape(table: TableShape): void
+  /** Nothing is written to this table any more, not even by a transaction that was prepared before. */
+  dropTable(space: SpaceId): void
+
+  /** Small named records beside the items: the catalogue of tables. All entries in one atomic step. */
+  writeMeta(entries: readonly MetaEntry[]): Promise<void>
+  readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]>
+
+  /**
+   * Adds the entries of one index for up to `itemsMax` items from that key on, in one atomic step each, and returns
+   * where to go on, or undefined at the end. Writes that carry the new index in their table shape may go on meanwhile.
+   * An item whose attributes do not fit the index is left out of it.
+   */
+  backfill(request: {
+    readonly table: TableShape
+    readonly index: IndexShape | 'expiry'
+    readonly from: KeyBytes
+    readonly itemsMax: number
+  }): Promise<KeyBytes | undefined>
+
+  /** Removes up to `entriesMax` entries of a key space that nothing refers to any more; true when none is left. */
+  sweep(space: SpaceId, entriesMax: number): Promise<boolean>
+
+  /** Items that expired at or before that second, oldest first. */
+  expired(
+    expirySpace: SpaceId,
+    itemSpace: SpaceId,
+    nowSeconds: number,
+    entriesMax: number,
+  ): Promise<readonly RangeEntry[]>
+
+  count(space: SpaceId): SpaceCount
+  close(): Promise<void>
+}

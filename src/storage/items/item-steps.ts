@@ -1,0 +1,203 @@
+// One change of one item, with everything that follows it in the same step: its index entries, its expiry and the
+// counters of its table.
+import { EntryDamaged } from '../../ordered-map/checksum.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import type { ItemKey, TableShape } from '../../model/table.js'
+import type { ItemState } from '../../rules/item/item.js'
+import type { CommittedWrite } from '../../rules/finish.js'
+import type { NextImage } from '../../rules/item/single-write.js'
+import { entryKey, forEachEntry, hasEntries } from './index-entries.js'
+import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
+import type { HybridClock } from '../../line/hybrid-clock.js'
+import type { Line, Put } from '../../line/line.js'
+import type { Partitions } from './partitions.js'
+import type { ReadMarks } from './read-marks.js'
+import { encodeItemRecord, itemState } from '../../line/record.js'
+import type { OpenSnapshots } from '../snapshots/snapshots.js'
+import { inSpace } from '../../line/spaces.js'
+
+export interface ItemChange {
+  readonly table: TableShape
+  readonly key: ItemKey
+  readonly state: ItemState
+  /** Absent: deleted. */
+  readonly next: NextImage | undefined
+  readonly timestamp: Timestamp
+  /** It observed nothing of what was there before. Of an item that stays, the record says so. */
+  readonly blind: boolean
+  /** The transaction, if it is one. */
+  readonly by?: TxId
+  /** Committed in the same step, and overwritten by this one: only snapshots see them. */
+  readonly passed?: readonly CommittedWrite[]
+  /** `putVisible` for a commit that readers may see before its batch is durable. */
+  readonly put: Put
+  /** The text of the next image, where it is known already. */
+  readonly json?: Uint8Array | undefined
+}
+
+export interface ItemStepsParts {
+  readonly line: Line
+  readonly clock: HybridClock
+  readonly partitions: Partitions
+  readonly marks: ReadMarks
+  readonly snapshots: OpenSnapshots
+  readonly cuts: BatchBoundaries
+}
+
+export class ItemSteps {
+  readonly #line: Line
+  readonly #clock: HybridClock
+  readonly #partitions: Partitions
+  readonly #marks: ReadMarks
+  readonly #snapshots: OpenSnapshots
+  readonly #cuts: BatchBoundaries
+  #highest: Timestamp
+  /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
+  readonly #shapes = new Map<SpaceId, TableShape>()
+
+  /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
+  readonly #dropped = new Set<SpaceId>()
+
+  constructor({ line, clock, partitions, marks, snapshots, cuts }: ItemStepsParts) {
+    this.#line = line
+    this.#clock = clock
+    this.#partitions = partitions
+    this.#marks = marks
+    this.#snapshots = snapshots
+    this.#cuts = cuts
+    this.#highest = clock.timestamp
+  }
+
+  /** No write has been done above this timestamp. */
+  get highest(): Timestamp {
+    return this.#highest
+  }
+
+  setShape(table: TableShape): void {
+    // Of a new index the past is not known.
+    if (this.#snapshots.size > 0) this.#snapshots.dropAll()
+    this.#shapes.set(table.space, table)
+    this.#dropped.delete(table.space)
+  }
+
+  drop(space: SpaceId): void {
+    this.#shapes.delete(space)
+    this.#dropped.add(space)
+  }
+
+  isDropped(space: SpaceId): boolean {
+    return this.#dropped.size > 0 && this.#dropped.has(space)
+  }
+
+  /** The shape in force, whatever the request was validated with. */
+  shapeOf(table: TableShape): TableShape {
+    return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
+  }
+
+  /** The record as it now is, in bytes; undefined if there is no item. */
+  apply(change: ItemChange): Uint8Array | undefined {
+    const { table, key, state, next, timestamp, blind, put, json } = change
+    if (this.isDropped(table.space)) return undefined
+    const highestBefore = this.#highest
+    if (timestamp > highestBefore) this.#highest = timestamp
+    const { record } = state
+    const lsn = this.#clock.nextLsn()
+    const address = inSpace(table.space, key.bytes)
+    if (next === undefined) {
+      this.#partitions.deleted(key.hash, timestamp, lsn)
+      // No record is left that could be its mark; see below.
+      if (!blind) this.#marks.raise(address, timestamp)
+      if (record === undefined) {
+        if (change.passed === undefined) return undefined
+        // Nothing to remove; but by this readers know what they have to wait for.
+        this.#line[put](address, undefined)
+        if (put === 'put') this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: false })
+        if (this.#snapshots.size > 0) this.#remember(address, change)
+        return undefined
+      }
+    }
+    // A write that observed the item is its own read mark, until a blind one takes its place.
+    if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
+    const written = next && encodeItemRecord(next, timestamp, lsn, json)
+    this.#line[put](address, written)
+    if (put === 'put')
+      this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: written !== undefined })
+    const items = (next === undefined ? 0 : 1) - (record === undefined ? 0 : 1)
+    const bytes = (next?.itemBytes ?? 0) - (record?.itemBytes ?? 0)
+    if (items !== 0 || bytes !== 0) this.#line.addCount(table.space, items, bytes, put)
+    if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
+    if (this.#snapshots.size > 0) this.#remember(address, change)
+    return written
+  }
+
+  has(space: SpaceId, key: KeyBytes | undefined): boolean {
+    if (key === undefined) return false
+    try {
+      return this.#line.decided.get(inSpace(space, key)) !== undefined
+    } catch (error) {
+      // Of a step some changes may be put already: it must not end here. The entry follows from the item, which is sound.
+      if (error instanceof EntryDamaged) return true
+      throw error
+    }
+  }
+
+  /** For snapshots, which see what was current when they were opened. */
+  #remember(address: KeyBytes, { table, key, state, timestamp, by, passed = [], put }: ItemChange): void {
+    let old = state
+    for (const each of passed) {
+      this.#overwrite(address, old, { table, key, timestamp: each.timestamp, by: each.tx })
+      const stored = each.next && encodeItemRecord(each.next, each.timestamp, this.#clock.lsn)
+      old = itemState(stored)
+    }
+    this.#overwrite(address, old, { table, key, timestamp, by })
+    const lowest = passed[0]?.timestamp ?? timestamp
+    if (put === 'put') this.#snapshots.noteLate(lowest, this.#line.whenAllDurable())
+  }
+
+  #overwrite(
+    address: KeyBytes,
+    old: ItemState,
+    { table, key, timestamp, by }: Pick<ItemChange, 'table' | 'key' | 'timestamp'> & { by: TxId | undefined },
+  ): void {
+    const entries = (): readonly KeyBytes[] => entriesOf(table, key, old)
+    this.#snapshots.overwrite({ address, old: old.record, timestamp, by, entries })
+  }
+
+  #moveEntries(
+    table: TableShape,
+    key: ItemKey,
+    state: ItemState,
+    next: NextImage | undefined,
+    put: Put,
+  ): void {
+    const oldBytes = state.record?.itemBytes ?? 0
+    const newBytes = next?.itemBytes ?? 0
+    forEachEntry(table, key, { old: state.item(), new: next?.item }, (space, before, after) => {
+      if (before === undefined && after === undefined) return
+      if (before === after) {
+        // An index that is still being filled may not have the entry yet, and then does not count it either.
+        if (oldBytes !== newBytes && this.has(space, before))
+          this.#line.addCount(space, 0, newBytes - oldBytes, put)
+        return
+      }
+      if (this.has(space, before)) {
+        this.#line[put](inSpace(space, before as KeyBytes), undefined)
+        this.#line.addCount(space, -1, -oldBytes, put)
+      }
+      if (after !== undefined) {
+        this.#line[put](inSpace(space, after), Buffer.from(key.bytes, 'latin1'))
+        this.#line.addCount(space, 1, newBytes, put)
+      }
+    })
+  }
+}
+
+/** Where the image stands in the indexes. Nobody reads at a snapshot what expires. */
+function entriesOf({ indexes }: TableShape, key: ItemKey, state: ItemState): readonly KeyBytes[] {
+  if (indexes.length === 0) return []
+  const item = state.item()
+  return indexes.flatMap((index) => {
+    const entry = entryKey(index, item, key)
+    return entry === undefined ? [] : [inSpace(index.space, entry)]
+  })
+}

@@ -1,0 +1,94 @@
+// Brings the state of one item, with everything that transactions left on it, to the rules.
+import type { KeyBytes, Timestamp } from '../../model/brand.js'
+import type { ItemKey } from '../../model/table.js'
+import type { ItemRef } from '../../ledger/ledger.js'
+import type { ItemState } from '../../rules/item/item.js'
+import type { ContendedItem } from '../../rules/item/contended-item.js'
+import { type Line, both } from '../../line/line.js'
+import type { Partitions } from './partitions.js'
+import type { PendingItem, PendingItems } from './pending-items.js'
+import type { ReadMarks } from './read-marks.js'
+import type { OpenSnapshots } from '../snapshots/snapshots.js'
+import type { SpaceFloors } from '../snapshots/space-floors.js'
+import type { UnitLocks } from '../snapshots/unit-locks.js'
+import { itemState } from '../../line/record.js'
+import { inSpace, pendingKey } from '../../line/spaces.js'
+
+export interface LoadedItem extends ContendedItem {
+  readonly address: KeyBytes
+  readonly key: ItemKey
+  readonly state: ItemState
+  readonly pendingItem: PendingItem
+}
+
+/** What units of work leave at a node, all of it in memory. */
+export interface UnitState {
+  readonly snapshots: OpenSnapshots
+  readonly floors: SpaceFloors
+  readonly locks: UnitLocks
+}
+
+export interface TransactionState extends UnitState {
+  readonly line: Line
+  readonly pendings: PendingItems
+  readonly marks: ReadMarks
+  readonly partitions: Partitions
+}
+
+/** As decided so far. `address`: the key of the item with its space. */
+export function loadItem(
+  node: TransactionState,
+  address: KeyBytes,
+  key: ItemKey,
+  isWriter = true,
+): LoadedItem {
+  const { line, pendings, marks, partitions, floors, snapshots, locks } = node
+  const { item: pendingItem, state = itemState(line.decided.get(address)) } = pendings.with(address)
+  const { record } = state
+  const { tombstone, pending } = pendingItem
+  const written: Timestamp = record?.timestamp ?? tombstone?.timestamp ?? partitions.maxDelete(key.hash)
+  const item: { -readonly [Member in keyof LoadedItem]: LoadedItem[Member] } = {
+    address,
+    key,
+    state,
+    pendingItem,
+    pending,
+    item: state.item,
+    written,
+    writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
+    read: (isWriter ? Math.max(marks.of(address), floors.of(address)) : Infinity) as Timestamp,
+    version: record?.timestamp,
+  }
+  if (snapshots.size === 0 && locks.size === 0) return item
+  if (snapshots.size > 0) item.ordered = true
+  item.changedSince = (timestamp) => changedSince(snapshots, address, timestamp)
+  const lockedBy = locks.holder(address)
+  if (lockedBy !== undefined) item.lockedBy = lockedBy
+  return item
+}
+
+function changedSince(
+  snapshots: OpenSnapshots,
+  address: KeyBytes,
+  timestamp: Timestamp,
+): ReturnType<NonNullable<LoadedItem['changedSince']>> {
+  const last = snapshots.history.of(address).at(-1)
+  if (last !== undefined && last.until > timestamp)
+    return { at: last.until, ...(last.by !== undefined && { by: last.by }) }
+  return snapshots.isOpen(timestamp) ? 'unchanged' : 'unknown'
+}
+
+/** For a reader, who does not ask when it was read before: with that `read` nothing would be written. */
+export const loadRef = (state: TransactionState, { space, key }: ItemRef): LoadedItem =>
+  loadItem(state, inSpace(space, key.bytes), key, false)
+
+/** When everything these decisions were based upon is durable. */
+export function whenDurableAt(line: Line, items: readonly LoadedItem[]): Promise<void> | undefined {
+  let whenDurable: Promise<void> | undefined
+  for (const { address, pendingItem } of items) {
+    whenDurable = both(whenDurable, line.whenDurableAt(address))
+    if (pendingItem.pending.length > 0)
+      whenDurable = both(whenDurable, line.whenDurableAt(pendingKey(address)))
+  }
+  return whenDurable
+}
