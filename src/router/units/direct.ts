@@ -16,7 +16,7 @@ import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import type {
-  UnitAction as UnitAction,
+  UnitAction,
   DirectCommit,
   DirectGets,
   DirectItems,
