@@ -14,7 +14,8 @@
 //   run file (JSON, written after each unit) --> tables, charts, docs/performance.md
 //
 // Reads the world: it is there to measure it. May import everything; nothing imports it but the command line.
-import { Generator } from './load/generator-process.js'
+import { Generator } from '../src/bench/load/generator-process.js'
+import { TimeLeft } from '../src/bench/time-left.js'
 import type { UnitRecord } from './records.js'
 
 export interface Measurement {
@@ -123,43 +124,3 @@ const failed = (error: unknown): UnitRecord => ({
 
 const sumOf = (units: readonly Measurement[]): number =>
   units.reduce((sum, { estimateMs }) => sum + estimateMs, 0)
-
-/** What is left by the estimates, corrected by how wrong they were so far. */
-export class TimeLeft {
-  #estimatedLeftMs: number
-  #estimatedDoneMs = 0
-  #tookMs = 0
-
-  constructor(estimatedMs: number) {
-    this.#estimatedLeftMs = estimatedMs
-  }
-
-  async take<T>(estimateMs: number, work: () => Promise<T>): Promise<T> {
-    const startMs = performance.now()
-    try {
-      return await work()
-    } finally {
-      this.took(estimateMs, performance.now() - startMs)
-    }
-  }
-
-  took(estimateMs: number, tookMs: number): void {
-    this.#estimatedLeftMs -= estimateMs
-    this.#estimatedDoneMs += estimateMs
-    this.#tookMs += tookMs
-  }
-
-  get leftMs(): number {
-    // The first units say little about the others.
-    const factor = (this.#tookMs + STEADYING_MS) / (this.#estimatedDoneMs + STEADYING_MS)
-    return Math.max(0, this.#estimatedLeftMs) * factor
-  }
-
-  line(): string {
-    const seconds = Math.round(this.leftMs / 1000)
-    const minutes = Math.floor(seconds / 60)
-    return `[${String(minutes).padStart(2)}:${String(seconds % 60).padStart(2, '0')} left]`
-  }
-}
-
-const STEADYING_MS = 10_000

@@ -15,7 +15,7 @@ import { startGroup } from './groups/start.js'
 import { worstGroup } from './groups/worst.js'
 import { VARIANTS } from './groups/variants.js'
 import type { Part, Settings } from './presets.js'
-import { peerWorkloads } from './workloads.js'
+import { matches, peerWorkloads } from '../src/bench/workloads.js'
 
 /** A profile needs many samples. */
 const PROFILE_STRETCH = 3
@@ -66,10 +66,4 @@ function groupsFor(part: Part, settings: Settings): BenchGroup | readonly BenchG
     case 'growth':
       return growthGroups({ ...paper, targets: settings.growing })
   }
-}
-
-/** `TransactGetItems of 1` is that one and not `TransactGetItems of 10` too; `GetItem` is not `TransactGetItems`. */
-export function matches(name: string, wanted: string): boolean {
-  const [given, looked] = [name.toLowerCase(), wanted.toLowerCase()]
-  return given === looked || given.startsWith(`${looked} `) || given.startsWith(`${looked},`)
 }

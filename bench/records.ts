@@ -1,38 +1,10 @@
 // What a run leaves behind: one record for each unit of work, by its id, in one JSON file. Tables, charts and
 // docs/performance.md are made of it, and a run that was interrupted goes on from it.
-import type { LatencySummary } from './load/latencies.js'
+import type { LatencySummary } from '../src/bench/load/latencies.js'
+import type { Machine } from '../src/bench/machine.js'
+import type { Measured } from '../src/bench/measure.js'
 import type { SelfTimes } from './profile/self-times.js'
 import type { SimulatedResult } from './simulated/cluster.js'
-
-/** One load on one server. */
-export interface Measured {
-  /** Answers with 200 in a second. */
-  readonly perSecond: number
-  readonly answers: number
-  readonly latency: LatencySummary
-  /** Answers other than 200, by name. */
-  readonly refusals: Readonly<Record<string, number>>
-  /** Of a mix; empty for a single workload. */
-  readonly parts: readonly {
-    readonly workload: string
-    readonly answers: number
-    readonly refusals: Readonly<Record<string, number>>
-    readonly latency: LatencySummary
-  }[]
-  /** Due, and never sent: the server did not keep up with an open loop. */
-  readonly unsent: number
-  /** Of the server for a request; null where it cannot be seen. */
-  readonly cpuMicros: number | null
-  readonly writtenBytes: number | null
-  /** Absent in files of earlier versions. */
-  readonly readBytes?: number | null
-  readonly residentBytes: number | null
-  /** Of that, what is not a mapped file: LMDB maps the whole index, and those pages the system can take back. */
-  readonly ownBytes: number | null
-  /** Of the generator for a request. */
-  readonly generatorMicros: number
-  readonly lateMicrosP99: number
-}
 
 export type UnitRecord =
   | {
@@ -187,14 +159,6 @@ export type UnitRecord =
 
 export const GROWTH_AXES = ['items', 'item bytes', 'indexes', 'hot keys', 'clients'] as const
 export type GrowthAxis = (typeof GROWTH_AXES)[number]
-
-export interface Machine {
-  readonly cpu: string
-  readonly cores: number
-  readonly memoryBytes: number
-  readonly system: string
-  readonly node: string
-}
 
 export interface RunFile {
   readonly format: 'seriatim-bench-1'

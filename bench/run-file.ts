@@ -1,18 +1,6 @@
 // The file of a run: read to go on with it, written after each unit so that an interrupted run loses little.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { cpus, release, totalmem, type } from 'node:os'
-import type { Machine, RunFile } from './records.js'
-
-export function thisMachine(): Machine {
-  const all = cpus()
-  return {
-    cpu: all[0]?.model ?? 'unknown',
-    cores: all.length,
-    memoryBytes: totalmem(),
-    system: `${type()} ${release()}`,
-    node: process.version,
-  }
-}
+import type { RunFile } from './records.js'
 
 /** Undefined if there is none. */
 export function readRunFile(path: string): RunFile | undefined {

@@ -8,12 +8,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { fillPeerTables } from '../dist/bench/fill.js'
-import { Generator } from '../dist/bench/load/generator-process.js'
-import { measure } from '../dist/bench/measure.js'
-import { median } from '../dist/bench/statistics.js'
-import { memoryOf, usageOf } from '../dist/bench/targets/usage.js'
-import { peerWorkloads } from '../dist/bench/workloads.js'
+import { fillPeerTables } from '../dist/src/bench/fill.js'
+import { Generator } from '../dist/src/bench/load/generator-process.js'
+import { measure } from '../dist/src/bench/measure.js'
+import { median } from '../dist/src/bench/statistics.js'
+import { memoryOf, usageOf } from '../dist/src/bench/targets/usage.js'
+import { peerWorkloads } from '../dist/src/bench/workloads.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -32,7 +32,7 @@ const OUTPUTS = trying
     ]
 
 function bench(...more) {
-  const command = ['dist/src/cli/main.js', 'bench', ...more]
+  const command = ['dist/bench/main.js', ...more]
   const { status } = spawnSync(process.execPath, command, { stdio: ['inherit', 'ignore', 'inherit'] })
   if (status !== 0) {
     console.error('interrupted: the same command goes on with it')

@@ -24,6 +24,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   { path: 'ordered-map/lmdb/lmdb-file.ts', reason: 'looks at them before LMDB maps them' },
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
   { path: 'cli/', reason: 'an edge: the process, its arguments and files' },
+  { path: 'bench/', reason: 'measures the world' },
   { path: 'testing/read-document.ts', reason: 'reads templates and seeds for tests of users' },
   {
     path: 'store/wire-values.ts',

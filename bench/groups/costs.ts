@@ -3,13 +3,13 @@
 //   one node:    a transaction of one item
 //   four nodes:  a transaction of three items, each on a node of its own, so that it meets the whole protocol
 import { type BenchGroup, groupOf } from '../bench.js'
-import { fillItemTable } from '../fill.js'
-import type { Generator } from '../load/generator-process.js'
-import { measure } from '../measure.js'
+import { fillItemTable } from '../../src/bench/fill.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { ITEM_BYTES, ITEM_TABLE, type Operation, type Workload } from '../workloads.js'
+import { ITEM_BYTES, ITEM_TABLE, type Operation, type Workload } from '../../src/bench/workloads.js'
 import { START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface CostOptions extends Times {

@@ -1,13 +1,13 @@
 // Latency at a rate that all hold: half of what the slowest of them can, so that a fast server is not blamed for being
 // asked more.
 import { type BenchGroup, groupOf } from '../bench.js'
-import { fillPeerTables } from '../fill.js'
-import type { Generator } from '../load/generator-process.js'
-import { measure } from '../measure.js'
+import { fillPeerTables } from '../../src/bench/fill.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import { measure } from '../../src/bench/measure.js'
 import { recordsOf, type UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { isJudged, peerWorkloads, type Scale, type Workload } from '../workloads.js'
+import { isJudged, peerWorkloads, type Scale, type Workload } from '../../src/bench/workloads.js'
 import { CONNECTIONS, START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface EqualOptions extends Times {

@@ -1,11 +1,11 @@
 // What the generator itself can drive: the bare server is nearly nothing to wait for, and the generator's own processor
 // time for a request says what it could drive if nothing were.
 import { type BenchGroup, groupOf } from '../bench.js'
-import type { Generator } from '../load/generator-process.js'
-import { measure } from '../measure.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { peerWorkloads } from '../workloads.js'
+import { peerWorkloads } from '../../src/bench/workloads.js'
 
 export interface GeneratorOptions {
   readonly rounds: number

@@ -1,9 +1,9 @@
 // How time and memory grow: with the items of a table, the size of an item, the number of indexes, the heat of a few keys,
 // and the clients. Anything worse than logarithmic in the size of a table is a defect.
 import { type BenchGroup, groupOf } from '../bench.js'
-import { addItems, fillItemTable, fillPartitions } from '../fill.js'
-import type { Generator } from '../load/generator-process.js'
-import { measure } from '../measure.js'
+import { addItems, fillItemTable, fillPartitions } from '../../src/bench/fill.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import { measure } from '../../src/bench/measure.js'
 import type { GrowthAxis, UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
@@ -15,7 +15,7 @@ import {
   PARTITION_TABLE,
   QUERY_ITEMS,
   type Workload,
-} from '../workloads.js'
+} from '../../src/bench/workloads.js'
 import type { Times } from './variants.js'
 
 export interface GrowthOptions extends Times {

@@ -1,10 +1,10 @@
 // Whether latency stays while the rate rises: one node on disk, an open loop at a tenth and at half of what it holds. What it
 // holds is looked at in each round anew: on a machine that others use, it is not the same for long.
 import { type BenchGroup, groupOf } from '../bench.js'
-import { fillPeerTables } from '../fill.js'
+import { fillPeerTables } from '../../src/bench/fill.js'
 import { recordsOf, type UnitRecord } from '../records.js'
 import { startTarget } from '../targets/target.js'
-import { isJudged, peerWorkloads, type Scale } from '../workloads.js'
+import { isJudged, peerWorkloads, type Scale } from '../../src/bench/workloads.js'
 import {
   closeVariants,
   measureAtRate,

@@ -5,9 +5,15 @@
 //   §5.3  one operation, plain and as a transaction
 //   §5.4  cancellations of workloads A, B and C; one item of each transaction is one of a few hot ones
 import { type BenchGroup, groupOf } from '../bench.js'
-import type { LoadJob } from '../load/load.js'
+import type { LoadJob } from '../../src/bench/load/load.js'
 import { recordsOf, type UnitRecord } from '../records.js'
-import { ITEM_BYTES, ITEM_TABLE, type KeyRange, type Operation, type Workload } from '../workloads.js'
+import {
+  ITEM_BYTES,
+  ITEM_TABLE,
+  type KeyRange,
+  type Operation,
+  type Workload,
+} from '../../src/bench/workloads.js'
 import {
   closeVariants,
   measureAtRate,

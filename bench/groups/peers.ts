@@ -1,14 +1,21 @@
 // Seriatim beside its peers: all servers run and are filled first, then each round asks each of them each workload,
 // one after another, so that whatever else the machine does meets all of them.
 import { type BenchGroup, groupOf, type Measurement } from '../bench.js'
-import { dropTables, fillPeerTables } from '../fill.js'
-import type { Generator } from '../load/generator-process.js'
-import { measure } from '../measure.js'
+import { dropTables, fillPeerTables } from '../../src/bench/fill.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import type { BesideClients } from '../presets.js'
 import type { TargetName } from '../targets/commands.js'
-import { endpointTarget, startTarget, type Target } from '../targets/target.js'
-import { ITEM_TABLE, PARTITION_TABLE, type Scale, type Workload, isJudged } from '../workloads.js'
+import { endpointServer } from '../../src/bench/targets/server.js'
+import { startTarget, type Target } from '../targets/target.js'
+import {
+  ITEM_TABLE,
+  PARTITION_TABLE,
+  type Scale,
+  type Workload,
+  isJudged,
+} from '../../src/bench/workloads.js'
 
 export interface PeerOptions {
   readonly targets: readonly TargetName[]
@@ -99,7 +106,7 @@ async function openPeers({ targets, endpoint, scale }: PeerOptions, generator: G
     }
     if (endpoint !== undefined) {
       await fillPeerTables(endpoint, scale)
-      running.set('endpoint', endpointTarget(endpoint))
+      running.set('endpoint', endpointServer(endpoint))
     }
     return peers
   } catch (error) {

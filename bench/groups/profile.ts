@@ -1,12 +1,12 @@
 // Where the server's time goes, operation by operation: one node on disk under 64 clients, with a processor profile of its
 // main thread from the end of the warm-up on.
 import { type BenchGroup, groupOf } from '../bench.js'
-import { fillPeerTables } from '../fill.js'
-import type { Generator } from '../load/generator-process.js'
-import { measure } from '../measure.js'
+import { fillPeerTables } from '../../src/bench/fill.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { isJudged, peerWorkloads, type Scale, type Workload } from '../workloads.js'
+import { isJudged, peerWorkloads, type Scale, type Workload } from '../../src/bench/workloads.js'
 import { CONNECTIONS, START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface ProfileOptions extends Times {

@@ -1,13 +1,13 @@
 // The server that the paper's experiments run on: four nodes, so that transactions meet the whole protocol, on disk; with
 // all of section 4, and with the protocol of section 3 alone.
-import { fillItemTable } from '../fill.js'
-import type { Generator } from '../load/generator-process.js'
-import type { LoadJob } from '../load/load.js'
-import { measure } from '../measure.js'
-import type { Measured } from '../records.js'
+import { fillItemTable } from '../../src/bench/fill.js'
+import type { Generator } from '../../src/bench/load/generator-process.js'
+import type { LoadJob } from '../../src/bench/load/load.js'
+import { measure } from '../../src/bench/measure.js'
+import type { Measured } from '../../src/bench/measure.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { ITEM_BYTES, ITEM_TABLE } from '../workloads.js'
+import { ITEM_BYTES, ITEM_TABLE } from '../../src/bench/workloads.js'
 
 export interface Variant {
   readonly name: string

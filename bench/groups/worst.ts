@@ -1,7 +1,7 @@
 // The dearest requests, one at a time against a quiet server on disk: how long each holds its main thread.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BenchGroup, groupOf } from '../bench.js'
-import { UNSIGNED_HEADERS } from '../load/request-bytes.js'
+import { UNSIGNED_HEADERS } from '../../src/bench/load/request-bytes.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
 import { WORST_REQUESTS, type WorstRequest, worstTables } from '../worst/requests.js'

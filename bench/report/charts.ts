@@ -1,6 +1,6 @@
 // The figures: what each of them shows, as plain data. Drawing is chart-svg.ts.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
-import { groupBy, median } from '../statistics.js'
+import { groupBy, median } from '../../src/bench/statistics.js'
 import { conflictsOf } from './findings.js'
 import { peerRows, titleOf } from './peer-tables.js'
 

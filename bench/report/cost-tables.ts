@@ -1,7 +1,7 @@
 // What a transaction costs beside a single operation.
 import { recordsOf, type UnitRecord } from '../records.js'
-import { groupBy, median } from '../statistics.js'
-import { fixed, type ReportTable, whole } from './table.js'
+import { groupBy, median } from '../../src/bench/statistics.js'
+import { fixed, type ReportTable, whole } from '../../src/bench/table.js'
 
 export function costTables(records: Readonly<Record<string, UnitRecord>>): readonly ReportTable[] {
   const all = recordsOf(records, 'cost')

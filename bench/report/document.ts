@@ -2,7 +2,7 @@
 // for them. A line `{{name}}` or `{{name argument}}` asks.
 import type { RunFile } from '../records.js'
 import { recordsOf } from '../records.js'
-import { groupBy } from '../statistics.js'
+import { groupBy } from '../../src/bench/statistics.js'
 import { chartsOf } from './charts.js'
 import { costTables } from './cost-tables.js'
 import { EXPERIMENTS, findingsTable } from './findings.js'
@@ -23,7 +23,7 @@ import {
 import { equalTables, peerRows, peerTables, ratesTable, titleOf } from './peer-tables.js'
 import { functionLines, profileTables } from './profile-tables.js'
 import { generatorLines } from './report.js'
-import { fixed, markdownLines, megabytes, type ReportTable, whole } from './table.js'
+import { fixed, markdownLines, megabytes, type ReportTable, whole } from '../../src/bench/table.js'
 import { timingTable } from './timing-table.js'
 
 type Asked = (run: RunFile, argument: string) => readonly string[]

@@ -1,8 +1,8 @@
 // What the paper says of each experiment, beside what a run gave for the same: a number, and whether it lies where the
 // paper's words put it. The words are the paper's; the bounds are how we read them.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
-import { median } from '../statistics.js'
-import { fixed, percent, type ReportTable } from './table.js'
+import { median } from '../../src/bench/statistics.js'
+import { fixed, percent, type ReportTable } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 type Latency = { readonly p50Micros: number; readonly p99Micros: number }

@@ -1,7 +1,7 @@
 // Latency at a tenth and at half of the peak rate, on one node.
 import { recordsOf, type UnitRecord } from '../records.js'
-import { groupBy, median } from '../statistics.js'
-import { fixed, type ReportTable, whole } from './table.js'
+import { groupBy, median } from '../../src/bench/statistics.js'
+import { fixed, type ReportTable, whole } from '../../src/bench/table.js'
 
 export function halfTables(records: Readonly<Record<string, UnitRecord>>): readonly ReportTable[] {
   const all = recordsOf(records, 'half')

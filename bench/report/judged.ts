@@ -1,10 +1,10 @@
 // The lines that the store is judged by: what is wanted of each, what a run gave, and whether that is enough. Ratios of
 // medians within the run; a line whose figures the run does not have is not measured, and not met.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
-import { groupBy, median } from '../statistics.js'
-import { JUDGED_WORKLOADS, type JudgedWorkload } from '../workloads.js'
+import { groupBy, median } from '../../src/bench/statistics.js'
+import { JUDGED_WORKLOADS, type JudgedWorkload } from '../../src/bench/workloads.js'
 import { peerRows, rateRatio, titleOf } from './peer-tables.js'
-import { fixed, type ReportTable } from './table.js'
+import { fixed, type ReportTable } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 

@@ -1,9 +1,10 @@
 // Start-up, the durable ceiling, growth, and the experiments of the paper.
-import { GROWTH_AXES, type Measured, recordsOf, type UnitRecord } from '../records.js'
-import { groupBy, median, spreadOf } from '../statistics.js'
+import type { Measured } from '../../src/bench/measure.js'
+import { GROWTH_AXES, recordsOf, type UnitRecord } from '../records.js'
+import { groupBy, median, spreadOf } from '../../src/bench/statistics.js'
 import { conflictsOf } from './findings.js'
 import { titleOf } from './peer-tables.js'
-import { fixed, megabytes, millis, percent, type ReportTable, whole } from './table.js'
+import { fixed, megabytes, millis, percent, type ReportTable, whole } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 

@@ -1,8 +1,8 @@
 // Seriatim beside its peers: medians of the rounds, and how far the rounds lie apart.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
-import { groupBy, type Spread, spreadOf } from '../statistics.js'
+import { groupBy, type Spread, spreadOf } from '../../src/bench/statistics.js'
 import { TARGET_TITLES } from '../targets/commands.js'
-import { fixed, megabytes, percent, type ReportTable, whole } from './table.js'
+import { fixed, megabytes, percent, type ReportTable, whole } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 

@@ -1,7 +1,7 @@
 // Where the time of the server's main thread goes, by operation.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { profileHeading } from './judged.js'
-import { fixed, markdownLines, percent, type ReportTable } from './table.js'
+import { fixed, markdownLines, percent, type ReportTable } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 

@@ -1,6 +1,6 @@
 // A run's records as lines for a terminal.
 import { recordsOf, type UnitRecord } from '../records.js'
-import { median } from '../statistics.js'
+import { median } from '../../src/bench/statistics.js'
 import {
   appendTables,
   contentionTables,
@@ -17,7 +17,7 @@ import { halfTables } from './half-tables.js'
 import { judgedLines, judgedTable } from './judged.js'
 import { equalTables, peerTables } from './peer-tables.js'
 import { profileTables } from './profile-tables.js'
-import { terminalLines, whole } from './table.js'
+import { terminalLines, whole } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 

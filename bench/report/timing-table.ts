@@ -2,8 +2,8 @@
 import { FLEET } from '../groups/simulated.js'
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { REGION } from '../simulated/timing.js'
-import { median } from '../statistics.js'
-import { fixed, percent, type ReportTable, whole } from './table.js'
+import { median } from '../../src/bench/statistics.js'
+import { fixed, percent, type ReportTable, whole } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 

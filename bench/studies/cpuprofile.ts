@@ -4,7 +4,7 @@
 //   node dist/bench/studies/cpuprofile.js profiles/*.cpuprofile
 import { readFileSync } from 'node:fs'
 import { type CpuProfile, type FunctionTime, selfTimes } from '../profile/self-times.js'
-import { percent, terminalLines } from '../report/table.js'
+import { percent, terminalLines } from '../../src/bench/table.js'
 
 const paths = process.argv.slice(2)
 if (paths.length === 0) throw new Error('which .cpuprofile?')

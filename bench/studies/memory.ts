@@ -2,7 +2,7 @@
 //
 //   node dist/bench/studies/memory.js [--items 100000] [--clients 16] [--rounds 3]
 import { parseArgs } from 'node:util'
-import { post } from '../targets/post.js'
+import { post } from '../../src/bench/targets/post.js'
 import { startTarget } from '../targets/target.js'
 
 const { values } = parseArgs({

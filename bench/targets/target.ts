@@ -1,43 +1,12 @@
-// A server that is measured: one of ours, a peer or a bare server, each in a process of its own, or an endpoint that
-// somebody else has started.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// A server of the comparison: one of ours, a peer or a bare server.
+import { type MeasuredServer, type Missing, startServer } from '../../src/bench/targets/server.js'
 import type { Spent } from '../profile/profiled.js'
 import type { SelfTimes } from '../profile/self-times.js'
-import {
-  type Command,
-  commandOf,
-  type Missing,
-  profiledCommand,
-  TARGET_TITLES,
-  type TargetName,
-} from './commands.js'
-import { post } from './post.js'
-import { filesIn, settledFolder } from './folder.js'
-import { type Memory, memoryOf, type Usage, usageOf } from './usage.js'
+import { commandOf, profiledCommand, TARGET_TITLES, type TargetName } from './commands.js'
 
-export interface Target {
-  readonly name: string
-  readonly title: string
-  readonly endpoint: string
-  /** From the start of its process to its first answer; undefined for an endpoint that was there. */
-  readonly startMs?: number
-  memory(): Memory | undefined
-  usage(): Usage | undefined
-  /** All files of its folder. */
-  folderBytes(): number
-  /** Until what it has written is on the disk, and the system's cache holds its files. */
-  settle(): Promise<void>
-  /** Kills it and starts it again on what is in its folder; the milliseconds to its first answer. */
-  restart(): Promise<number>
+export interface Target extends MeasuredServer {
   /** Of a server that was started to be profiled: from one call to the next. */
   readonly profiler?: ServerProfiler
-  /** Kills it and removes its folder. */
-  stop(): Promise<void>
 }
 
 export interface ServerProfiler {
@@ -54,142 +23,26 @@ export interface StartOptions {
   readonly profiled?: true
 }
 
-const START_MS_MAX = 30_000
-const LOOK_AGAIN_MS = 2
-
 export async function startTarget(
   name: TargetName,
   { extra = [], profiled }: StartOptions = {},
 ): Promise<Target | Missing> {
-  const folder = mkdtempSync(join(tmpdir(), 'seriatim-bench-'))
-  const port = await freePort()
-  const plain = commandOf(name, { port, folder }, extra)
-  const command = profiled === true && !('missing' in plain) ? profiledCommand(plain) : plain
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  if ('missing' in command) {
-    remove()
-    return command
-  }
-  let child = spawnCommand(command)
-  // Should this process end without stopping it.
-  const killNow = (): void => {
-    child.kill('SIGKILL')
-    remove()
-  }
-  process.once('exit', killNow)
-  const stop = async (): Promise<void> => {
-    process.off('exit', killNow)
-    await kill(child)
-    remove()
-  }
-  const endpoint = `http://127.0.0.1:${port}`
-  let startMs: number
-  try {
-    startMs = await untilAnswer(child, command, endpoint)
-  } catch (error) {
-    await stop()
-    return { missing: `${TARGET_TITLES[name]} does not start: ${(error as Error).message}` }
-  }
-  const pid = (): number => child.pid as number
-  return {
+  const server = await startServer({
     name,
     title: TARGET_TITLES[name],
-    endpoint,
-    startMs,
-    memory: () => memoryOf(pid()),
-    usage: () => usageOf(pid()),
-    folderBytes: () => bytesIn(folder),
-    settle: () => settledFolder(folder),
-    async restart() {
-      await kill(child)
-      child = spawnCommand(command)
-      return untilAnswer(child, command, endpoint)
+    commandAt(place) {
+      const command = commandOf(name, place, extra)
+      return profiled === true && !('missing' in command) ? profiledCommand(command) : command
     },
-    ...(profiled === true && { profiler: profilerOf(() => child) }),
-    stop,
-  }
-}
-
-const spawnCommand = ({ program, args, cwd, channel }: Command): ChildProcess =>
-  spawn(program, args, {
-    stdio: channel === true ? ['ignore', 'ignore', 'ignore', 'ipc'] : 'ignore',
-    cwd,
   })
+  return profiled === true && !('missing' in server) ? { ...server, profiler: profilerOf(server) } : server
+}
 
-function profilerOf(child: () => ChildProcess): ServerProfiler {
-  const ask = async (word: 'begin' | 'end' | 'watch' | 'spent'): Promise<unknown> => {
-    const answered = once(child(), 'message')
-    child().send(word)
-    const [answer] = (await answered) as [{ readonly error?: string }]
-    if (answer.error !== undefined) throw new Error(answer.error)
-    return answer
-  }
+function profilerOf(server: MeasuredServer): ServerProfiler {
   return {
-    begin: async () => void (await ask('begin')),
-    end: async () => (await ask('end')) as SelfTimes,
-    watch: async () => void (await ask('watch')),
-    spent: async () => (await ask('spent')) as Spent,
+    begin: async () => void (await server.ask('begin')),
+    end: async () => (await server.ask('end')) as SelfTimes,
+    watch: async () => void (await server.ask('watch')),
+    spent: async () => (await server.ask('spent')) as Spent,
   }
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
-  const exited = once(child, 'exit')
-  child.kill('SIGKILL')
-  await exited
-}
-
-const bytesIn = (folder: string): number =>
-  filesIn(folder).reduce((sum, file) => sum + blocksOf(file) * BLOCK_BYTES, 0)
-
-/** What a file takes of the disk, which for one with holes is less than its length. */
-const BLOCK_BYTES = 512
-function blocksOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.blocks ?? 0
-}
-
-/** What somebody else has started is left as it is, and only seen from outside. */
-export function endpointTarget(endpoint: string): Target {
-  return {
-    name: 'endpoint',
-    title: endpoint,
-    endpoint,
-    memory: () => undefined,
-    usage: () => undefined,
-    folderBytes: () => 0,
-    settle: () => Promise.resolve(),
-    restart: () => Promise.reject(new Error('not started here')),
-    stop: () => Promise.resolve(),
-  }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
-
-/** The milliseconds until then. */
-async function untilAnswer(child: ChildProcess, { program }: Command, endpoint: string): Promise<number> {
-  const startedAt = performance.now()
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) => reject(new Error(`${program}: ${error.message}`)))
-    child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)))
-  })
-  failed.catch(() => undefined)
-  const deadline = performance.now() + START_MS_MAX
-  while (performance.now() < deadline) {
-    const answered = post(endpoint, 'ListTables', {}).then(
-      () => true,
-      () => false,
-    )
-    if (await Promise.race([answered, failed])) return performance.now() - startedAt
-    const later = new Promise<void>((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
-    await Promise.race([later, failed])
-  }
-  throw new Error(`no answer within ${START_MS_MAX} ms`)
 }

@@ -37,7 +37,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
   [
     'bench',
-    { summary: 'measure this store and its peers on this machine', load: () => import('./bench.js') },
+    { summary: 'measure this store, or any endpoint, on this machine', load: () => import('./bench.js') },
   ],
 ])
 

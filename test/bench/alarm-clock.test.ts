@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { after, test } from 'node:test'
-import { AlarmClock, monotonicMicros } from '../../bench/load/alarm-clock.js'
+import { AlarmClock, monotonicMicros } from '../../src/bench/load/alarm-clock.js'
 
 // The alarm keeps no process alive: the generator's connections do.
 const alive = setInterval(() => undefined, 1000)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Answer, AnswerReader, refusalName } from '../../bench/load/answer-reader.js'
+import { type Answer, AnswerReader, refusalName } from '../../src/bench/load/answer-reader.js'
 
 const answer = (status: string, body: string, name = 'Content-Length'): Buffer =>
   Buffer.from(`HTTP/1.1 ${status}\r\nDate: today\r\n${name}: ${Buffer.byteLength(body)}\r\n\r\n${body}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Arrivals, OpenLoop } from '../../bench/load/arrivals.js'
+import { Arrivals, OpenLoop } from '../../src/bench/load/arrivals.js'
 import { Random } from '../../src/runtime/seeded-random.js'
 
 test('even arrivals are a rate apart, from the start on', () => {

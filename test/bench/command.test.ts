@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type BenchGroup, runGroups, TimeLeft } from '../../bench/bench.js'
-import { matches, planOf } from '../../bench/plan.js'
+import { type BenchGroup, runGroups } from '../../bench/bench.js'
+import { TimeLeft } from '../../src/bench/time-left.js'
+import { planOf } from '../../bench/plan.js'
+import { matches } from '../../src/bench/workloads.js'
 import { PRESETS } from '../../bench/presets.js'
 import type { UnitRecord } from '../../bench/records.js'
-import { benchCommandOf } from '../../src/cli/bench.js'
+import { benchCommandOf } from '../../bench/command.js'
 
 test('without options the quick preset is run', () => {
   assert.deepEqual(benchCommandOf([]).settings, PRESETS.quick)

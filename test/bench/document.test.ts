@@ -8,7 +8,7 @@ import { fillTemplate } from '../../bench/report/document.js'
 import { processorFit } from '../../bench/report/timing-table.js'
 import { peerRows } from '../../bench/report/peer-tables.js'
 import { reportLines } from '../../bench/report/report.js'
-import { markdownLines, terminalLines } from '../../bench/report/table.js'
+import { markdownLines, terminalLines } from '../../src/bench/table.js'
 import { measured, peer, runOf } from './records.js'
 
 const RUN = runOf(

@@ -10,10 +10,10 @@ import { plainGroup } from '../../bench/groups/paper.js'
 import { profileGroup } from '../../bench/groups/profile.js'
 import { startGroup } from '../../bench/groups/start.js'
 import { SECTION_3, SECTION_4 } from '../../bench/groups/variants.js'
-import { peerWorkloads } from '../../bench/workloads.js'
-import { fillItemTable } from '../../bench/fill.js'
+import { peerWorkloads } from '../../src/bench/workloads.js'
+import { fillItemTable } from '../../src/bench/fill.js'
 import { startTarget } from '../../bench/targets/target.js'
-import { post } from '../../bench/targets/post.js'
+import { post } from '../../src/bench/targets/post.js'
 
 const SCALE = { items: 300, partitions: 5 }
 const SHORT = { rounds: 1, warmupMs: 20, firstWarmupMs: 20, durationMs: 60 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Latencies } from '../../bench/load/latencies.js'
-import { median, spreadOf } from '../../bench/statistics.js'
+import { Latencies } from '../../src/bench/load/latencies.js'
+import { median, spreadOf } from '../../src/bench/statistics.js'
 
 const RELATIVE_ERROR = 0.001
 

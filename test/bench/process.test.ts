@@ -9,16 +9,16 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RunFile } from '../../bench/records.js'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../bench/main.js', import.meta.url))
 
 const bench = (...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> =>
-  promisify(execFile)(process.execPath, [MAIN, 'bench', ...args])
+  promisify(execFile)(process.execPath, [MAIN, ...args])
 
 /** As docs/performance.md has it, but shorter. */
 const PUTS =
   '--part peers --target bare,seriatim-disk --operation PutItem --rounds 1 --seconds 0.1 --items 200'
 
-test('seriatim bench measures, keeps what it measured, shows it again and draws it', async () => {
+test('npm run bench measures, keeps what it measured, shows it again and draws it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'seriatim-bench-test-'))
   const file = join(folder, 'run.json')
   try {
@@ -53,6 +53,6 @@ test('seriatim bench measures, keeps what it measured, shows it again and draws 
   }
 })
 
-test('seriatim bench says what is wrong with its arguments, and ends with 2', async () => {
+test('npm run bench says what is wrong with its arguments, and ends with 2', async () => {
   await assert.rejects(bench('--target', 'oracle'), { code: 2, stderr: /--target knows bare/ })
 })

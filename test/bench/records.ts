@@ -1,6 +1,7 @@
 // Records of a run that never was, for tests of what is made of them.
-import type { LatencySummary } from '../../bench/load/latencies.js'
-import type { Measured, RunFile, UnitRecord } from '../../bench/records.js'
+import type { Measured } from '../../src/bench/measure.js'
+import type { LatencySummary } from '../../src/bench/load/latencies.js'
+import type { RunFile, UnitRecord } from '../../bench/records.js'
 
 export const latency = (p50Micros: number, p99Micros = 5 * p50Micros): LatencySummary => ({
   count: 100,

@@ -1,10 +1,10 @@
 // A short load on a real store, over a real socket, from the generator's own process.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fillPeerTables } from '../../bench/fill.js'
-import { Generator } from '../../bench/load/generator-process.js'
-import type { LoadJob, LoadResult } from '../../bench/load/load.js'
-import { peerWorkloads } from '../../bench/workloads.js'
+import { fillPeerTables } from '../../src/bench/fill.js'
+import { Generator } from '../../src/bench/load/generator-process.js'
+import type { LoadJob, LoadResult } from '../../src/bench/load/load.js'
+import { peerWorkloads } from '../../src/bench/workloads.js'
 import { open, type Store } from '../../src/store/store.js'
 
 const SCALE = { items: 300, partitions: 5 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import { help as comparison } from '../../bench/command.js'
 import { help as bench } from '../../src/cli/bench.js'
 import { help as demo } from '../../src/cli/demo.js'
 import { help as health } from '../../src/cli/health.js'
@@ -24,6 +25,7 @@ const COMMAND_LINE = 'reference/command-line.md'
 const SIMULATION = 'explanation/simulation.md'
 const OPTIONS = [
   ...Object.entries(HELP).map(([command, help]) => [COMMAND_LINE, `seriatim ${command}`, help] as const),
+  [COMMAND_LINE, 'npm run bench', comparison] as const,
   [SIMULATION, 'Options of npm run sim', simulation] as const,
   [SIMULATION, 'Options of npm run sim -- locks', simulatedLocks] as const,
 ]

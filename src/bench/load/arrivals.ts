@@ -9,7 +9,7 @@
 //   answered(lane, now): the lane is free
 //
 // Pure: the clock is whatever the caller says it is.
-import type { Random } from '../../src/runtime/seeded-random.js'
+import type { Random } from '../../runtime/seeded-random.js'
 
 export type Spacing = 'even' | 'poisson'
 

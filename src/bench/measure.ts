@@ -1,13 +1,43 @@
 // One load on one server, with what the server used for it.
 import type { Generator } from './load/generator-process.js'
+import type { LatencySummary } from './load/latencies.js'
 import type { LoadJob } from './load/load.js'
-import type { Measured } from './records.js'
-import type { Target } from './targets/target.js'
+import type { MeasuredServer } from './targets/server.js'
 import type { Usage } from './targets/usage.js'
+
+/** One load on one server. */
+export interface Measured {
+  /** Answers with 200 in a second. */
+  readonly perSecond: number
+  readonly answers: number
+  readonly latency: LatencySummary
+  /** Answers other than 200, by name. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** Of a mix; empty for a single workload. */
+  readonly parts: readonly {
+    readonly workload: string
+    readonly answers: number
+    readonly refusals: Readonly<Record<string, number>>
+    readonly latency: LatencySummary
+  }[]
+  /** Due, and never sent: the server did not keep up with an open loop. */
+  readonly unsent: number
+  /** Of the server for a request; null where it cannot be seen. */
+  readonly cpuMicros: number | null
+  readonly writtenBytes: number | null
+  /** Absent in files of earlier versions. */
+  readonly readBytes?: number | null
+  readonly residentBytes: number | null
+  /** Of that, what is not a mapped file: LMDB maps the whole index, and those pages the system can take back. */
+  readonly ownBytes: number | null
+  /** Of the generator for a request. */
+  readonly generatorMicros: number
+  readonly lateMicrosP99: number
+}
 
 export async function measure(
   generator: Generator,
-  target: Target,
+  target: MeasuredServer,
   job: Omit<LoadJob, 'endpoint'>,
   onMeasuring: () => void = () => undefined,
 ): Promise<Measured> {

@@ -7,7 +7,7 @@
 //   |-- warm-up, not counted --|-- measured --|-- answers to what was sent or due by then --|
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { Random } from '../../src/runtime/seeded-random.js'
+import { Random } from '../../runtime/seeded-random.js'
 import type { Workload } from '../workloads.js'
 import { AlarmClock, monotonicMicros as nowMicros } from './alarm-clock.js'
 import { AnswerReader, refusalName } from './answer-reader.js'

@@ -109,6 +109,12 @@ export function peerWorkloads({ items, partitions, itemBytes = ITEM_BYTES }: Sca
   ]
 }
 
+/** `TransactGetItems of 1` is that one and not `TransactGetItems of 10` too; `GetItem` is not `TransactGetItems`. */
+export function matches(name: string, wanted: string): boolean {
+  const [given, looked] = [name.toLowerCase(), wanted.toLowerCase()]
+  return given === looked || given.startsWith(`${looked} `) || given.startsWith(`${looked},`)
+}
+
 export function plainItem(key: string, itemBytes: number, indexKeys: readonly string[] = []): object {
   const indexed = Object.fromEntries(indexKeys.map((value, at) => [indexAttribute(at), { S: value }]))
   return { id: { S: key }, ...indexed, data: { S: 'x'.repeat(itemBytes - KEY_BYTES - NAME_BYTES) } }

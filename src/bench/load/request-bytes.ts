@@ -1,7 +1,7 @@
 // A request whose keys are drawn anew each time it is sent. A connection has one of its own for each workload, and may
 // change it as soon as its last answer is there: by then the kernel has the bytes.
-import type { Random } from '../../src/runtime/seeded-random.js'
-import { itemKey } from '../../src/model/key-bytes.js'
+import type { Random } from '../../runtime/seeded-random.js'
+import { itemKey } from '../../model/key-bytes.js'
 import {
   KEY_DIGITS,
   KEY_PLACEHOLDER,
