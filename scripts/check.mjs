@@ -19,6 +19,7 @@ const QUICK = [
   ['a short simulation, and a few mutants', node('sim.mjs', '--short')],
 ]
 const LONG = [
+  ['the reference of the API is up to date', node('api-reference.mjs', '--check')],
   ['simulation of the store, and its mutants', node('sim.mjs')],
   [
     'simulation of units of work on any endpoint',

@@ -20,14 +20,14 @@ export class RunOver extends Error {
 }
 
 /**
- * The data folder cannot be used as it is: another process has it, a part is missing, it is not a data folder. The message
- * says what to do, and nothing was changed.
+ * The data folder cannot be used as it is: another process has it open, a part is missing, or it is not a data folder.
+ * Nothing was changed, and the message says what to do.
  *
  * @example
- *   const store = await open({ path }).catch((error) => {
- *     if (error instanceof FolderRefused) console.error(error.message)
- *     throw error
- *   })
+ *   await using first = await open({ path })
+ *   const error: unknown = await open({ path }).catch((caught: unknown) => caught)
+ *   if (error instanceof FolderRefused) console.log('in use by another process or store')
+ *   console.log(error instanceof FolderRefused) // true
  */
 export class FolderRefused extends Error {
   override readonly name = 'FolderRefused'

@@ -34,6 +34,7 @@ const PREFIX_BY_NAME = {
   UnitExpiredException: SERIATIM,
 } as const
 
+/** The names of errors on the wire: DynamoDB's, and three of Seriatim's own operations. docs/reference/errors.md lists them. */
 export type DynamoErrorName = keyof typeof PREFIX_BY_NAME
 
 /** Messages repeat what a client has sent, as DynamoDB's do; of megabytes the beginning will do. */
@@ -53,8 +54,16 @@ export class ItemText {
   }
 }
 
-/** An answer other than success, with DynamoDB's name, message and HTTP status. */
+/**
+ * A refused request, with the name, message and HTTP status that DynamoDB would answer with.
+ *
+ * @example
+ *   const key = { id: { S: 'b1' } }
+ *   const error: unknown = await store.call('GetItem', { TableName: 'Nope', Key: key }).catch((caught: unknown) => caught)
+ *   if (error instanceof DynamoError) console.log(error.name, error.status) // ResourceNotFoundException 400
+ */
 export class DynamoError extends Error {
+  /** DynamoDB's name of the error. */
   override readonly name: DynamoErrorName
   readonly #members: Readonly<Record<string, unknown>>
 
@@ -69,11 +78,12 @@ export class DynamoError extends Error {
     return parsed(this.#members) as Readonly<Record<string, unknown>>
   }
 
+  /** The HTTP status: 500 for `InternalServerError`, 400 for all others. */
   get status(): number {
     return this.name === 'InternalServerError' ? 500 : 400
   }
 
-  /** The JSON body of the HTTP answer. AWS spells the member "Message" for the errors of its service framework. */
+  /** The JSON body of the HTTP answer. The message is in `Message` for errors of AWS's service framework, else in `message`. */
   toBody(): string {
     const prefix = PREFIX_BY_NAME[this.name]
     const messageMember =

@@ -4,6 +4,7 @@
 // Items are plain objects as JSON.parse makes them. A name such as `__proto__` or `constructor` is an ordinary
 // attribute: read items only through `attribute`, and build them only through `setAttribute`.
 
+/** An attribute value in the form of the wire: numbers as decimal text, binaries as base64. */
 export type AttributeValue =
   | { readonly S: string }
   /** Canonical decimal text, see number.ts. */
@@ -21,7 +22,7 @@ export type AttributeValue =
 export type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'SS' | 'NS' | 'BS' | 'L' | 'M'
 export type KeyAttributeType = 'S' | 'N' | 'B'
 
-/** An item, or the value of a map: attribute names to values. Every value in it has been validated. */
+/** An item, or the value of a map: attribute values by name. Every value in it has been validated. */
 export interface Item {
   readonly [name: string]: AttributeValue
 }

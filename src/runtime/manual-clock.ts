@@ -1,20 +1,21 @@
 // A clock that stands still until it is told to move.
 import type { Clock } from './runtime.js'
 
+/** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
-  /** Moves the clock on and fires the timers that are due, each at its own time, in order. */
+  /** Moves the clock forward, in milliseconds, and fires the timers that become due, in order and each at its own time. */
   advance(ms: number): void
-  /** Sets the clock as an operator would, forward or back; timers keep their distance. */
+  /** Sets the wall clock forward or back, in milliseconds, as an operator would. Timers keep their remaining time. */
   jump(ms: number): void
 }
 
 /**
- * A clock for tests.
+ * A clock for tests. It begins at `startMs`, in milliseconds since 1970.
  *
  * @example
- * const clock = manualClock(Date.parse('2030-01-01'))
- * clock.timer(50, () => console.log('fired'))
- * clock.advance(50) // fired
+ *   const clock = manualClock(Date.parse('2030-01-01'))
+ *   clock.timer(50, () => console.log('fired')) // fired
+ *   clock.advance(50)
  */
 export function manualClock(startMs: number): ManualClock {
   let nowMs = startMs

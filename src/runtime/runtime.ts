@@ -1,14 +1,15 @@
 // The world as the store sees it. Nothing outside this folder, the file layer and the edges (server, cli) reads a
 // clock, a random source or a timer: a test or a simulation that passes its own Runtime decides all of them.
 
+/** Time and timers, as the store sees them. */
 export interface Clock {
-  /** Wall clock in microseconds since the epoch. May jump; users order events by a hybrid clock on top of it. */
+  /** The wall clock, in microseconds since 1970. It may jump: a hybrid clock on top of it orders events. */
   nowMicros(): number
-  /** Calls back once after that many milliseconds of this clock; the result cancels it. */
+  /** Calls back once, after so many milliseconds of this clock. The result is a function that cancels it. */
   timer(delayMs: number, callback: () => void): () => void
-  /** Microseconds since some moment: never set, never going back; may stand still while the machine sleeps. */
+  /** Microseconds since an unspecified moment. It never goes back, and may stand still while the machine sleeps. */
   monotonicMicros?(): number
-  /** A timer for which somebody waits: it keeps the process alive. Where absent, `timer` will do. */
+  /** Like `timer`, but it keeps the process alive. `timer` is used if this is absent. */
   awaitedTimer?(delayMs: number, callback: () => void): () => void
 }
 
@@ -18,7 +19,9 @@ export interface Clock {
  */
 export const steadyMicros = (clock: Clock): number => clock.monotonicMicros?.() ?? clock.nowMicros()
 
+/** Clock, randomness and scheduling: a test or a simulation passes its own. */
 export interface Runtime {
+  /** Time and timers. */
   readonly clock: Clock
   /** Unpredictable bytes for request ids, transaction ids and jitter. */
   randomBytes(count: number): Uint8Array

@@ -23,39 +23,43 @@ import type { ServedConnection, ServerState } from './dispatch/server-state.js'
 import { TlsDoor, type TlsOptions } from './connection/tls-listener.js'
 import { ConnectionHeaders } from './http/write-answer.js'
 
+/** Where and how a store is served over HTTP. */
 export interface ListenOptions {
-  /** `127.0.0.1` by default. Anything but loopback needs `auth`, or `noAuth`. */
+  /** The address to listen on; `127.0.0.1` by default. Any other than loopback needs `auth` or `noAuth`. */
   readonly host?: string | undefined
-  /** 8000 by default; 0 lets the system choose. */
+  /** The port; 8000 by default, 0 for a free one. */
   readonly port?: number | undefined
-  /** Serve HTTPS, with this certificate. */
+  /** Serves HTTPS, with this certificate. */
   readonly tls?: TlsOptions | undefined
-  /** Whose signatures are accepted, and what they may do. Without it everybody on this machine may do everything. */
+  /** The keys that may sign requests, and their rights. Without it every client that reaches the port may do everything. */
   readonly auth?: Auth | undefined
-  /** Whoever reaches the host may do everything: said expressly, it allows another `host` without keys. */
+  /** Allows a `host` other than loopback without keys: every client that reaches it may do everything. */
   readonly noAuth?: boolean | undefined
-  /** Without keys: further names that the Host header may have, such as `host.docker.internal`. */
+  /** Without keys: further names that are accepted in the Host header, such as `host.docker.internal`. */
   readonly allowHosts?: readonly string[] | undefined
-  /** Without keys: names without a dot too, such as those of the services of a compose network. */
+  /** Without keys: also accepts names without a dot in the Host header, such as service names of a compose network. */
   readonly allowServiceNames?: boolean | undefined
-  /** Pages of these origins, such as `http://localhost:3000`, may use the store. */
+  /** Web pages of these origins, such as `http://localhost:3000`, may use the store. */
   readonly allowOrigins?: readonly string[] | undefined
+  /** Limits of the HTTP server; docs/reference/server.md lists the defaults. */
   readonly limits?: Partial<ServerLimits> | undefined
-  /** Obey the header `x-seriatim-fault`; loopback only. */
+  /** Injects the faults that requests ask for in the header `x-seriatim-fault`; loopback only. */
   readonly faults?: boolean | undefined
-  /** What happens to requests without that header; loopback only. */
+  /** Injects faults into requests without that header; loopback only. */
   readonly faultPlan?: FaultPlan | undefined
-  /** Called after each request; keep it short. */
+  /** Called after each request. It runs in the request path, so keep it short. */
   readonly onRequest?: ((info: RequestInfo) => void) | undefined
 }
 
+/** A server that listens. With `await using` it is stopped at the end of its block. */
 export interface RunningServer extends AsyncDisposable {
-  /** `http://127.0.0.1:8000`, or `https:` with `tls`. */
+  /** The address of the server, such as `http://127.0.0.1:8000`; `https:` with `tls`. */
   readonly url: string
+  /** The port that it listens on. */
   readonly port: number
-  /** Another certificate for connections from now on. Throws if it cannot be used, and keeps the old one. */
+  /** Uses another certificate for new connections. Throws if it cannot be used, and keeps the old one. */
   renewTls(tls: TlsOptions): void
-  /** Accepts no more, answers what was accepted, and closes. */
+  /** Accepts no more requests, answers those that were accepted, and closes the connections. */
   stop(): Promise<void>
 }
 

@@ -21,7 +21,7 @@ import type {
 } from '@aws-sdk/client-dynamodb'
 import type { EndpointOperations } from '../toolkit/endpoint/operations.js'
 
-/** Those of any endpoint, and what only whoever owns the store asks for. */
+/** Those of any endpoint, and those that only the owner of the store needs. */
 interface Operations extends EndpointOperations {
   DeleteTable: { input: DeleteTableCommandInput; output: DeleteTableCommandOutput }
   UpdateTable: { input: UpdateTableCommandInput; output: UpdateTableCommandOutput }
@@ -34,7 +34,9 @@ interface Operations extends EndpointOperations {
   DescribeEndpoints: { input: DescribeEndpointsCommandInput; output: DescribeEndpointsCommandOutput }
 }
 
+/** The name of an operation that `store.call` runs. */
 export type StoreOperation = keyof Operations
+/** The input of an operation, with the SDK's type. */
 export type StoreInput<Name extends StoreOperation> = Operations[Name]['input']
-/** The SDK's answer without the metadata of an HTTP exchange that did not happen. */
+/** The output of an operation: the SDK's type without `$metadata`, because there was no HTTP request. */
 export type StoreOutput<Name extends StoreOperation> = Omit<Operations[Name]['output'], '$metadata'>

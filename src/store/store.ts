@@ -43,86 +43,113 @@ import { endpointTransactor } from '../toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
 import { fromWire, toWire } from './wire-values.js'
 
+/**
+ * Where a store keeps its data, and how it behaves.
+ *
+ * @example
+ *   const twoNodes = await open({ memory: true, nodes: 2, clock: manualClock(Date.parse('2030-01-01')) })
+ *   await twoNodes.close()
+ */
 export type OpenOptions = StorePlace & {
-  /** Storage nodes in this process; for an existing folder only the number it was made with. */
+  /** Storage nodes in this process; 1 by default. An existing folder opens only with the number it was created with. */
   readonly nodes?: number
   /**
-   * `none`: transactions by the protocol of the paper's section 3 alone, to compare with; all of section 4 unless told
-   * otherwise. Both are serializable.
+   * `all`, the default: transactions with the optimisations of the paper's section 4. `none`: without them, for comparison.
+   * Both are serializable.
    */
   readonly rules?: 'all' | 'none'
   /**
-   * How long old versions are kept for a unit of work that reads at one snapshot, in milliseconds: 30,000 unless told
-   * otherwise. A unit that takes longer gets SnapshotTooOld; long reads need more, and memory for what is overwritten
-   * meanwhile.
+   * How long old versions are kept for units of work that read at one snapshot, in milliseconds; 30,000 by default. A unit
+   * that takes longer gets `SnapshotTooOld`. A longer time takes more memory, for what is overwritten meanwhile.
    */
   readonly snapshotAgeMs?: number
   /**
-   * The longest that an explicit lock of a unit of work is held, in milliseconds, whatever the unit's `timeoutMs` is: 30,000
-   * unless told otherwise.
+   * The longest time that an explicit lock of a unit of work is held, in milliseconds, whatever the unit's `timeoutMs` is;
+   * 30,000 by default.
    */
   readonly lockMsMax?: number
-  /** Time for expiry and timestamps; the system's by default, `manualClock()` in tests. */
+  /** The clock for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
-  /** Told how far long work before the start has come: an upgrade of an older folder, say. */
+  /** Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder. */
   readonly onProgress?: (sentence: string) => void
-  /** Told of failures in the background (a full disk, say) and of defects; by default a process warning. */
+  /** Called with failures in the background, such as a full disk, and with defects; by default they become process warnings. */
   readonly onError?: (error: unknown) => void
 }
 
+/** Where the data is kept: in the folder `path`, which is created if it does not exist, or only in memory, for tests. */
 export type StorePlace =
-  | {
-      /** Where the data is kept; created if there is none. */ readonly path: string
-      readonly memory?: never
-    }
-  | { /** Keep nothing: for tests. */ readonly memory: true; readonly path?: never }
+  { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
 
+/** A store in this process. With `await using` it is closed at the end of its block. */
 export interface Store extends AsyncDisposable {
   /**
-   * An official client on this store, without a socket: the DynamoDBClient that takes commands, and, for libraries that call
-   * `client.getItem(...)`, the DynamoDB with a method for each operation.
+   * A client of the AWS SDK on this store, without a socket. It takes commands (`client.send(command)`) and has a method for
+   * each operation (`client.getItem(input)`). Needs the package `@aws-sdk/client-dynamodb`.
    *
    * @example
    *   const { Item } = await store.client().getItem({ TableName: 'Books', Key: { id: { S: 'b1' } } })
+   *   console.log(Item?.title?.S) // Emma
    */
   client(config?: DynamoDBClientConfig): DynamoDB
   /**
-   * One operation, in the shapes of the AWS SDK but without its cost. Refusals are thrown with DynamoDB's name in
-   * `error.name`.
+   * Runs one operation, with the SDK's types for its input and output but without the SDK. Rejects with a `DynamoError`,
+   * whose `name` is DynamoDB's.
    *
    * @example
    *   const { Item } = await store.call('GetItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
+   *   console.log(Item?.title?.S) // Emma
    */
   call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>>
   /**
-   * Units of work on this store: read, decide, write, in a lambda that is committed whole, tried again, or refused.
+   * Units of work on this store: a function reads, decides and writes, and is committed as a whole, retried, or refused.
    *
    * @example
    *   const balance = await store.transactor().transact(async (tx) => {
    *     const account = await tx.get('Accounts', { id: 'alice' })
    *     tx.update('Accounts', { id: 'alice' }, { add: { balance: 10 } })
-   *     return account?.balance + 10
+   *     return account!.balance + 10
    *   })
+   *   console.log(balance) // 110
    */
   transactor<Tables extends TableMap<Tables> = AnyTables>(
     options?: Omit<TransactorOptions, 'protocol' | 'record'>,
   ): Transactor<Tables>
-  /** Serves this store over HTTP. */
+  /**
+   * Serves this store over HTTP, on `http://127.0.0.1:8000` by default.
+   *
+   * @example
+   *   const server = await store.listen({ port: 0 })
+   *   const answer = await fetch(server.url)
+   *   console.log(answer.status) // 200
+   *   await server.stop()
+   */
   listen(options?: ListenOptions): Promise<RunningServer>
-  /** Drops all tables, and resolves when none is left: a fresh store for the next test. */
+  /** Deletes all tables, and resolves when they are gone: an empty store for the next test. */
   reset(): Promise<void>
-  /** Resolves when background work is done: indexes filled, dropped tables and expired items removed, transactions ended. */
+  /**
+   * Resolves when the background work is done: indexes are filled, deleted tables and expired items are removed, transactions
+   * have ended.
+   */
   idle(): Promise<void>
-  /** Stops the servers, finishes what was accepted and closes the files. */
+  /** Stops the servers, completes the requests that were accepted, and closes the files. */
   close(): Promise<void>
 }
 
 /**
  * Opens a store in this process.
  *
+ * @throws FolderRefused if the data folder cannot be used
+ *
  * @example
- *   await using store = await open({ memory: true })
- *   const client = store.client()
+ *   await using own = await open({ memory: true })
+ *   await own.call('CreateTable', {
+ *     TableName: 'Notes',
+ *     BillingMode: 'PAY_PER_REQUEST',
+ *     AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+ *     KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+ *   })
+ *   const { TableNames } = await own.client().listTables({})
+ *   console.log(TableNames) // [ 'Notes' ]
  */
 export async function open(options: OpenOptions): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }

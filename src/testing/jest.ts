@@ -13,12 +13,13 @@ declare global {
   var seriatim: TestStore
 }
 
-/** The part of jest's configuration that is looked at. */
+/** The configuration of jest, as far as the environment reads it. */
 export interface JestEnvironmentConfig {
+  /** The folder that paths are relative to, and the options of the store. */
   readonly projectConfig: { readonly rootDir: string; readonly testEnvironmentOptions: object }
 }
 
-/** As jest makes and uses it. */
+/** A test environment, as jest constructs and uses it. */
 export type JestEnvironment = new (
   config: JestEnvironmentConfig,
   context: unknown,
@@ -51,12 +52,13 @@ class SeriatimEnvironment extends NodeEnvironment {
 }
 
 /**
- * Opens a store for each test file, with the tables of a template and the items they begin with. Paths are relative to
- * `rootDir`. The code under test finds the store by AWS_ENDPOINT_URL_DYNAMODB, the tests by the global `seriatim`.
+ * An environment that opens a store for each test file, with the tables of a template and the items of seeds. Paths are
+ * relative to `rootDir`. The code under test reaches the store by AWS_ENDPOINT_URL_DYNAMODB, the tests by the global
+ * `seriatim`. `testEnvironmentOptions` are those of `TestStoreOptions`.
  *
  * @example
- *   // jest.config.js
- *   module.exports = {
+ *   // jest.config.mjs
+ *   export default {
  *     testEnvironment: 'seriatim/jest',
  *     testEnvironmentOptions: { tables: 'serverless.yml', parameters: { stage: 'test' }, seeds: 'seeds.json' },
  *   }

@@ -8,18 +8,20 @@ import { type ParseYaml, yamlParser } from './yaml-document.js'
 
 const YAML_NAMES: ReadonlySet<string> = new Set(['.yml', '.yaml', '.template'])
 
+/** Options of `readTables`. */
 export interface ReadOptions extends Omit<TemplateOptions, 'readDocument'> {
-  /** The folder that a relative path is relative to; that of the process unless told otherwise. */
+  /** The folder that relative paths start from; the working directory of the process by default. */
   readonly root?: string | undefined
 }
 
 /**
- * The tables of a template, as inputs of CreateTable: CloudFormation or SAM (YAML with `!Ref` and its kin, or JSON),
- * serverless.yml, or a JSON file of CreateTable inputs. YAML needs the package `yaml`.
+ * Reads the tables of a file, as inputs of CreateTable. The file is a template of CloudFormation or SAM (YAML or JSON), a
+ * serverless.yml, or JSON with inputs of CreateTable. YAML needs the package `yaml`. Rejects with a `TemplateError`.
  *
  * @example
  *   const tables = await readTables('template.yaml', { parameters: { Stage: 'test' } })
  *   for (const { create } of tables) await store.call('CreateTable', create)
+ *   console.log(tables.map(({ create }) => create.TableName)) // [ 'orders-test' ]
  */
 export async function readTables(path: string, options: ReadOptions = {}): Promise<readonly TemplateTable[]> {
   const { root = '.', ...rest } = options

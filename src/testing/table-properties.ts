@@ -2,10 +2,13 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import { isObject, listAt, objectAt, type Place, shown, textAt, wrong } from './template-error.js'
 
+/** One table of a template. */
 export interface TemplateTable {
-  /** Its logical id in the template; the name of the table where there is none. */
+  /** Its logical id in the template; the name of the table if it has none. */
   readonly id: string
+  /** The input of CreateTable. */
   readonly create: CreateTableCommandInput
+  /** The time to live that the template asks for; absent if it asks for none. */
   readonly timeToLive?: { readonly AttributeName: string; readonly Enabled: boolean }
 }
 

@@ -8,21 +8,41 @@ import { serverlessText } from './serverless.js'
 import { TABLE_TYPES, type TemplateTable, templateTable } from './table-properties.js'
 import { isObject, listAt, objectAt, type Place, textAt, wrong } from './template-error.js'
 
+/** What a template needs besides its text. */
 export interface TemplateOptions {
   /**
-   * Values of parameters of the template, and of whatever else only a deployment knows: `{ Stage: 'test', 'Key.Arn': 'arn:...' }`;
-   * for serverless.yml variables such as `{ 'opt:stage': 'test' }`, too.
+   * Values of the template's parameters, and of attributes that only a deployment knows: `{ Stage: 'test', 'Key.Arn':
+   * 'arn:...' }`. For serverless.yml also variables such as `{ 'opt:stage': 'test' }`.
    */
   readonly parameters?: Parameters | undefined
-  /** For `${env:NAME}` of serverless.yml. */
+  /** Environment variables, for `${env:NAME}` of serverless.yml; none by default. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** Reads what `${file(path)}` of serverless.yml names; without it such a variable is refused. */
+  /** Reads the files that `${file(path)}` of serverless.yml names; without it such a variable is refused. */
   readonly readDocument?: ((path: string, place: Place) => unknown) | undefined
 }
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A document that was read, as inputs of CreateTable. */
+/**
+ * The tables of a parsed document, as inputs of CreateTable: what `readTables` does without a file.
+ *
+ * @throws TemplateError if the document has no table, or one that cannot be understood
+ *
+ * @example
+ *   const [table] = tablesIn({
+ *     Resources: {
+ *       Orders: {
+ *         Type: 'AWS::DynamoDB::Table',
+ *         Properties: {
+ *           BillingMode: 'PAY_PER_REQUEST',
+ *           AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+ *           KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+ *         },
+ *       },
+ *     },
+ *   })
+ *   console.log(table?.create.TableName) // Orders
+ */
 export function tablesIn(document: unknown, options: TemplateOptions = {}): readonly TemplateTable[] {
   const tables = isObject(document) ? tablesOfObject(document, options) : plainTables(document, [])
   if (tables.length === 0) throw wrong([], 'there is no table in it')

@@ -1,9 +1,9 @@
 /**
- * A template or seeds that cannot be read. The message begins with the place.
+ * A template or a file of seeds cannot be used. The message begins with the place in the file.
  *
  * @example
- *   await readTables('template.yaml').catch((error) => error instanceof TemplateError && error.message)
- *   // 'template.yaml: Resources.Orders.Properties.TableName: there is no parameter Stage; ...'
+ *   const error: unknown = await readTables('nowhere.yaml').catch((caught: unknown) => caught)
+ *   if (error instanceof TemplateError) console.log(error.message) // nowhere.yaml: there is no such file
  */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'

@@ -9,31 +9,34 @@ import type { TemplateTable } from './table-properties.js'
 import { tablesIn } from './tables-in.js'
 import { TemplateError, wrong } from './template-error.js'
 
-/** The path of a file, or what such a file would hold. */
+/** The path of a file, or what such a file would contain. */
 export type Source = string | object
 
+/** The tables and items that the store of each test file begins with. */
 export interface TestStoreOptions {
-  /** Templates of CloudFormation or SAM, serverless.yml, or inputs of CreateTable in JSON; one or several. */
+  /** One or several of: templates of CloudFormation or SAM, serverless.yml, inputs of CreateTable in JSON. */
   readonly tables?: Source | readonly Source[] | undefined
-  /** Values of the parameters in those templates: `{ Stage: 'test' }`. */
+  /** Values of the parameters of those templates: `{ Stage: 'test' }`. */
   readonly parameters?: Parameters | undefined
-  /** Items by table: `{ Orders: [{ id: 'o1' }] }`; one or several. */
+  /** One or several sets of items by table: `{ Orders: [{ id: 'o1' }] }`. */
   readonly seeds?: Source | readonly Source[] | undefined
-  /** Storage nodes: 1 unless told otherwise. */
+  /** Storage nodes; 1 by default. */
   readonly nodes?: number | undefined
-  /** A moment such as `2030-01-01T00:00:00Z`: time stands still there until a test moves `clock`. */
+  /** A time such as `2030-01-01T00:00:00Z`: the clock stands still there until a test moves it. The system's clock by default. */
   readonly now?: string | undefined
 }
 
+/** The store of one test file. */
 export interface TestStore {
+  /** The store, in this process. */
   readonly store: Store
-  /** Where it is reached over HTTP: `http://127.0.0.1:PORT`. The environment's AWS_ENDPOINT_URL_DYNAMODB says the same. */
+  /** Its address over HTTP, `http://127.0.0.1:PORT`. The environment variable AWS_ENDPOINT_URL_DYNAMODB has the same. */
   readonly endpoint: string
   /** The name of each table, by its logical id in the template. */
   readonly tables: Readonly<Record<string, string>>
-  /** The clock, if the option `now` was given. */
+  /** The clock of the store, if the option `now` was given. */
   readonly clock?: ManualClock
-  /** All tables and seeds as they were at the beginning. */
+  /** Creates all tables and seeds anew, as they were at the beginning. */
   reset(): Promise<void>
 }
 

@@ -11,9 +11,11 @@ import type { TestStore, TestStoreOptions } from './test-store.js'
 export type { Source, TestStore, TestStoreOptions } from './test-store.js'
 export { TemplateError } from './template-error.js'
 
-/** The part of a plugin of Vite that this one has. */
+/** A plugin of Vite, as far as this one needs it. */
 export interface VitestPlugin {
+  /** The name of the plugin. */
   readonly name: string
+  /** Called by Vite with its configuration, which it changes. */
   config(config: object): void
 }
 
@@ -30,14 +32,14 @@ interface Configuration {
 const SETUP_FILE = fileURLToPath(new URL('./vitest-setup.js', import.meta.url))
 
 /**
- * Opens a store for each test file, with the tables of a template and the items they begin with. Paths are relative to
- * the root of the project. The code under test finds the store by AWS_ENDPOINT_URL_DYNAMODB, the tests by `testStore()`.
+ * A plugin that opens a store for each test file, with the tables of a template and the items of seeds. Paths are relative to
+ * the root of the project. The code under test reaches the store by AWS_ENDPOINT_URL_DYNAMODB, the tests by `testStore()`.
  *
  * @example
  *   // vitest.config.ts
- *   export default defineConfig({
+ *   export default {
  *     plugins: [seriatim({ tables: 'template.yaml', parameters: { Stage: 'test' }, seeds: 'seeds.json' })],
- *   })
+ *   }
  */
 export function seriatim(options: TestStoreOptions = {}): VitestPlugin {
   return {
@@ -56,12 +58,13 @@ export function seriatim(options: TestStoreOptions = {}): VitestPlugin {
 }
 
 /**
- * The store of the test file that is running.
+ * The store of the test file that is running. Throws if the plugin is not in the configuration.
  *
  * @example
- *   import { testStore } from 'seriatim/vitest'
- *   const { store, reset } = testStore()
+ *   const { store: fresh, tables, reset } = testStore()
  *   beforeEach(reset)
+ *   const { Count } = await fresh.call('Scan', { TableName: tables.Orders })
+ *   console.log(Count) // 0
  */
 export function testStore(): TestStore {
   const current = currentStore()

@@ -4,6 +4,7 @@ export type {
   AnyTables,
   CommitProtocol,
   Condition,
+  GuardUse,
   IsolationLevel,
   Outcome,
   OutcomeInfo,
@@ -37,7 +38,10 @@ export {
 export type { ConflictDetail } from './endpoint/errors.js'
 export { isRetriable } from './endpoint/refusals.js'
 export { marshall, marshallItem, NumberValue, unmarshall, unmarshallItem } from './values/values.js'
-export type { Endpoint } from './endpoint/endpoint.js'
+export type { AttributeValue, Item } from '../model/value.js'
+export type { Runtime } from '../runtime/runtime.js'
+export type { CallOptions, Endpoint } from './endpoint/endpoint.js'
+export type { EndpointInput, EndpointOperation, EndpointOutput } from './endpoint/operations.js'
 export type { LockPlace, LockReport } from './locks/administration.js'
 export type { LockEvent } from './locks/events.js'
 export {

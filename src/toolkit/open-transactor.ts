@@ -12,15 +12,16 @@ import type { AnyTables, TableMap, Transactor, TransactorOptions } from './unit/
 import { reportError, unitTransactor } from './unit/unit-transactor.js'
 
 /**
- * Units of work through any DynamoDBClient. With a type map of the tables, wrong use does not compile.
+ * Units of work through a `DynamoDBClient`, on Seriatim or on any other endpoint. With a type map of the tables, wrong use
+ * does not compile.
  *
  * @example
- *   const t = transactor(store.client())
- *   await t.transact(async (tx) => {
+ *   const mine = transactor(client)
+ *   await mine.transact(async (tx) => {
  *     const account = await tx.get('Accounts', { id: 'alice' })
- *     if (!account || account.balance < 100) return tx.abort('insufficient funds')
+ *     if (account === undefined || account.balance < 100) return tx.abort('insufficient funds')
  *     tx.update('Accounts', { id: 'alice' }, { add: { balance: -100 } })
- *     tx.put('Transfers', { id: 't1', amount: 100 })
+ *     tx.put('Books', { id: 'b2', title: 'Persuasion', price: 100 })
  *   })
  */
 export function transactor<Tables extends TableMap<Tables> = AnyTables>(

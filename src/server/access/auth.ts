@@ -24,14 +24,32 @@ export interface AuthKey {
   readonly access: readonly Access[]
 }
 
+/** The keys that may sign requests, for `store.listen({ auth })`. `loadAuthFile` makes it from a file. */
 export interface Auth {
-  /** A quick look before the body is read: whether the request is signed at all. */
+  /**
+   * A quick look before the body is read: whether the request is signed at all.
+   * @internal
+   */
   refusesUnread(headers: SignedHeaders): DynamoError | undefined
-  /** The holder of the key that signed the request, or why there is none. */
+  /**
+   * The holder of the key that signed the request, or why there is none.
+   * @internal
+   */
   authenticate(method: string, headers: SignedHeaders, body: Buffer, nowMs: number): Principal | DynamoError
 }
 
-/** The keys of a file, and what its owner should be warned about. Throws a sentence if the file is not usable. */
+/**
+ * Reads a file of access keys (docs/how-to/run-the-server.md shows one). `warnings` has sentences for the operator, such as
+ * one about a file that other users can read. Rejects with an `AuthFileError`, whose message says what is wrong with the file.
+ *
+ * @example
+ *   await writeFile('keys.json', JSON.stringify({
+ *     keys: [{ accessKeyId: 'app', secretAccessKey: 'at-least-sixteen-characters', tables: ['*'], access: ['read'] }],
+ *   }))
+ *   const { auth } = await loadAuthFile('keys.json')
+ *   await using server = await store.listen({ port: 0, auth })
+ *   console.log(server.port > 0) // true
+ */
 export async function loadAuthFile(
   path: string,
 ): Promise<{ readonly auth: Auth; readonly warnings: readonly string[] }> {

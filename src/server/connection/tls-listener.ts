@@ -8,9 +8,11 @@ import type { Socket } from 'node:net'
 import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls'
 import { endWith, type ServerState } from '../dispatch/server-state.js'
 
-/** The texts of two PEM files: the certificate with those that vouch for it, and its private key. */
+/** A certificate for HTTPS, as the contents of two PEM files. */
 export interface TlsOptions {
+  /** The certificate, with its chain. */
   readonly cert: string | Uint8Array
+  /** Its private key. */
   readonly key: string | Uint8Array
 }
 

@@ -47,11 +47,15 @@ import type { RequestHead, RequestHeaders } from '../http/request-head.js'
 import { requestIds } from './request-id.js'
 
 /** One finished request, for a log. */
+/** What `onRequest` is told of a request. */
 export interface RequestInfo {
-  /** Undefined if the request named no operation that exists. */
+  /** The operation; undefined if the request named none that exists. */
   readonly operation: string | undefined
+  /** The HTTP status of the answer. */
   readonly status: number
+  /** The name of the error; undefined after success. */
   readonly error: string | undefined
+  /** From the end of the request to its answer. */
   readonly durationMs: number
 }
 

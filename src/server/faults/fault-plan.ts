@@ -2,8 +2,9 @@
 // the same faults again.
 import { FAULT_NAMES, type Fault, faultFits, parseFault } from './faults.js'
 
+/** Which faults requests meet. docs/how-to/inject-faults.md describes them. */
 export interface FaultPlan {
-  /** What happens to the next request for that operation; undefined: nothing. */
+  /** The fault that the next request for that operation meets; undefined for none. */
   next(operation: string): Fault | undefined
 }
 

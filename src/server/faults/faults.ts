@@ -2,11 +2,13 @@
 // plan does for all of them (fault-plan.ts). Only on a server that was started with faults, which listens on loopback.
 import { DynamoError, transactionCancelled } from '../../model/errors.js'
 
+/** What happens to a request that meets a fault. */
 export type Fault =
   /** Refused as if there were too many requests; nothing was done. */
   | { readonly kind: 'throttle' }
   /** An internal error, or a lost connection, before or after the operation was done. */
   | { readonly kind: 'error' | 'lose'; readonly when: 'before' | 'after' }
+  /** Answered later, in milliseconds. */
   | { readonly kind: 'delay'; readonly delayMs: number }
   /** Refused because of another transaction on the item, which there is not; nothing was done. */
   | { readonly kind: 'transaction-conflict' }

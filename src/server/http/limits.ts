@@ -1,11 +1,13 @@
 // Every bound of the HTTP edge, in one place.
 import { limits } from '../../model/limits.js'
 
+/** Limits of the HTTP server: bytes, counts, and times in milliseconds. */
 export interface ServerLimits {
   /** DynamoDB's own bound on a request. */
   readonly requestBytesMax: number
   /** Of operations that carry no items and no values of expressions; a valid one has some kilobytes. */
   readonly plainRequestBytesMax: number
+  /** Of all headers of one request. */
   readonly headerBytesMax: number
   /** Levels of brackets in a request; the deepest legal item needs about 70. */
   readonly jsonDepthMax: number
@@ -13,6 +15,7 @@ export interface ServerLimits {
   readonly connectionsMax: number
   /** Requests received on one connection that wait for an earlier one of it. */
   readonly pipelinedMax: number
+  /** Requests that are being worked on at once. */
   readonly requestsInFlightMax: number
   /** Bytes of bodies held for requests not yet answered. */
   readonly bodyBytesInFlightMax: number
@@ -24,6 +27,7 @@ export interface ServerLimits {
   readonly headersTimeoutMs: number
   /** From the first byte of a request to the end of its body. */
   readonly requestTimeoutMs: number
+  /** How long a connection without a request is kept open. */
   readonly keepAliveTimeoutMs: number
   /** A connection on which nothing moves, in either direction, while a request is open. */
   readonly socketIdleMs: number
@@ -35,6 +39,7 @@ export interface ServerLimits {
   readonly timeoutCheckMs: number
   /** After a refusal the rest of a body is thrown away for this long, so that the client can read the answer. */
   readonly lingerMs: number
+  /** The most bytes of such a body. */
   readonly lingerBytesMax: number
   /** How long `stop` waits for requests in flight before it closes their connections. */
   readonly stopMs: number

@@ -10,29 +10,54 @@ import { callExtension, type SdkCommand, tellSends } from './extension.js'
 import type { EndpointInput, EndpointOperation, EndpointOutput } from './operations.js'
 import { loadSdk, type Sdk } from './sdk.js'
 
+/** Options of one request to an endpoint. */
 export interface CallOptions {
+  /** Ends the request. */
   readonly signal?: AbortSignal
   /**
-   * Told of each send that failed, the last one included, by an endpoint that sends again by itself as the SDK does: a
-   * request that was refused in the end may have been carried out before, if an answer was lost.
+   * Called for each send that failed, the last one included, if the endpoint sends requests again by itself as the SDK does.
+   * A request that is refused in the end may have been carried out by an earlier send whose answer was lost.
    */
   readonly sendFailed?: (error: unknown) => void
 }
 
+/**
+ * A DynamoDB endpoint as the toolkit sees it. A `DynamoDBClient` is the usual one; a program may also pass its own, for example
+ * to count requests.
+ *
+ * @example
+ *   let requests = 0
+ *   const counted: Endpoint = {
+ *     call: (operation, input) => {
+ *       requests++
+ *       return store.call(operation, input)
+ *     },
+ *   }
+ *   const rooms = locks(counted, { table: 'Locks' })
+ *   await rooms.setup()
+ *   console.log(requests > 0) // true
+ */
 export interface Endpoint {
+  /** Runs one operation. Rejects with an error whose `name` is DynamoDB's. */
   call<Name extends EndpointOperation>(
     operation: Name,
     input: EndpointInput<Name>,
     options?: CallOptions,
   ): Promise<EndpointOutput<Name>>
   /**
-   * An operation of Seriatim's own (docs/reference/wire.md), in the JSON of the wire: binaries are base64 here. What an endpoint
-   * answers that is not Seriatim differs from one to the next (probe.ts); it may also not have this.
+   * Runs an operation of Seriatim's own (docs/reference/wire.md), in the JSON of the wire, where binaries are base64. Absent
+   * if the endpoint cannot be Seriatim. What another endpoint answers differs from one to the next (probe.ts).
    */
   extension?(operation: string, input: object, options?: CallOptions): Promise<unknown>
-  /** In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by. */
+  /**
+   * In one process no answer is lost, so that a commit is sent once and needs no token to be recognised by.
+   * @internal
+   */
   readonly losesNoAnswers?: true
-  /** The shortest way, where the endpoint is a store in this process. */
+  /**
+   * The shortest way, where the endpoint is a store in this process.
+   * @internal
+   */
   readonly direct?: DirectUnits
 }
 

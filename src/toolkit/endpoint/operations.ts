@@ -45,9 +45,11 @@ export interface EndpointOperations {
   UpdateTimeToLive: { input: UpdateTimeToLiveCommandInput; output: UpdateTimeToLiveCommandOutput }
 }
 
+/** The name of an operation of DynamoDB that the toolkit uses. */
 export type EndpointOperation = keyof EndpointOperations
+/** The input of such an operation, with the SDK's type. */
 export type EndpointInput<Name extends EndpointOperation> = EndpointOperations[Name]['input']
-/** Without the metadata of an HTTP exchange, which not every endpoint has. */
+/** The output of such an operation: the SDK's type without `$metadata`, which not every endpoint has. */
 export type EndpointOutput<Name extends EndpointOperation> = Omit<
   EndpointOperations[Name]['output'],
   '$metadata'

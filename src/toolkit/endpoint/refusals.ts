@@ -159,16 +159,16 @@ export const rethrown = (error: unknown): never => {
 }
 
 /**
- * Whether doing the same again may succeed: `Conflict`, `SnapshotTooOld`, `LockTimeout`, throttling, a connection that
- * broke, an endpoint that is being replaced. A unit of work that was rejected with one of these has written nothing.
- * After `OutcomeUnknown` it may have: that, refused credentials and a unit's own errors are not retriable.
+ * Whether the same unit or acquire may succeed later: true for `Conflict`, `SnapshotTooOld`, `LockTimeout`, throttling, a
+ * broken connection and an unavailable endpoint. A unit that was rejected with one of these has written nothing. After
+ * `OutcomeUnknown` it may have, so that is not retriable; refused credentials and the function's own errors are not either.
  *
  * @example
  *   try {
- *     await t.transact(transfer)
+ *     await t.transact((tx) => tx.put('Books', { id: 'b1', title: 'Emma', price: 9 }))
  *   } catch (error) {
  *     if (!isRetriable(error)) throw error
- *     await later(() => t.transact(transfer)) // nothing was written: put it back into the queue
+ *     console.error('nothing was written: put the work back into the queue')
  *   }
  */
 export const isRetriable = (error: unknown): boolean =>

@@ -14,29 +14,37 @@ import {
 } from './rows.js'
 import { holders, observerLeaseMs } from './rules.js'
 
-/** One place in a queue, as people want to see it. */
+/** One client in the queue of a lock: a holder or a waiter. */
 export interface LockPlace {
+  /** Its ticket; for a holder the fence. */
   readonly ticket: bigint
+  /** Whether it asked for a shared lock. */
   readonly shared: boolean
-  /** How many may be inside at once, as it was asked for; 1 is alone. */
+  /** How many holders it accepts at once, itself included. */
   readonly limit: number
+  /** The `label` that it was acquired with. */
   readonly label?: string
-  /** What its owner shows (`data` of acquire, `lock.show`), as plain values. */
+  /** What its owner shows (`data` of `acquire`, or `lock.show`), as plain values. */
   readonly data?: unknown
-  /** When it was taken, in milliseconds since 1970 by the clock of whoever took it. */
+  /** When the ticket was drawn, in milliseconds since 1970, by the clock of its owner. */
   readonly sinceMs: number
+  /** Its lease, in milliseconds. */
   readonly leaseMs: number
-  /** Others found it unchanged for so long. */
+  /** How long other clients have seen no heartbeat of it, in milliseconds. */
   readonly suspectedMs?: number
 }
 
+/** The state of one lock. */
 export interface LockReport {
+  /** The name of the lock. */
   readonly name: string
+  /** Its namespace; an empty text by default. */
   readonly namespace: string
   /** The highest fence granted so far; 0 before the first. */
   readonly granted: bigint
+  /** The clients that hold it. */
   readonly holders: readonly LockPlace[]
-  /** First come first. */
+  /** The clients that wait, in the order of their tickets. */
   readonly waiting: readonly LockPlace[]
 }
 

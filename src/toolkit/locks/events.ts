@@ -8,14 +8,26 @@ interface Common {
   readonly ticket: bigint
 }
 
+/**
+ * What `onEvent` is called with. Every event also has `names`, `namespace` and `ticket`, which is the fence once the lock is
+ * held.
+ *
+ * @example
+ *   const seen: string[] = []
+ *   const audited = locks(client, { table: 'Locks', onEvent: ({ type }) => seen.push(type) })
+ *   await audited.withLock('invoice-9', () => console.log('inside')) // inside
+ *   console.log(seen.at(-1)) // released
+ */
 export type LockEvent =
-  /** Told at first and whenever the position changes; 1 is next. */
+  /** Reported at first, and whenever the position changes; 1 is next. */
   | (Common & { readonly type: 'waiting'; readonly name: string; readonly position: number })
+  /** The lock is held. */
   | (Common & { readonly type: 'acquired'; readonly waitedMs: number; readonly requests: number })
-  /** The row came too late, or was removed while the process stood still: another ticket was drawn. */
+  /** Another ticket was drawn, because the row came too late or was removed while the process was paused. */
   | (Common & { readonly type: 'drawn-again'; readonly why: 'gone' | 'late' })
-  /** A row of another that had died was removed. */
+  /** The row of a dead client was removed. */
   | (Common & { readonly type: 'removed'; readonly name: string; readonly dead: bigint })
+  /** The lock was lost: its lease ran out, or it was broken. */
   | (Common & { readonly type: 'lost'; readonly error: LockLost })
-  /** `error`: the endpoint did not confirm it; the lease will end by itself. */
+  /** The lock was released. With `error` the endpoint did not confirm that, and the lease will run out. */
   | (Common & { readonly type: 'released'; readonly heldMs: number; readonly error?: unknown })

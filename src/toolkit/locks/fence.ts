@@ -7,15 +7,19 @@ const NAME = '#seriatimFence'
 const VALUE = ':seriatimFence'
 const EXPRESSION = `(attribute_not_exists(${NAME}) OR ${NAME} <= ${VALUE})`
 
+/** The members of a request that `fenced` makes. */
 export interface FencedExpressions {
+  /** The item has no fence yet, or one that is not higher. */
   readonly ConditionExpression: string
+  /** The name of the attribute that has the fence. */
   readonly ExpressionAttributeNames: Record<string, string>
+  /** The fence of the lock. */
   readonly ExpressionAttributeValues: Record<string, { N: string }>
 }
 
 /**
- * For a write of an item that keeps the fence of its last writer: no later holder has written it. Store the fence with
- * the same write (in an update: `SET #seriatimFence = :seriatimFence`).
+ * The condition that no later holder of the lock has written the item. The item keeps the fence of its last writer in an
+ * attribute, `fence` by default; store the fence with the same write (in an update: `SET #seriatimFence = :seriatimFence`).
  *
  * @example
  *   await client.send(new UpdateItemCommand({
@@ -33,9 +37,9 @@ export function fenced(lock: { readonly fence: bigint }, attribute = 'fence'): F
   }
 }
 
-/** What `fencedPut` takes: the input of a PutItemCommand, or the `Put` of a TransactWriteItemsCommand. */
+/** The input of `fencedPut`: the input of a PutItemCommand, or the `Put` of a TransactWriteItemsCommand. */
 export type FencedPutInput = Pick<PutItemCommandInput, 'TableName' | 'Item'> & ConditionInput
-/** What `fencedUpdate` takes: the input of an UpdateItemCommand, or the `Update` of a TransactWriteItemsCommand. */
+/** The input of `fencedUpdate`: the input of an UpdateItemCommand, or the `Update` of a TransactWriteItemsCommand. */
 export type FencedUpdateInput = Pick<UpdateItemCommandInput, 'TableName' | 'Key' | 'UpdateExpression'> &
   ConditionInput
 type ConditionInput = Pick<
@@ -44,7 +48,7 @@ type ConditionInput = Pick<
 >
 
 /**
- * A put that stores the fence with the item, and that is refused if a later holder has written the item.
+ * A put that stores the fence with the item, and that the endpoint refuses if a later holder has written the item.
  *
  * @example
  *   await client.send(new PutItemCommand(fencedPut(lock, { TableName: 'Invoices', Item: { id: { S: 'invoice-42' } } })))
@@ -60,7 +64,7 @@ export function fencedPut<Input extends FencedPutInput>(
 }
 
 /**
- * An update that stores the fence with the item, and that is refused if a later holder has written the item.
+ * An update that stores the fence with the item, and that the endpoint refuses if a later holder has written the item.
  *
  * @example
  *   await client.send(new UpdateItemCommand(fencedUpdate(lock, {
@@ -107,8 +111,8 @@ const settingFence = (update: string): string =>
   SET_CLAUSE.test(update) ? update.replace(SET_CLAUSE, `${SET_FENCE},`) : `${SET_FENCE} ${update}`.trimEnd()
 
 /**
- * A put of a unit of work that stores the fence with the item, and on which the unit fails with ConditionFailed if a
- * later holder has written the item.
+ * A put of a unit of work that stores the fence with the item. The unit fails with `ConditionFailed` if a later holder has
+ * written the item.
  *
  * @example
  *   fencedPutUnit(tx, lock, 'Invoices', { id: 'invoice-42', paid: true })
@@ -131,7 +135,8 @@ export function fencedPutUnit(
 }
 
 /**
- * The same for an update.
+ * An update of a unit of work that stores the fence with the item. The unit fails with `ConditionFailed` if a later holder has
+ * written the item.
  *
  * @example
  *   fencedUpdateUnit(tx, lock, 'Invoices', { id: 'invoice-42' }, { set: { paid: true } })
@@ -156,10 +161,11 @@ export function fencedUpdateUnit(
   tx.update(table, key as never, whole as never, bothHold(condition, fencedUnit(lock, attribute)))
 }
 
+/** Options of `fencedPutUnit` and `fencedUpdateUnit`. */
 export interface FencedUnitOptions {
-  /** Holds as well, or the unit fails. */
+  /** A further condition that must hold. */
   readonly condition?: Condition
-  /** Where the fence is stored: `fence` unless told otherwise. */
+  /** The attribute that has the fence; `fence` by default. */
   readonly attribute?: string
 }
 
@@ -173,7 +179,7 @@ function bothHold(one: Condition | undefined, other: Condition): Condition {
 }
 
 /**
- * The same condition for a unit of work.
+ * The condition of `fenced` for a unit of work: no later holder of the lock has written the item.
  *
  * @example
  *   tx.put('Invoices', { id: 'invoice-42', fence: lock.fence }, fencedUnit(lock))
@@ -183,11 +189,12 @@ export function fencedUnit(lock: { readonly fence: bigint }, attribute = 'fence'
 }
 
 /**
- * Further actions for a TransactWriteItems on the same endpoint: it happens only while the lock is held. Nobody else
- * enters before the row is gone, so the protected items need no fence of their own.
+ * Actions for a TransactWriteItems on the endpoint of the lock: the transaction succeeds only while the lock is held. No other
+ * client enters before the lock's row is gone, so the protected items need no fence.
  *
  * @example
- *   await client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put: invoice }, ...stillHeld(lock)] }))
+ *   const Put = { TableName: 'Invoices', Item: { id: { S: 'invoice-42' } } }
+ *   await client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put }, ...stillHeld(lock)] }))
  */
 export function stillHeld(lock: Lock): TransactWriteItem[] {
   return lock.rows.map(({ table, key, owner, ownerAttribute }) => ({
@@ -202,7 +209,7 @@ export function stillHeld(lock: Lock): TransactWriteItem[] {
 }
 
 /**
- * The same checks for a unit of work.
+ * The checks of `stillHeld` for a unit of work on the endpoint of the lock.
  *
  * @example
  *   for (const { table, key, condition } of stillHeldUnit(lock)) tx.check(table, key, condition)

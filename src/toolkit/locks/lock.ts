@@ -9,48 +9,57 @@ import type { ClientParts } from './client-parts.js'
 import type { Lease } from './lease.js'
 import { lockKey, queueKey, showRequest, type LockName } from './rows.js'
 
-/** What `acquire` resolves to. Release it, or declare it with `await using`. */
+/** A lock that is held. Release it, or declare it with `await using`. */
 export interface Lock extends AsyncDisposable {
+  /** The names that were locked together. */
   readonly names: readonly string[]
+  /** Their namespace; an empty text by default. */
   readonly namespace: string
+  /** Whether other shared holders may stand beside it. */
   readonly shared: boolean
-  /** How many may hold it at once, this one included; 1 unless `limit` was asked for. */
+  /** How many may hold it at once, this one included; 1 by default. */
   readonly limit: number
-  /** The ticket under which it was granted: higher than every one granted before. Let protected writes carry it. */
+  /** The ticket under which it was granted, higher than every one granted before. Send it with protected writes. */
   readonly fence: bigint
-  /** Aborts when the lock is lost, with LockLost as its reason. Reading it looks at the clock first. */
+  /** Aborts when the lock is lost, with `LockLost` as its reason. Reading it checks the clock first. */
   readonly signal: AbortSignal
-  /** Whether the lease still runs; for shared and exclusive locks alike. */
+  /** Whether the lease still runs. */
   readonly held: boolean
-  /** How much of the lease is left until the next heartbeat is confirmed. */
+  /** How much of the lease is left without another heartbeat, in milliseconds. */
   readonly remainingMs: number
   /**
-   * One heartbeat now: for `heartbeat: 'manual'`, as short-lived functions need it.
+   * Sends one heartbeat now, for `heartbeat: 'manual'`.
    * @throws LockLost if it is lost, or the endpoint's error if the heartbeat could not be confirmed
    */
   heartbeat(): Promise<void>
   /**
-   * Other data for those who look at the lock (`inspect`): progress, the address of this process. It proves nothing.
+   * Replaces what other clients read of this holder with `inspect` and `list`, such as its progress; at most 4,096 bytes.
    * @throws LockLost if the lock is lost
    */
   show(data: unknown): Promise<void>
-  /** Gives it back. Any number of times; it never takes anything from another. */
+  /** Releases the lock. It may be called any number of times, and never releases the lock of another client. */
   release(): Promise<void>
-  /** Where its rows are, for conditions on them (`stillHeld`). */
+  /** Its rows in the lock table, one for each name, for conditions on them (`stillHeld`). */
   readonly rows: readonly LockRow[]
 }
 
+/** The row of a holder in the lock table. */
 export interface LockRow {
+  /** The lock table. */
   readonly table: string
+  /** The name that is locked. */
   readonly name: string
+  /** A random text of this holder, which is in its row as long as the lock is held. */
   readonly owner: string
-  /** The attribute that holds the owner. */
+  /** The attribute of the row that has the owner. */
   readonly ownerAttribute: string
+  /** The key of this holder's row. */
   readonly key: LockRowKey
+  /** The key of the row of the lock itself. */
   readonly lockKey: LockRowKey
 }
 
-/** By the names of the table's key attributes: `pk` and `sk`, or those of the option `attributes`. */
+/** A key of the lock table, by attribute name: `pk` and `sk`, or those of the option `attributes`. */
 export type LockRowKey = Readonly<Record<string, string>>
 
 export class HeldLock implements Lock {

@@ -30,85 +30,99 @@ import { releaseOnSignals } from './process-signals.js'
 import type { LockName } from './rows.js'
 import { Waiting } from './waiting.js'
 
+/** How a lock is acquired. Options of `locks()` are the defaults of every acquire. */
 export interface AcquireOptions {
-  /** How long to wait: 0 fails at once if anyone is before us; Infinity never does. 60,000 unless told otherwise. */
+  /**
+   * How long to wait, in milliseconds; 60,000 by default. 0 fails at once if another client is ahead; Infinity waits for ever.
+   */
   readonly waitMs?: number
-  /** Without a heartbeat for so long the lock is taken for dead. 30,000 unless told otherwise; from 100 to an hour. */
+  /** A client without a heartbeat for so many milliseconds is considered dead; 30,000 by default, 100 to 3,600,000. */
   readonly leaseMs?: number
-  /** Locks of one name in different namespaces have nothing to do with each other. */
+  /** Locks of one name in different namespaces are independent; an empty text by default. */
   readonly namespace?: string
-  /** Beside other shared ones, never beside an exclusive one. */
+  /** Whether other shared holders may stand beside it, but never an exclusive one; false by default. */
   readonly shared?: boolean
   /**
-   * Up to so many holders at once (a semaphore); 1 unless told otherwise. All who ask for a name should give the same: the
-   * smallest of those inside and the one that asks counts. Fences of holders beside each other say nothing about who
-   * came last: use `stillHeld`.
+   * Up to so many holders at once, as a semaphore; 1 by default, at most 1,000. All clients should ask for the same limit of
+   * one name: the smallest of those inside and of the next applies. Fences do not order holders that are inside together: use
+   * `stillHeld`.
    */
   readonly limit?: number
-  /** For those who look at the lock (`inspect`), at most 4,096 bytes; any value that an item can hold. */
+  /** What other clients read of this one with `inspect`: any value that an item can hold, at most 4,096 bytes. */
   readonly data?: unknown
   /**
-   * Called when only `expiringMs` are left of the lease, because heartbeats are not confirmed (or not sent, if they are
-   * manual): finish or stop. Once, and again only after another heartbeat was confirmed.
+   * Called when only `expiringMs` are left of the lease, because no heartbeat was confirmed: finish the work, or stop. It is
+   * called once, and again only after another heartbeat was confirmed.
    */
   readonly onExpiring?: (lock: Lock) => void
-  /** A quarter of the lease unless told otherwise. */
+  /** When `onExpiring` is called, in milliseconds before the end of the lease; a quarter of the lease by default. */
   readonly expiringMs?: number
   /** Ends the waiting. */
   readonly signal?: AbortSignal
-  /** `manual`: call `lock.heartbeat()` yourself once the lock is held. While waiting, heartbeats are sent anyway. */
+  /** `manual`: the program calls `lock.heartbeat()` once the lock is held. `automatic` by default, and always while waiting. */
   readonly heartbeat?: 'automatic' | 'manual'
-  /** Who we are, for people who look at the queue. */
+  /** A name of this client, for people who look at the queue. */
   readonly label?: string
 }
 
+/** Options of a lock client. */
 export interface LocksOptions extends AcquireOptions {
+  /** The lock table. `setup()` creates it. */
   readonly table: string
-  /** Own names for the attributes, to keep locks in a table that is there already: `{ pk: 'PK', sk: 'SK', expiresAt: 'ttl' }`. */
+  /** Other attribute names, to keep locks in an existing table: `{ pk: 'PK', sk: 'SK', expiresAt: 'ttl' }`. */
   readonly attributes?: Partial<LockAttributes>
+  /** Called for events of this client, for metrics and logs. */
   readonly onEvent?: (event: LockEvent) => void
-  /** Release everything at these signals of the process, then let them have their usual effect. */
+  /** Releases all locks at these signals of the process, before the signals have their usual effect. */
   readonly releaseOn?: readonly NodeJS.Signals[]
-  /** Between two looks of the waiter that is next, where the endpoint does not wake; 100 unless told otherwise. */
+  /** The pause between two queries of the next waiter, in milliseconds; 100 by default. Not on Seriatim, which wakes it. */
   readonly pollMs?: number
-  /** And at most, far behind: 2,000. */
+  /** The longest such pause, far behind in the queue, in milliseconds; 2,000 by default. */
   readonly pollMaxMs?: number
-  /** By how much the wall clocks of two machines may differ. Only for locks that nobody ever waits for; 4 hours. */
+  /** By how much the wall clocks of two machines may differ, in milliseconds; 4 hours by default. It matters only for locks without waiters. */
   readonly skewMs?: number
-  /** The answer to one request is waited for so long, at most a quarter of a lease; 5,000 unless told otherwise. */
+  /** The wait for the answer to one request, in milliseconds, at most a quarter of a lease; 5,000 by default. */
   readonly requestMs?: number
-  /** Waits under way at once on a Seriatim store, each of which takes a socket of the client; 8 unless told otherwise. */
+  /** Waits in progress at once on a Seriatim store, each of which takes a socket of the client; 8 by default. */
   readonly wakesMax?: number
-  /** Clock, timers and randomness; the real ones unless told otherwise. */
+  /** Clock, timers and randomness, for tests; the real ones by default. */
   readonly runtime?: Runtime
 }
 
+/** A lock client: FIFO locks with fences, in one table. */
 export interface Locks {
-  /** Creates the table, or verifies it, and has expired rows removed where the endpoint can. */
+  /** Creates the lock table or verifies it, and enables time to live where the endpoint has it. */
   setup(): Promise<void>
   /**
-   * Resolves when all of these names are ours.
-   * @throws LockTimeout after `waitMs`; the reason of `signal`
+   * Resolves when this client holds the lock of all these names; at most 100.
+   * @throws LockTimeout after `waitMs`, or the reason of `signal`
    */
   acquire(name: string | readonly string[], options?: AcquireOptions): Promise<Lock>
-  /** Resolves to undefined where `acquire` throws LockTimeout; does not wait unless told to. */
+  /** Like `acquire`, but resolves to undefined instead of rejecting with `LockTimeout`. `waitMs` is 0 by default. */
   tryAcquire(name: string | readonly string[], options?: AcquireOptions): Promise<Lock | undefined>
-  /** Releases when the function ends. Rejects with LockLost if the lock was lost before that. */
+  /**
+   * Acquires the lock, runs the function, and releases the lock. Rejects with `LockLost` if the lock was lost before the
+   * function ended.
+   *
+   * @example
+   *   const fence = await invoices.withLock('invoice-8', (held) => held.fence)
+   *   console.log(fence > 0n) // true
+   */
   withLock<Result>(
     name: string | readonly string[],
     fn: (lock: Lock) => Promise<Result> | Result,
     options?: AcquireOptions,
   ): Promise<Result>
-  /** Who holds it, who waits. */
+  /** Reads the holders and waiters of one lock. */
   inspect(name: string, options?: { readonly namespace?: string }): Promise<LockReport>
-  /** All locks of the table with anyone in their queue. */
+  /** Reads all locks of the table that have a holder or a waiter. */
   list(): Promise<readonly LockReport[]>
   /**
-   * Removes those inside from the queue; the next enters. They learn of it with their next heartbeat: until then only the
-   * fence protects.
+   * Removes the holders, so that the next client enters, and resolves to their fences. A removed holder learns of it with its
+   * next heartbeat: until then only the fence protects.
    */
   break(name: string, options?: { readonly namespace?: string }): Promise<readonly bigint[]>
-  /** Removes dead rows of the whole table. Watches them for up to a lease first. */
+  /** Removes the rows of dead clients from the whole table, after watching them for up to a lease. */
   sweep(): Promise<{ readonly removed: number }>
 }
 
@@ -131,13 +145,13 @@ const NAMES_MAX = 100
 const LIMIT_MAX = 1000
 
 /**
- * Locks in one table of any DynamoDB endpoint. Options given here are the defaults of every acquire.
+ * A lock client on one table of any DynamoDB endpoint. Its options are the defaults of every acquire.
  *
  * @example
- *   const invoices = locks(client, { table: 'Locks' })
- *   await invoices.setup()
- *   await using lock = await invoices.acquire('invoice-42', { waitMs: 60_000 })
- *   lock.fence // 1n
+ *   const printers = locks(client, { table: 'Printers' })
+ *   await printers.setup()
+ *   await using held = await printers.acquire('printer-1', { waitMs: 60_000 })
+ *   console.log(held.fence) // 1n
  */
 export function locks(client: DynamoDBClient | Endpoint, options: LocksOptions): Locks {
   return new LockClient('send' in client ? clientEndpoint(client) : client, options)

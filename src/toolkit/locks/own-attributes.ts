@@ -6,25 +6,43 @@
 // It translates and decides nothing: all requests are those of rows.ts and administration.ts, whose expressions are known.
 import type { Endpoint } from '../endpoint/endpoint.js'
 
-/** What each attribute of a lock table is called. */
+/** The names of the attributes of a lock table, for a table that exists already. The default of each is its own name. */
 export interface LockAttributes {
+  /** The partition key. */
   readonly pk: string
+  /** The sort key. */
   readonly sk: string
+  /** Time to live, in seconds since 1970. */
   readonly expiresAt: string
+  /** The next ticket. */
   readonly next: string
+  /** In the row of a lock: the highest ticket that was granted. */
   readonly granted: string
+  /** The highest ticket that was granted exclusively. */
   readonly alone: string
+  /** How often a client has entered. */
   readonly entries: string
+  /** The tickets that are inside up to a limit. */
   readonly inside: string
+  /** In a client's row: its random text. */
   readonly owner: string
+  /** Whether it asked for a shared lock. */
   readonly shared: string
+  /** The limit that it asked for. */
   readonly limit: string
+  /** The number of its last heartbeat. */
   readonly beat: string
+  /** Its lease, in milliseconds. */
   readonly leaseMs: string
+  /** When the ticket was drawn, in milliseconds since 1970. */
   readonly since: string
+  /** The `label` that it was acquired with. */
   readonly label: string
+  /** What it shows to other clients. */
   readonly data: string
+  /** How long others have seen no heartbeat, in milliseconds. */
   readonly suspectedMs: string
+  /** Its heartbeat at that time. */
   readonly suspectedAt: string
 }
 

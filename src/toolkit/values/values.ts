@@ -18,49 +18,54 @@ import {
 } from '../../model/value.js'
 
 /**
- * A number with more digits than JavaScript's have. `marshall` also takes the NumberValue of @aws-sdk/util-dynamodb.
+ * A number with more digits than JavaScript's numbers have. `marshall` also accepts the NumberValue of
+ * @aws-sdk/util-dynamodb.
  *
  * @example
- * new NumberValue('0.1234567890123456789').toString() // '0.1234567890123456789'
+ *   console.log(new NumberValue('0.1234567890123456789').toString()) // 0.1234567890123456789
  */
 export class NumberValue {
-  /** As DynamoDB writes it: plain digits, no exponent. */
+  /** The number as DynamoDB writes it: plain digits, no exponent. */
   readonly value: string
 
+  /** Throws if DynamoDB cannot store the number: more than 38 digits, or out of its range. */
   constructor(value: string | number | bigint) {
     this.value = parseNumber(typeof value === 'number' ? safeText(value, '') : String(value))
   }
 
+  /** The number as an attribute value. */
   toAttributeValue(): { readonly N: string } {
     return { N: this.value }
   }
 
+  /** The digits. */
   toString(): string {
     return this.value
   }
 
+  /** The digits, as a string: JSON has no such numbers. */
   toJSON(): string {
     return this.value
   }
 }
 
 /**
- * One value. Strings, numbers, bigints, booleans, null, Uint8Array and other binary views, arrays, maps, plain objects
- * and sets of one type; anything else is refused with the place where it stands. As in util-dynamodb, functions within
- * objects and arrays are left out, and `undefined` is refused.
+ * Converts one JavaScript value to an attribute value in the form of the wire, where binaries are base64. It takes strings,
+ * numbers, bigints, booleans, null, binary views, arrays, maps, plain objects, and sets of one type. Anything else throws a
+ * TypeError that names the place. As in util-dynamodb, functions within objects and arrays are left out.
  *
  * @example
- * marshall({ n: 1, tags: new Set(['a']) }) // { M: { n: { N: '1' }, tags: { SS: ['a'] } } }
+ *   console.log(JSON.stringify(marshall({ n: 1, tags: new Set(['a']) }))) // {"M":{"n":{"N":"1"},"tags":{"SS":["a"]}}}
  */
 export function marshall(value: unknown): AttributeValue {
   return toAttribute(value, '', 1)
 }
 
 /**
- * An item.
+ * Converts a plain object to an item in the form of the wire.
  *
  * @example
- * marshallItem({ id: 'alice', balance: 100 }) // { id: { S: 'alice' }, balance: { N: '100' } }
+ *   console.log(marshallItem({ id: 'alice', balance: 100 })) // { id: { S: 'alice' }, balance: { N: '100' } }
  */
 export function marshallItem(item: object): Item {
   if (Array.isArray(item) || item instanceof Set || !isMapLike(item))
@@ -68,7 +73,13 @@ export function marshallItem(item: object): Item {
   return toMap(item, '', 0)
 }
 
-/** The plain value of an attribute. */
+/**
+ * Converts an attribute value to a plain JavaScript value. A number that JavaScript cannot hold exactly becomes a bigint, or a
+ * `NumberValue` if it is not whole.
+ *
+ * @example
+ *   console.log(unmarshall({ N: '12345678901234567890' })) // 12345678901234567890n
+ */
 export function unmarshall(value: AttributeValue): unknown {
   if ('S' in value) return value.S
   if ('N' in value) return numberOf(value.N)
@@ -82,7 +93,12 @@ export function unmarshall(value: AttributeValue): unknown {
   return new Set(value.BS.map(bytesOf))
 }
 
-/** A plain object; an attribute named `__proto__` stays one. */
+/**
+ * Converts an item to a plain object. An attribute named `__proto__` is kept as one.
+ *
+ * @example
+ *   console.log(unmarshallItem({ id: { S: 'alice' }, balance: { N: '100' } })) // { id: 'alice', balance: 100 }
+ */
 export function unmarshallItem(item: Item): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const name of Object.keys(item)) define(plain, name, unmarshall(attribute(item, name)!))

@@ -1,0 +1,91 @@
+// The examples in the comments of the package, as programs: with the imports that they need, and with what they take for
+// given (a store with some tables, a client on it) before them.
+import { packageExports } from './exports.js'
+
+/** What an example may use without declaring it; scripts/api-reference.mjs says so on the pages. */
+export const GIVEN = ['store', 'client', 't', 'invoices', 'lock', 'path', 'beforeEach'] as const
+
+export const contextProgram = (root: string): string => `
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { open } from 'seriatim'
+import { locks, transactor } from 'seriatim/toolkit'
+import { setCurrentStore } from '${root}/dist/src/testing/current-store.js'
+import { openTestStore } from '${root}/dist/src/testing/test-store.js'
+
+const table = (TableName: string, HASH: string, RANGE?: string) => ({
+  TableName,
+  BillingMode: 'PAY_PER_REQUEST' as const,
+  AttributeDefinitions: [
+    { AttributeName: HASH, AttributeType: 'S' as const },
+    ...(RANGE === undefined ? [] : [{ AttributeName: RANGE, AttributeType: 'N' as const }]),
+  ],
+  KeySchema: [
+    { AttributeName: HASH, KeyType: 'HASH' as const },
+    ...(RANGE === undefined ? [] : [{ AttributeName: RANGE, KeyType: 'RANGE' as const }]),
+  ],
+})
+
+writeFileSync('template.yaml', [
+  'Parameters: { Stage: { Type: String } }',
+  'Resources:',
+  '  Orders:',
+  '    Type: AWS::DynamoDB::Table',
+  '    Properties:',
+  '      TableName: !Sub orders-\${Stage}',
+  '      BillingMode: PAY_PER_REQUEST',
+  '      AttributeDefinitions: [{ AttributeName: id, AttributeType: S }]',
+  '      KeySchema: [{ AttributeName: id, KeyType: HASH }]',
+].join('\\n'))
+setCurrentStore(await openTestStore({ tables: 'template.yaml', parameters: { Stage: 'test' } }, '.'))
+
+export async function context() {
+  const store = await open({ memory: true })
+  for (const input of [table('Books', 'id'), table('Accounts', 'id'), table('Invoices', 'id'), table('Seats', 'show', 'seat')])
+    await store.call('CreateTable', input)
+  const t = store.transactor()
+  await t.transact((tx) => {
+    tx.put('Books', { id: 'b1', title: 'Emma' })
+    tx.put('Accounts', { id: 'alice', balance: 100 })
+    tx.put('Accounts', { id: 'bob', balance: 0 })
+    for (const seat of [1, 2, 3]) tx.put('Seats', { show: 'dune', seat })
+  })
+  const client = store.client()
+  const invoices = locks(client, { table: 'Locks' })
+  await invoices.setup()
+  return {
+    store,
+    client,
+    t,
+    invoices,
+    lock: await invoices.acquire('invoice-42'),
+    path: mkdtempSync('data-'),
+    beforeEach: (_: () => Promise<void>) => {},
+  }
+}
+`
+
+/** The whole program of an example. */
+export function programOf(example: string): string {
+  const words = new Set(example.match(/[A-Za-z_]\w*/g))
+  const isDeclared = (name: string): boolean =>
+    new RegExp(`\\b(?:const|let|using|type|interface) (?:\\{[^}]*\\b)?${name}\\b`).test(example)
+  const needed = new Map<string, string[]>()
+  const importFrom = (from: string, name: string): void => {
+    needed.set(from, [...(needed.get(from) ?? []), name])
+  }
+  for (const { entry, name } of packageExports())
+    if (words.has(name) && entry !== 'seriatim/jest' && !isDeclared(name)) importFrom(entry, name)
+  for (const word of words) {
+    if (/^[A-Z]\w+Command$/.test(word)) importFrom('@aws-sdk/client-dynamodb', word)
+    if (word === 'writeFile') importFrom('node:fs/promises', word)
+  }
+  const inUnit = words.has('tx') && !/\(tx\b|\btx =>/.test(example.replaceAll(/\w+Unit\(tx/g, ''))
+  const given = GIVEN.filter((name) => (words.has(name) || (name === 't' && inUnit)) && !isDeclared(name))
+  return [
+    ...[...needed].map(([from, names]) => `import { ${names.join(', ')} } from '${from}'`),
+    "import { context } from './context.js'",
+    `const { ${given.join(', ')} } = await context()`,
+    inUnit ? `await t.transact(async (tx) => {\n${example}\n})` : example,
+    'export {}',
+  ].join('\n')
+}
