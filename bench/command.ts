@@ -16,11 +16,12 @@ import { loadOptionsOf } from '../src/cli/bench.js'
 import { version } from '../src/cli/version.js'
 import type { CommandEnvironment } from '../src/cli/environment.js'
 
-export const help = `npm run bench -- [--quick | --figures | --page | --full | --try] [options]
+export const help = `npm run bench -- [--quick | --figures | --judged | --page | --full | --try] [options]
 
   --quick            the most important operations, about 3 minutes: unless told otherwise
   --figures          every operation, and the experiments of the paper, about 15 minutes
-  --page             what docs/performance.md shows, about 45 minutes
+  --judged           the lines that the store is judged by, about 15 minutes
+  --page             what docs/performance.md and its appendix show, less than 40 minutes
   --full             everything, for hours
   --try              everything for a moment, to see that it works
   --part LIST        only ${PARTS.join(', ')}
@@ -38,12 +39,13 @@ export const help = `npm run bench -- [--quick | --figures | --page | --full | -
   --report           measure nothing, show what FILE holds
   --charts DIR       draw figures there, as SVG
 
-Starts what it compares with (dynalite and DynamoDB Local are looked for, and it says how to get them), in processes of
+Starts what it compares with (dynalite, DynamoDB Local and Dynoxide are looked for, and it says how to get them), in processes of
 their own, with the load from another one. Only ratios within one run mean anything.`
 
 const OPTIONS = {
   quick: { type: 'boolean' },
   figures: { type: 'boolean' },
+  judged: { type: 'boolean' },
   page: { type: 'boolean' },
   full: { type: 'boolean' },
   try: { type: 'boolean' },

@@ -1,6 +1,7 @@
 // The groups of a run, from its settings.
 import type { BenchGroup } from './bench.js'
 import { appendGroup } from './groups/append.js'
+import { coldGroup } from './groups/cold.js'
 import { costGroup } from './groups/costs.js'
 import { equalGroup } from './groups/equal.js'
 import { fitGroup } from './groups/fit.js'
@@ -19,6 +20,8 @@ import { matches, peerWorkloads } from '../src/bench/workloads.js'
 
 /** A profile needs many samples. */
 const PROFILE_STRETCH = 3
+/** What is cold at first gets warm: the mean of a longer time would be less of a cold one. */
+const COLD_STRETCH = 4
 
 export function planOf(settings: Settings): readonly BenchGroup[] {
   return settings.parts.flatMap((part) => groupsFor(part, settings))
@@ -32,6 +35,8 @@ function groupsFor(part: Part, settings: Settings): BenchGroup | readonly BenchG
       return generatorGroup(settings)
     case 'start':
       return startGroup(settings)
+    case 'cold':
+      return coldGroup({ ...settings.cold, durationMs: settings.durationMs * COLD_STRETCH })
     case 'append':
       return appendGroup(settings)
     case 'worst':
@@ -48,7 +53,7 @@ function groupsFor(part: Part, settings: Settings): BenchGroup | readonly BenchG
     case 'half':
       return halfGroup({ ...paper, rounds: paper.judgedRounds, scale })
     case 'costs':
-      return costGroup({ ...paper, rounds: paper.judgedRounds })
+      return costGroup(paper)
     case 'profile':
       return profileGroup({ ...paper, durationMs: paper.durationMs * PROFILE_STRETCH, scale })
     case 'throughput':

@@ -32,7 +32,19 @@ export type UnitRecord =
       readonly kind: 'start'
       readonly target: string
       readonly startMs: number
+      /** When it has been left alone for a while. */
       readonly residentBytes: number | null
+    }
+  | {
+      /** On files that the page cache does not hold, from the start of the process on. */
+      readonly kind: 'cold'
+      readonly target: string
+      readonly workload: string
+      readonly clients: number
+      readonly items: number
+      readonly round: number
+      readonly startMs: number
+      readonly measured: Measured
     }
   | {
       readonly kind: 'append'

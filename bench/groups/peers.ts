@@ -28,6 +28,8 @@ export interface PeerOptions {
   /** Of an open loop, in requests a second; undefined: closed. */
   readonly rate?: number
   readonly rounds: number
+  /** Instead, for operations by which the store is not judged. */
+  readonly otherRounds?: number
   readonly warmupMs: number
   /** Instead, when a server meets an operation for the first time. */
   readonly firstWarmupMs: number
@@ -41,6 +43,8 @@ const BETWEEN_MS = 60
 
 interface PeerLoad {
   readonly clients: number
+  /** Names of workloads; all if absent. */
+  readonly operations?: readonly string[]
   readonly rounds: number
   readonly warmupMs: number
   readonly durationMs: number
@@ -59,6 +63,8 @@ export function peerGroup(options: PeerOptions): BenchGroup {
       if (round > each.rounds) continue
       const warmupMs = round === 1 && at === 0 ? options.firstWarmupMs : each.warmupMs
       for (const workload of workloads) {
+        if (each.operations?.includes(workload.name) === false) continue
+        if (!isJudged(workload) && round > (options.otherRounds ?? each.rounds)) continue
         const isLonger = at < clients.length && isJudged(workload)
         const load = {
           ...each,

@@ -1,5 +1,5 @@
-// docs/performance.md from a run: a template, in whose words nothing is measured, and the figures of the run where it asks
-// for them. A line `{{name}}` or `{{name argument}}` asks.
+// docs/performance.md and its appendix from a run: templates, in whose words nothing is measured, and the figures of the run
+// where they ask for them. A line `{{name}}` or `{{name argument}}` asks.
 import type { RunFile } from '../records.js'
 import { recordsOf } from '../records.js'
 import { groupBy } from '../../src/bench/statistics.js'
@@ -20,7 +20,10 @@ import {
   throughputTables,
   worstTables,
 } from './other-tables.js'
-import { equalTables, peerRows, peerTables, ratesTable, titleOf } from './peer-tables.js'
+import { coldTables } from './cold-tables.js'
+import { equalTables, oneClientTable, peerRows, peerTables, ratesTable, titleOf } from './peer-tables.js'
+import { rivalLeads, rivalTables } from './rival-tables.js'
+import { isJudgedName } from '../../src/bench/workloads.js'
 import { functionLines, profileTables } from './profile-tables.js'
 import { generatorLines } from './report.js'
 import { fixed, markdownLines, megabytes, type ReportTable, whole } from '../../src/bench/table.js'
@@ -53,16 +56,33 @@ const tables =
       .flatMap((table) => [`${table.title}:`, '', ...markdownLines(table), ''])
       .slice(0, -1)
 
+/** Where the words before it say what it is. */
+const bare =
+  (of: (records: RunFile['records']) => readonly ReportTable[]): Asked =>
+  ({ records }) =>
+    of(records).flatMap(markdownLines)
+
 const PLACEHOLDERS: ReadonlyMap<string, Asked> = new Map<string, Asked>([
   ['run', runLines],
   ['generator', ({ records }) => generatorLines(records)],
   [
     'rates',
-    ({ records }, clients) => {
-      const table = ratesTable(records, Number(clients))
+    ({ records }, argument) => {
+      const [clients, which] = argument.split(' ')
+      const table = ratesTable(records, Number(clients), which === 'judged' ? isJudgedName : undefined)
       return table === null ? [] : markdownLines(table)
     },
   ],
+  [
+    'alone',
+    ({ records }) => {
+      const table = oneClientTable(records)
+      return table === null ? [] : markdownLines(table)
+    },
+  ],
+  ['cold', bare(coldTables)],
+  ['rival', bare(rivalTables)],
+  ['leads', leadLines],
   ['peers', tables(peerTables)],
   ['judged', ({ records }) => markdownLines(judgedTable(judgedLines(records)))],
   ['verdict', ({ records }) => verdictLines(records)],
@@ -73,8 +93,8 @@ const PLACEHOLDERS: ReadonlyMap<string, Asked> = new Map<string, Asked>([
   ['output', outputLines],
   ['tails', tailLines],
   ['memory', memoryLines],
-  ['equal', tables(equalTables)],
-  ['start', tables(startTables)],
+  ['equal', bare(equalTables)],
+  ['start', bare(startTables)],
   ['append', tables(appendTables)],
   ['worst', tables(worstTables)],
   ['throughput', tables(throughputTables)],
@@ -143,6 +163,13 @@ function runLines({ command, startedAt, resumed = [], seriatim, machine }: RunFi
 }
 
 const minuteOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
+
+/** What the strongest peer does better than the store. */
+function leadLines({ records }: RunFile): readonly string[] {
+  const leads = rivalLeads(records)
+  if (leads === undefined) return []
+  return [leads.sentence, ...(leads.table === undefined ? [] : ['', ...markdownLines(leads.table)])]
+}
 
 /** How much longer the slowest hundredth takes, under a full house. */
 function tailLines({ records }: RunFile, clients: string): readonly string[] {

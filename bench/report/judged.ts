@@ -220,10 +220,13 @@ export function verdictLines(records: Records): readonly string[] {
     ...missed.map(
       ({ area, what, workload, wanted, measured: value }) =>
         `- ${area}: ${what}: ${fixed(value, 2)}, wanted ${wanted.bound} ${wanted.value}` +
-        (workload === '' ? '.' : `; see [${workload}](#${anchor(profileHeading(workload))}).`),
+        (workload === '' ? '.' : `; see [${workload}](${APPENDIX}#${anchor(profileHeading(workload))}).`),
     ),
   ]
 }
+
+/** Where the profiles are, from the page. */
+const APPENDIX = '../bench/performance-tables.md'
 
 /** Of what there are the fewest of. */
 function judgedRounds(records: Records): number {

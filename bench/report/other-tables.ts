@@ -13,8 +13,8 @@ export function startTables(records: Records): readonly ReportTable[] {
   if (byTarget.size === 0) return []
   return [
     {
-      title: 'From the start of the process to the first answer, and resident memory then',
-      columns: ['', 'ms', 'rounds', 'memory'],
+      title: 'From the start of the process to the first answer, and resident memory when idle',
+      columns: ['', 'first answer ms', 'rounds', 'idle memory'],
       rows: [...byTarget].map(([target, starts]) => {
         const { median: middle, min, max } = spreadOf(starts.map(({ startMs }) => startMs))
         const resident = median(starts.map(({ residentBytes }) => residentBytes ?? NaN))

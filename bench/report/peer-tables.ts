@@ -99,10 +99,14 @@ function peerCells(row: PeerRow): readonly string[] {
   ]
 }
 
-/** Requests a second, all operations beside each other; null if nothing was measured with that many clients. */
-export function ratesTable(records: Records, clients: number): ReportTable | null {
+/** Requests a second, operations beside each other; null if nothing of them was measured with that many clients. */
+export function ratesTable(
+  records: Records,
+  clients: number,
+  isShown: (workload: string) => boolean = () => true,
+): ReportTable | null {
   const peers = recordsOf(records, 'peer').filter(
-    (record) => record.clients === clients && record.rate === null,
+    (record) => record.clients === clients && record.rate === null && isShown(record.workload),
   )
   if (peers.length === 0) return null
   const byWorkload = groupBy(peers, ({ workload }) => workload)
@@ -118,6 +122,28 @@ export function ratesTable(records: Records, clients: number): ReportTable | nul
         if (row === undefined || row.refusedShare === 1) return '-'
         const ratio = target === 'bare' || row.ofBare === undefined ? '' : ` (${row.ofBare.toFixed(2)})`
         return `${whole(row.perSecond.median)}${ratio}`
+      }),
+    ]),
+  }
+}
+
+/** One row for each server: what a single client that waits for each answer gets. */
+export function oneClientTable(records: Records): ReportTable | null {
+  const alone = recordsOf(records, 'peer').filter((record) => record.clients === 1 && record.rate === null)
+  if (alone.length === 0) return null
+  const workloads = [...groupBy(alone, ({ workload }) => workload)].map(([name, all]) => ({
+    name,
+    rows: peerRows(all),
+  }))
+  return {
+    title: 'One client: requests a second, and p50 in us',
+    columns: ['', ...workloads.flatMap(({ name }) => [`${name}, a second`, 'p50 us'])],
+    rows: [...groupBy(alone, ({ target }) => target).keys()].map((target) => [
+      titleOf(target),
+      ...workloads.flatMap(({ rows }) => {
+        const row = rows.find((each) => each.target === target)
+        if (row === undefined || row.refusedShare === 1) return ['-', '-']
+        return [whole(row.perSecond.median), whole(row.p50Micros)]
       }),
     ]),
   }

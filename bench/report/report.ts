@@ -12,11 +12,13 @@ import {
   throughputTables,
   worstTables,
 } from './other-tables.js'
+import { coldTables } from './cold-tables.js'
 import { costTables } from './cost-tables.js'
 import { halfTables } from './half-tables.js'
 import { judgedLines, judgedTable } from './judged.js'
 import { equalTables, peerTables } from './peer-tables.js'
 import { profileTables } from './profile-tables.js'
+import { rivalTables } from './rival-tables.js'
 import { terminalLines, whole } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
@@ -24,6 +26,7 @@ type Records = Readonly<Record<string, UnitRecord>>
 export function reportLines(records: Records): readonly string[] {
   const tables = [
     startTables,
+    coldTables,
     appendTables,
     worstTables,
     peerTables,
@@ -37,6 +40,7 @@ export function reportLines(records: Records): readonly string[] {
     contentionTables,
     simulatedTables,
     growthTables,
+    rivalTables,
   ].flatMap((tablesOf) => tablesOf(records))
   return [
     ...generatorLines(records),

@@ -15,6 +15,8 @@ export const TARGET_NAMES = [
   'dynalite-disk',
   'local-memory',
   'local-disk',
+  'dynoxide-memory',
+  'dynoxide-disk',
 ] as const
 
 export type TargetName = (typeof TARGET_NAMES)[number]
@@ -30,6 +32,8 @@ export const TARGET_TITLES: Readonly<Record<TargetName, string>> = {
   'dynalite-disk': 'dynalite, disk, not synced',
   'local-memory': 'DynamoDB Local, memory',
   'local-disk': 'DynamoDB Local, disk',
+  'dynoxide-memory': 'Dynoxide, memory',
+  'dynoxide-disk': 'Dynoxide, disk, durable',
 }
 
 export function commandOf(
@@ -59,6 +63,10 @@ export function commandOf(
       return local(port, '-inMemory')
     case 'local-disk':
       return local(port, '-dbPath', folder)
+    case 'dynoxide-memory':
+      return dynoxide(port)
+    case 'dynoxide-disk':
+      return dynoxide(port, '--db-path', join(folder, 'dynoxide.db'))
   }
 }
 
@@ -107,4 +115,14 @@ function folderWithJar(home: string | undefined): string | undefined {
   const lib = join(home, 'lib')
   const inside = existsSync(lib) ? readdirSync(lib).map((entry) => join(lib, entry)) : []
   return [home, ...inside].find((folder) => existsSync(join(folder, 'DynamoDBLocal.jar')))
+}
+
+const DYNOXIDE_MISSING =
+  'Dynoxide is not here: cargo install dynoxide-rs, and set DYNOXIDE to the program (~/.cargo/bin/dynoxide)'
+
+/** On disk it is SQLite with a write-ahead log that is synced at each commit: as durable as the store's own folder. */
+function dynoxide(port: number, ...place: string[]): ServerCommand | Missing {
+  const program = process.env['DYNOXIDE']
+  if (program === undefined || program === '' || !existsSync(program)) return { missing: DYNOXIDE_MISSING }
+  return { program, args: ['serve', '--port', String(port), '--log', 'quiet', ...place] }
 }

@@ -58,8 +58,8 @@ export const JUDGED_WORKLOADS = [
 ] as const
 export type JudgedWorkload = (typeof JUDGED_WORKLOADS)[number]
 
-export const isJudged = ({ name }: Workload): boolean =>
-  (JUDGED_WORKLOADS as readonly string[]).includes(name)
+export const isJudgedName = (name: string): boolean => (JUDGED_WORKLOADS as readonly string[]).includes(name)
+export const isJudged = ({ name }: Workload): boolean => isJudgedName(name)
 
 /** Stands in a prepared body where a key's digits will be. */
 export const KEY_PLACEHOLDER = 'user-#########'

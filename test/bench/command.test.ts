@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type BenchGroup, runGroups } from '../../bench/bench.js'
+import { HALF_SHARES } from '../../bench/groups/half.js'
 import { TimeLeft } from '../../src/bench/time-left.js'
 import { planOf } from '../../bench/plan.js'
-import { matches } from '../../src/bench/workloads.js'
+import { JUDGED_WORKLOADS, matches } from '../../src/bench/workloads.js'
 import { PRESETS } from '../../bench/presets.js'
 import type { UnitRecord } from '../../bench/records.js'
 import { benchCommandOf } from '../../bench/command.js'
@@ -70,6 +71,21 @@ test('ids of units are unique in every preset', () => {
     assert.equal(new Set(ids).size, ids.length)
   }
 })
+
+for (const name of ['judged', 'page'] as const) {
+  test(`the preset ${name} has seven rounds of all that the judged lines are made of`, () => {
+    const ids = new Set(planOf(PRESETS[name]).flatMap(({ units }) => units.map(({ id }) => id)))
+    const round = 7
+    for (const workload of JUDGED_WORKLOADS) {
+      for (const target of ['bare', 'seriatim-memory', 'seriatim-disk', 'dynalite-memory', 'local-disk']) {
+        assert.ok(ids.has(`peers/${workload}/64 clients/${target}/round ${round}`), `${workload}, ${target}`)
+        if (target !== 'bare') assert.ok(ids.has(`equal/${workload}/${target}/round ${round}`))
+      }
+      for (const share of HALF_SHARES) assert.ok(ids.has(`half/${workload}/${share}/round ${round}`))
+    }
+    assert.ok([...ids].some((id) => id.startsWith('worst/')))
+  })
+}
 
 const record = (reason: string): UnitRecord => ({ kind: 'missing', target: 't', reason })
 

@@ -9,6 +9,7 @@ import { processorFit } from '../../bench/report/timing-table.js'
 import { peerRows } from '../../bench/report/peer-tables.js'
 import { reportLines } from '../../bench/report/report.js'
 import { markdownLines, terminalLines } from '../../src/bench/table.js'
+import type { UnitRecord } from '../../bench/records.js'
 import { measured, peer, runOf } from './records.js'
 
 const RUN = runOf(
@@ -54,10 +55,41 @@ test('the template gets tables and figures of the run, and says what was not mea
   )
 })
 
-test('the template of docs/performance.md asks for nothing that nobody knows, even of a run that measured nothing', () => {
-  const path = fileURLToPath(new URL('../../../bench/performance.template.md', import.meta.url))
-  const page = fillTemplate(readFileSync(path, 'utf8'), runOf())
-  assert.ok(!page.includes('{{'), 'every placeholder is filled')
+test('of the operations of a load only those are shown that the store is judged by, if that is asked', () => {
+  const { records } = RUN
+  const run = runOf(
+    ...Object.entries(records),
+    peer('seriatim-disk', 'BatchWriteItem of 25', 1, measured(1000, 20)),
+  )
+  const lines = (argument: string): number => fillTemplate(`{{rates ${argument}}}`, run).split('\n').length
+  assert.equal(lines('64'), 4)
+  assert.equal(lines('64 judged'), 3)
+})
+
+test('a single client: a row for each server, with rate and p50 of each operation that it has', () => {
+  const alone = (target: string, workload: string, perSecond: number): [string, UnitRecord] => {
+    const [id, record] = peer(target, workload, 1, measured(perSecond, 20))
+    return [`alone/${id}`, { ...record, clients: 1 } as UnitRecord]
+  }
+  const run = runOf(
+    alone('bare', 'GetItem', 9000),
+    alone('bare', 'PutItem', 8000),
+    alone('dynoxide-disk', 'GetItem', 7000),
+  )
+  assert.deepEqual(fillTemplate('{{alone}}', run).split('\n').slice(2), [
+    '| bare node:http (C) | 9,000 | 1,000 | 8,000 | 1,000 |',
+    '| Dynoxide, disk, durable | 7,000 | 1,000 | - | - |',
+  ])
+})
+
+for (const name of ['performance', 'performance-tables'])
+  test(`the template ${name} asks for nothing that is not known, even of a run that measured nothing`, () => {
+    const path = fileURLToPath(new URL(`../../../bench/${name}.template.md`, import.meta.url))
+    const page = fillTemplate(readFileSync(path, 'utf8'), runOf())
+    assert.ok(!page.includes('{{'), 'every placeholder is filled')
+  })
+
+test('a placeholder that is not known is an error', () => {
   assert.throws(() => fillTemplate('{{nonsense}}', RUN), /'nonsense', which nobody knows/)
 })
 

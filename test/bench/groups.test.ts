@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type BenchGroup, runGroups } from '../../bench/bench.js'
+import { coldGroup } from '../../bench/groups/cold.js'
 import { costGroup } from '../../bench/groups/costs.js'
 import { equalGroup } from '../../bench/groups/equal.js'
 import { fitGroup } from '../../bench/groups/fit.js'
@@ -55,18 +56,75 @@ test('the paper: section 3 alone is a server of its own', async () => {
   for (const [id, kind] of kinds) assert.equal(kind, 'plain', id)
 })
 
-test('start: who is not installed is left out with a sentence', async () => {
-  const before = process.env['DYNAMODB_LOCAL']
-  process.env['DYNAMODB_LOCAL'] = '/nowhere'
+/** With a value of the environment for as long as it takes. */
+async function withVariable<T>(name: string, value: string, work: () => Promise<T>): Promise<T> {
+  const before = process.env[name]
+  process.env[name] = value
   try {
-    const records = await runOne(startGroup({ targets: ['local-memory', 'bare'], rounds: 1 }))
-    const local = records['start/local-memory/round 1']
-    const bare = records['start/bare/round 1']
-    assert.ok(local?.kind === 'missing' && /npm install/.test(local.reason))
-    assert.equal(bare?.kind, 'start')
+    return await work()
   } finally {
-    if (before === undefined) delete process.env['DYNAMODB_LOCAL']
-    else process.env['DYNAMODB_LOCAL'] = before
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+  }
+}
+
+for (const [target, variable, sentence] of [
+  ['local-memory', 'DYNAMODB_LOCAL', /npm install/],
+  ['dynoxide-memory', 'DYNOXIDE', /cargo install dynoxide-rs/],
+] as const) {
+  test(`start: ${target}, which is not installed, is left out with a sentence`, async () => {
+    const records = await withVariable(variable, '/nowhere', () =>
+      runOne(startGroup({ targets: [target, 'bare'], rounds: 1, idleMs: 1 })),
+    )
+    const missing = records[`start/${target}/round 1`]
+    const bare = records['start/bare/round 1']
+    assert.ok(missing?.kind === 'missing' && sentence.test(missing.reason))
+    assert.equal(bare?.kind, 'start')
+  })
+}
+
+const WITHOUT_DYNOXIDE = process.env['DYNOXIDE'] === undefined ? { skip: 'set DYNOXIDE to its program' } : {}
+
+test('peers: Dynoxide, in memory and on disk, answers all that is asked', WITHOUT_DYNOXIDE, async () => {
+  const targets = ['dynoxide-memory', 'dynoxide-disk'] as const
+  const workloads = peerWorkloads(SCALE)
+  const records = await runOne(peerGroup({ ...SHORT, targets, workloads, scale: SCALE, clients: [2] }))
+  assert.equal(Object.keys(records).length, targets.length * workloads.length)
+  for (const [id, record] of Object.entries(records)) {
+    assert.ok(record.kind === 'peer', `${id}: ${JSON.stringify(record)}`)
+    assert.deepEqual(record.measured.refusals, {}, id)
+  }
+})
+
+test('peers: an operation that is not judged may have fewer rounds, and other clients may get fewer operations', () => {
+  const workloads = peerWorkloads(SCALE).filter(({ name }) => /^(GetItem|BatchWrite.*)$/.test(name))
+  const { units } = peerGroup({
+    ...SHORT,
+    rounds: 3,
+    otherRounds: 1,
+    targets: ['bare'],
+    workloads,
+    scale: SCALE,
+    clients: [64],
+    beside: { clients: [1], operations: ['GetItem'], rounds: 2, warmupMs: 1, durationMs: 1 },
+  })
+  const count = (part: string): number => units.filter(({ id }) => id.startsWith(`peers/${part}`)).length
+  assert.equal(count('GetItem/64 clients'), 3)
+  assert.equal(count('GetItem/1 clients'), 2)
+  assert.equal(count('BatchWriteItem of 25/64 clients'), 1)
+  assert.equal(count('BatchWriteItem of 25/1 clients'), 0)
+})
+
+test('cold: the store answers from files that were taken out of the page cache, as it did before', async () => {
+  const records = await runOne(coldGroup({ ...SCALE, rounds: 1, durationMs: 60 }))
+  assert.equal(Object.keys(records).length, 8)
+  for (const [id, record] of Object.entries(records)) {
+    if (id.includes('dynoxide') && 'skip' in WITHOUT_DYNOXIDE) {
+      assert.equal(record.kind, 'missing', id)
+      continue
+    }
+    assert.ok(record.kind === 'cold', `${id}: ${JSON.stringify(record)}`)
+    assert.deepEqual(record.measured.refusals, {}, id)
   }
 })
 

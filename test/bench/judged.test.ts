@@ -135,11 +135,11 @@ test('what is not met is named, with the section that shows where its time goes'
     /^4 of \d+ lines are met in this run\. \d+ were not measured\. Medians of 1 rounds\./,
   )
   assert.deepEqual(missed, [
-    '- rate, of DynamoDB Local, both on disk: GetItem: 3.60, wanted at least 4; see [GetItem](#the-time-of-getitem).',
+    '- rate, of DynamoDB Local, both on disk: GetItem: 3.60, wanted at least 4; see [GetItem](../bench/performance-tables.md#the-time-of-getitem).',
     '- p50 at half of the peak rate, of that at a tenth of it: GetItem: 2.01, wanted at most 2; see ' +
-      '[GetItem](#the-time-of-getitem).',
+      '[GetItem](../bench/performance-tables.md#the-time-of-getitem).',
     '- p99 at an equal rate: Seriatim, disk, durable, of DynamoDB Local, disk: GetItem: 1.00, wanted below 1; see ' +
-      '[GetItem](#the-time-of-getitem).',
+      '[GetItem](../bench/performance-tables.md#the-time-of-getitem).',
   ])
   assert.equal(anchor('The time of UpdateItem, conditional'), 'the-time-of-updateitem-conditional')
 })

@@ -21,8 +21,11 @@ export interface MeasuredServer {
   folderBytes(): number
   /** Until what it has written is on the disk, and the system's cache holds its files. */
   settle(): Promise<void>
-  /** Kills it and starts it again on what is in its folder; the milliseconds to its first answer. */
-  restart(): Promise<number>
+  /**
+   * Kills it, does something with its folder if that is asked, and starts it again; the milliseconds from then to its first
+   * answer.
+   */
+  restart(meanwhile?: (folder: string) => Promise<void>): Promise<number>
   /** Sends a word over the channel of its command, and resolves to the answer. */
   ask(word: string): Promise<unknown>
   /** Kills it and removes its folder. */
@@ -100,8 +103,9 @@ export async function startServer({
     usage: () => usageOf(pid()),
     folderBytes: () => bytesIn(folder),
     settle: () => settledFolder(folder),
-    async restart() {
+    async restart(meanwhile) {
       await kill(child)
+      await meanwhile?.(folder)
       child = spawnCommand(command)
       return untilAnswer(child, command, endpoint)
     },
