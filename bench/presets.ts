@@ -88,6 +88,8 @@ const QUICK_OPERATIONS = [
   'TransactWriteItems of 3',
 ]
 
+const ONE_CLIENT_OPERATIONS = ['GetItem', 'PutItem', 'TransactWriteItems of 3']
+
 /** As many rounds as a stable median takes on a quiet machine. */
 const JUDGED_TIMES = {
   clients: [64],
@@ -173,7 +175,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     otherRounds: 3,
     beside: {
       clients: [1],
-      operations: ['GetItem', 'PutItem', 'TransactWriteItems of 3'],
+      operations: ONE_CLIENT_OPERATIONS,
       rounds: 5,
       warmupMs: 150,
       durationMs: 500,
@@ -212,7 +214,7 @@ export const PRESETS: Readonly<Record<PresetName, Settings>> = {
     ],
     operations: [],
     clients: [64],
-    beside: { clients: [1], rounds: 1, warmupMs: 10, durationMs: 30 },
+    beside: { clients: [1], operations: ONE_CLIENT_OPERATIONS, rounds: 1, warmupMs: 10, durationMs: 30 },
     rounds: 1,
     warmupMs: 20,
     firstWarmupMs: 20,

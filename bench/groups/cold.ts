@@ -1,8 +1,9 @@
 // Servers on files that the page cache does not hold, as after a reboot: how long until the first answer, and what a server
 // answers a second in the first seconds. Only the server's own files are cold; its program is not.
 import { type BenchGroup, groupOf } from '../bench.js'
-import { fillPeerTables } from '../../src/bench/fill.js'
+import { type Filling, fillPeerTables } from '../../src/bench/fill.js'
 import type { Generator } from '../../src/bench/load/generator-process.js'
+import { post } from '../../src/bench/targets/post.js'
 import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
@@ -22,6 +23,15 @@ const WORKLOADS = ['GetItem', `Query of ${QUERY_ITEMS}`]
 const CLIENTS = [4, 64]
 const RESTART_MS = 1500
 const FILL_ITEMS_PER_MS = 8
+
+/** A server may sync each item of a batch by itself, for minutes; a transaction is one commit. */
+const IN_TRANSACTIONS: Filling = {
+  items: 100,
+  async put(endpoint, TableName, items) {
+    const TransactItems = items.map((Item) => ({ Put: { TableName, Item } }))
+    await post(endpoint, 'TransactWriteItems', { TransactItems })
+  },
+}
 
 interface Running {
   readonly generator: Generator
@@ -64,7 +74,7 @@ async function openFilled(generator: Generator, { items, partitions }: ColdOptio
         continue
       }
       targets.set(name, target)
-      await fillPeerTables(target.endpoint, { items, partitions })
+      await fillPeerTables(target.endpoint, { items, partitions }, IN_TRANSACTIONS)
       await target.settle()
     }
     return running

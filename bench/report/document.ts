@@ -7,7 +7,7 @@ import { chartsOf } from './charts.js'
 import { costTables } from './cost-tables.js'
 import { EXPERIMENTS, findingsTable } from './findings.js'
 import { halfTables } from './half-tables.js'
-import { judgedLines, judgedTable, verdictLines } from './judged.js'
+import { judgedLines, judgedMatrixLines, judgedTable, verdictLines } from './judged.js'
 import {
   appendTables,
   contentionTables,
@@ -84,6 +84,7 @@ const PLACEHOLDERS: ReadonlyMap<string, Asked> = new Map<string, Asked>([
   ['rival', bare(rivalTables)],
   ['leads', leadLines],
   ['peers', tables(peerTables)],
+  ['matrix', ({ records }) => judgedMatrixLines(judgedLines(records))],
   ['judged', ({ records }) => markdownLines(judgedTable(judgedLines(records)))],
   ['verdict', ({ records }) => verdictLines(records)],
   ['profile', tables(profileTables)],

@@ -4,7 +4,7 @@ import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median } from '../../src/bench/statistics.js'
 import { JUDGED_WORKLOADS, type JudgedWorkload } from '../../src/bench/workloads.js'
 import { peerRows, rateRatio, titleOf } from './peer-tables.js'
-import { fixed, type ReportTable } from '../../src/bench/table.js'
+import { fixed, markdownLines, type ReportTable } from '../../src/bench/table.js'
 
 type Records = Readonly<Record<string, UnitRecord>>
 
@@ -203,6 +203,38 @@ export function judgedTable(lines: readonly JudgedLine[]): ReportTable {
       line.measured === undefined ? 'not measured' : isMet(line) ? 'yes' : 'no',
     ]),
   }
+}
+
+const BOUND_SIGNS = { 'at least': '≥', 'at most': '≤', below: '<' } as const
+
+/** What was measured and what is wanted; in bold if that is not met. */
+function judgedCell(line: JudgedLine): string {
+  const { bound, value } = line.wanted
+  const text = `${fixed(line.measured, 2)} (${BOUND_SIGNS[bound]} ${value})`
+  return isMet(line) ? text : `**${text}**`
+}
+
+/** The same lines, those of one operation in a row, and then the others, one each. */
+export function judgedMatrixLines(lines: readonly JudgedLine[]): readonly string[] {
+  const ofOperations = lines.filter(({ workload }) => workload !== '')
+  const areas = [...new Set(ofOperations.map(({ area }) => area))]
+  const table: ReportTable = {
+    title: '',
+    columns: ['', ...areas],
+    rows: JUDGED_WORKLOADS.map((workload) => [
+      workload,
+      ...areas.map((area) => {
+        const line = ofOperations.find((each) => each.area === area && each.workload === workload)
+        return line === undefined ? '' : judgedCell(line)
+      }),
+    ]),
+  }
+  const others = lines.filter(({ workload }) => workload === '')
+  return [
+    ...markdownLines(table),
+    '',
+    ...others.map((line) => `- ${line.area}: ${line.what}: ${judgedCell(line)}`),
+  ]
 }
 
 /** A sentence on how many lines are met, and a list of those that are not. */

@@ -18,12 +18,19 @@ const WRITERS = 8
 const ACTIVE_LOOK_MS = 20
 const ACTIVE_LOOKS_MAX = 3000
 
+/** How many items a request puts, and the request. */
+export interface Filling {
+  readonly items: number
+  put(endpoint: string, table: string, items: readonly object[]): Promise<void>
+}
+
 export async function fillPeerTables(
   endpoint: string,
   { items, partitions, itemBytes = ITEM_BYTES }: Scale,
+  filling: Filling = IN_BATCHES,
 ): Promise<void> {
-  await fillItemTable(endpoint, { table: ITEM_TABLE, items, itemBytes, indexes: 0 })
-  await fillPartitions(endpoint, partitions, 0, itemBytes)
+  await fillItemTable(endpoint, { table: ITEM_TABLE, items, itemBytes, indexes: 0 }, filling)
+  await fillPartitions(endpoint, partitions, 0, itemBytes, filling)
 }
 
 /** The partitions beyond the first `from`, which are there already. */
@@ -32,10 +39,11 @@ export async function fillPartitions(
   partitions: number,
   from: number,
   itemBytes: number,
+  filling: Filling = IN_BATCHES,
 ): Promise<void> {
   if (from === 0) await createTable(endpoint, PARTITION_TABLE, { pk: 'S', sk: 'N' }, 0)
   const more = partitions - from
-  await writeItems(endpoint, PARTITION_TABLE, more * PARTITION_ITEMS, (number) =>
+  await writeItems(endpoint, filling, PARTITION_TABLE, more * PARTITION_ITEMS, (number) =>
     partitionItem(workloadKey(from + (number % more)), Math.floor(number / more), itemBytes),
   )
 }
@@ -47,9 +55,13 @@ export interface ItemTable {
   readonly indexes: number
 }
 
-export async function fillItemTable(endpoint: string, table: ItemTable): Promise<void> {
+export async function fillItemTable(
+  endpoint: string,
+  table: ItemTable,
+  filling: Filling = IN_BATCHES,
+): Promise<void> {
   await createTable(endpoint, table.table, { id: 'S' }, table.indexes)
-  await addItems(endpoint, table, 0)
+  await addItems(endpoint, table, 0, filling)
 }
 
 /** Items from that number on. */
@@ -57,8 +69,9 @@ export async function addItems(
   endpoint: string,
   { table, items, itemBytes, indexes }: ItemTable,
   from: number,
+  filling: Filling = IN_BATCHES,
 ): Promise<void> {
-  await writeItems(endpoint, table, items - from, (number) => {
+  await writeItems(endpoint, filling, table, items - from, (number) => {
     const indexKeys = Array.from({ length: indexes }, () => workloadKey((from + number) % INDEX_KEYS.to))
     return plainItem(workloadKey(from + number), itemBytes, indexKeys)
   })
@@ -107,6 +120,7 @@ async function createTable(
 
 async function writeItems(
   endpoint: string,
+  filling: Filling,
   table: string,
   count: number,
   item: (number: number) => object,
@@ -115,21 +129,26 @@ async function writeItems(
   const writer = async (): Promise<void> => {
     while (next < count) {
       const from = next
-      next += BATCH_ITEMS
-      const size = Math.min(BATCH_ITEMS, count - from)
-      let puts: readonly unknown[] = Array.from({ length: size }, (_, at) => ({
-        PutRequest: { Item: item(from + at) },
-      }))
-      for (let tries = 0; puts.length > 0; tries++) {
-        if (tries === UNPROCESSED_TRIES_MAX) throw new Error(`${table}: items are left unprocessed`)
-        const answer = (await post(endpoint, 'BatchWriteItem', { RequestItems: { [table]: puts } })) as {
-          readonly UnprocessedItems?: Readonly<Record<string, readonly unknown[]>>
-        }
-        puts = answer.UnprocessedItems?.[table] ?? []
-      }
+      next += filling.items
+      const size = Math.min(filling.items, count - from)
+      const items = Array.from({ length: size }, (_, at) => item(from + at))
+      await filling.put(endpoint, table, items)
     }
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
 }
 
 const UNPROCESSED_TRIES_MAX = 100
+const IN_BATCHES: Filling = {
+  items: BATCH_ITEMS,
+  async put(endpoint, table, items) {
+    let puts: readonly unknown[] = items.map((Item) => ({ PutRequest: { Item } }))
+    for (let tries = 0; puts.length > 0; tries++) {
+      if (tries === UNPROCESSED_TRIES_MAX) throw new Error(`${table}: items are left unprocessed`)
+      const answer = (await post(endpoint, 'BatchWriteItem', { RequestItems: { [table]: puts } })) as {
+        readonly UnprocessedItems?: Readonly<Record<string, readonly unknown[]>>
+      }
+      puts = answer.UnprocessedItems?.[table] ?? []
+    }
+  },
+}

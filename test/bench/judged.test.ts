@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UnitRecord } from '../../bench/records.js'
-import { anchor, isMet, judgedLines, judgedTable, verdictLines } from '../../bench/report/judged.js'
+import {
+  anchor,
+  isMet,
+  judgedLines,
+  judgedMatrixLines,
+  judgedTable,
+  verdictLines,
+} from '../../bench/report/judged.js'
 import { latency, measured, peer, runOf } from './records.js'
 
 const half = (workload: string, share: number, round: number, p50Micros: number): [string, UnitRecord] => [
@@ -142,4 +149,14 @@ test('what is not met is named, with the section that shows where its time goes'
       '[GetItem](../bench/performance-tables.md#the-time-of-getitem).',
   ])
   assert.equal(anchor('The time of UpdateItem, conditional'), 'the-time-of-updateitem-conditional')
+})
+
+test('on the page the lines of an operation are a row, with what is wanted, and bold where it is not met', () => {
+  const lines = judgedMatrixLines(judgedLines(records))
+  const row = lines.find((each) => each.startsWith('| GetItem |')) ?? ''
+  assert.ok(row.startsWith('| GetItem | 0.90 (≥ 0.9) |'), row)
+  assert.ok(row.includes('| **3.60 (≥ 4)** |'), row)
+  const others = lines.filter((each) => each.startsWith('- '))
+  assert.equal(others.length, 4)
+  assert.ok(others[0]?.endsWith('of DynamoDB Local, disk: 0.13 (< 1)'), others[0])
 })
