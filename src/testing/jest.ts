@@ -3,7 +3,8 @@
 // Jest runs tests as CommonJS in a context of their own, where an ES module cannot be required. An environment is loaded
 // outside of that context, so the store is opened here, and tests reach it over HTTP or by the global `seriatim`.
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node'
-import { type OpenedTestStore, openTestStore, sdkEnvironment } from './test-store.js'
+import { enterSdkEnvironment } from './sdk-environment.js'
+import { type OpenedTestStore, openTestStore } from './test-store.js'
 import type { TestStore, TestStoreOptions } from './test-store.js'
 
 export type { Source, TestStore, TestStoreOptions } from './test-store.js'
@@ -29,6 +30,7 @@ class SeriatimEnvironment extends NodeEnvironment {
   readonly #options: TestStoreOptions
   readonly #root: string
   #opened: OpenedTestStore | undefined
+  #restoreEnvironment: (() => void) | undefined
 
   constructor(config: JestEnvironmentConfig, context: unknown) {
     super(config, context)
@@ -41,11 +43,11 @@ class SeriatimEnvironment extends NodeEnvironment {
     const opened = await openTestStore(this.#options, this.#root)
     this.#opened = opened
     this.global['seriatim'] = opened
-    const { env } = this.global.process
-    Object.assign(env, sdkEnvironment(opened.endpoint, env))
+    this.#restoreEnvironment = enterSdkEnvironment(this.global.process.env, opened.endpoint)
   }
 
   override async teardown(): Promise<void> {
+    this.#restoreEnvironment?.()
     await this.#opened?.close()
     await super.teardown()
   }

@@ -80,19 +80,6 @@ export async function openTestStore(
   }
 }
 
-/** What the AWS SDKs look at in the environment, so that code under test reaches the store without being told. */
-export function sdkEnvironment(
-  endpoint: string,
-  present: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string>> {
-  return {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_REGION: present['AWS_REGION'] ?? 'us-east-1',
-    AWS_ACCESS_KEY_ID: present['AWS_ACCESS_KEY_ID'] ?? 'test',
-    AWS_SECRET_ACCESS_KEY: present['AWS_SECRET_ACCESS_KEY'] ?? 'test',
-  }
-}
-
 async function tablesFrom(options: TestStoreOptions, root: string): Promise<readonly TemplateTable[]> {
   const { parameters } = options
   const tables: TemplateTable[] = []

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { lastPort, setCurrentStore } from '../../src/testing/current-store.js'
-import { openTestStore, sdkEnvironment, type TestStoreOptions } from '../../src/testing/test-store.js'
+import { enterSdkEnvironment } from '../../src/testing/sdk-environment.js'
+import { openTestStore, type TestStoreOptions } from '../../src/testing/test-store.js'
 import { seriatim, testStore } from '../../src/testing/vitest.js'
 import { testFolder } from '../suites/folder.js'
 
@@ -95,8 +96,9 @@ test('test store: two are apart, and each is reached by a client that knows only
     await opened(t, { tables: TEMPLATE }),
   ]
   const found = async (endpoint: string) => {
-    const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } =
-      sdkEnvironment(endpoint, {})
+    const environment: Record<string, string | undefined> = {}
+    enterSdkEnvironment(environment, endpoint)
+    const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = environment
     const client = new DynamoDBClient({
       endpoint: AWS_ENDPOINT_URL_DYNAMODB!,
       region: AWS_REGION!,
@@ -110,13 +112,61 @@ test('test store: two are apart, and each is reached by a client that knows only
   assert.equal(await found(two.endpoint), undefined)
 })
 
-test('test store: regions and keys that are in the environment are kept', () => {
-  assert.deepEqual(sdkEnvironment('http://x', { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'mine' }), {
-    AWS_ENDPOINT_URL_DYNAMODB: 'http://x',
-    AWS_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'mine',
-    AWS_SECRET_ACCESS_KEY: 'test',
-  })
+/** As a developer may have it who works with a cloud. */
+const DEVELOPER = {
+  HOME: '/home/ada',
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'AKIAREAL',
+  AWS_SECRET_ACCESS_KEY: 'a real secret',
+  AWS_SESSION_TOKEN: 'a real token',
+  AWS_PROFILE: 'production',
+  AWS_CREDENTIAL_EXPIRATION: '2020-01-01T00:00:00Z',
+  AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true',
+}
+
+test('test store: the keys of a developer are never sent to it, and nothing in the environment leads past it', () => {
+  const environment: Record<string, string | undefined> = { ...DEVELOPER }
+  const restore = enterSdkEnvironment(environment, 'http://127.0.0.1:1')
+  assert.deepEqual(
+    { ...environment },
+    {
+      HOME: '/home/ada',
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1',
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    },
+  )
+  environment['OF_THE_TEST'] = 'stays'
+  restore()
+  assert.deepEqual({ ...environment }, { ...DEVELOPER, OF_THE_TEST: 'stays' })
+})
+
+test('test store: what was not in the environment is not there afterwards', () => {
+  const environment: Record<string, string | undefined> = {}
+  const restore = enterSdkEnvironment(environment, 'http://127.0.0.1:1')
+  assert.equal(environment['AWS_REGION'], 'us-east-1')
+  restore()
+  assert.deepEqual(environment, {})
+})
+
+test('test store: the official client signs with the keys of the test, whatever profile and keys a developer has', async (t) => {
+  const it = await opened(t, { tables: TEMPLATE, seeds: SEEDS })
+  const before = { ...process.env }
+  Object.assign(process.env, DEVELOPER, { HOME: before['HOME'] })
+  const restore = enterSdkEnvironment(process.env, it.endpoint)
+  const client = new DynamoDBClient({})
+  try {
+    const { accessKeyId, sessionToken } = await client.config.credentials()
+    assert.deepEqual([accessKeyId, sessionToken], ['test', undefined])
+    const get = new GetItemCommand({ TableName: 'orders-test', Key: { id: { S: 'o1' } } })
+    assert.equal((await client.send(get)).Item?.['total']?.N, '12.5')
+  } finally {
+    client.destroy()
+    restore()
+    for (const name of Object.keys(DEVELOPER)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
 })
 
 test('test store: with a moment given, items expire when a test moves the clock', async (t) => {
