@@ -94,6 +94,17 @@ test('systemd: the unit starts the server with options that exist', () => {
   assert.match(unit, /^DynamicUser=yes$/m)
 })
 
+test('systemd: the port is in one place, from which the server and its health check have it', () => {
+  const unit = textOf('examples/deploy/seriatim.service').replaceAll(/^#.*\n/gm, '')
+  assert.deepEqual(unit.match(/\b8000\b/g), ['8000'])
+  assert.match(unit, /^Environment=SERIATIM_PORT=8000$/m)
+  assert.match(unit, /^ExecStart=.* --port \$\{SERIATIM_PORT\} /m)
+  assert.match(
+    unit,
+    /^ExecStartPost=.* seriatim health --endpoint \$\{SERIATIM_ORIGIN\}:\$\{SERIATIM_PORT\};/m,
+  )
+})
+
 interface ActionFile {
   readonly inputs: Readonly<Record<string, { readonly default?: string }>>
   readonly runs: {

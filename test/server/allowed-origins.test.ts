@@ -136,3 +136,29 @@ test('service names: a page of such a name may not post, so that none that is re
   const options = { host: '0.0.0.0', noAuth: true, allowServiceNames: true }
   assert.equal(await hostStatus(t, options, { host: 'evil:8000', origin: 'http://evil:8000' }), 403)
 })
+
+test('service names: what a browser sends from a page is refused, with or without an Origin', async (t) => {
+  const options = { host: '0.0.0.0', noAuth: true, allowServiceNames: true }
+  const server = await serve(t, options)
+  const status = async (request: Parameters<typeof requestOf>[0]): Promise<number> =>
+    (await ask(t, server, requestOf(request))).status
+  for (const site of ['same-origin', 'same-site', 'cross-site', '']) {
+    const headers = { host: 'evil:8000', 'sec-fetch-site': site }
+    assert.equal(await status({ headers }), 403, site)
+    assert.equal(await status({ method: 'GET', path: '/metrics', body: '', headers }), 403, site)
+  }
+  // As Node's fetch, Prometheus and the SDKs ask, and a user who types the address.
+  for (const site of [{}, { 'sec-fetch-site': 'none' }]) {
+    const headers = { host: 'db:8000', ...site }
+    assert.equal(await status({ headers }), 200)
+    assert.equal(await status({ method: 'GET', path: '/metrics', body: '', headers }), 200)
+  }
+})
+
+test('service names: pages of this machine and of origins that were named are served as before', async (t) => {
+  const options = { host: '0.0.0.0', noAuth: true, allowServiceNames: true, allowOrigins: [APP] }
+  const page = { host: 'localhost:8000', origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }
+  assert.equal(await hostStatus(t, options, page), 200)
+  const named = { host: 'db:8000', origin: APP, 'sec-fetch-site': 'cross-site' }
+  assert.equal(await hostStatus(t, options, named), 200)
+})

@@ -23,7 +23,9 @@ export interface Admitted {
   readonly addresses?: 'loopback' | 'any' | undefined
   /**
    * Names without a dot, such as those of the services of a compose network, will do as Host. As Origin they will not, so
-   * that a page of a local network that rebinds such a name can post nothing: browsers send the Origin with every POST.
+   * that a page of a local network that rebinds such a name can post nothing: browsers send the Origin with every POST. Nor
+   * will any request that a browser sends for a page (Sec-Fetch-Site). Browsers leave that header out over plain HTTP, so
+   * such a page may still get the counters of /metrics, in which there is nothing of tables or items.
    */
   readonly serviceNames?: boolean | undefined
   /** Pages of exactly these origins may use it. */
@@ -60,7 +62,8 @@ export class OriginCheck {
     if (origin !== undefined && (typeof origin !== 'string' || !this.allowsOrigin(origin))) {
       return `the Origin ${quoted(origin)} is not on this machine's loopback; without --auth no other web page may use the store but those of origins given by --allow-origin`
     }
-    if (headers['sec-fetch-site'] === 'cross-site' && !(origin !== undefined && this.lists(origin))) {
+    const site = headers['sec-fetch-site']
+    if (site !== undefined && this.#isForeign(site, host) && !(origin !== undefined && this.lists(origin))) {
       return 'the browser says that the request comes from another site (Sec-Fetch-Site); without --auth no other web page may use the store but those of origins given by --allow-origin'
     }
     return undefined
@@ -75,6 +78,16 @@ export class OriginCheck {
   /** Whether it was named itself. */
   lists(origin: string): boolean {
     return this.#origins.has(origin)
+  }
+
+  /** This server has no pages: where its name can be rebound, a page of the same origin is another's. */
+  #isForeign(site: string | string[], host: string): boolean {
+    return site === 'cross-site' || (site !== 'none' && this.#admitsServiceNames && this.#isServiceName(host))
+  }
+
+  #isServiceName(host: string): boolean {
+    const name = nameIn(host)
+    return name !== undefined && SERVICE_NAME.test(name) && !this.#isOurs(host)
   }
 
   #accept(host: string): boolean {
