@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { ItemText, transactionCancelled } from '../../src/model/errors.js'
 import { anyone, type Router } from '../../src/router/request/router.js'
 import { AnswerRoom, UnsentBytes } from '../../src/server/http/answer-room.js'
 import type { Auth } from '../../src/server/access/auth.js'
@@ -21,7 +22,8 @@ function roomWith(bytes: number, keyId = '', room = new AnswerRoom(limits)) {
     room,
     unsent,
     admits: (operation: string) => room.admits(operation, unsent.share),
-    holds: (operation: string, answerBytes: number) => room.holds(operation, answerBytes, unsent.share),
+    holds: (operation: string, answerBytes: number, error?: string) =>
+      room.holds(operation, { body: { length: answerBytes }, error }, unsent.share),
     standstillMs: () => room.standstillMs(unsent),
     isOverdue: (unsentForMs: number) => room.isOverdue(unsent, unsentForMs),
   }
@@ -42,6 +44,20 @@ test('answer room: a large answer is dropped if it does not fit, unless somethin
   assert.ok(!full.holds('WaitForItem', MB + 1))
   assert.ok(full.holds('UpdateItem', 3 * MB), 'the client must learn that it was done')
   assert.ok(roomWith(200 * MB).holds('GetItem', 16 * 1024), 'small ones always pass')
+})
+
+test('answer room: a large refusal is dropped if it does not fit, whatever was refused', () => {
+  const full = roomWith(99 * MB)
+  for (const [operation, error] of [
+    ['PutItem', 'ConditionalCheckFailedException'],
+    ['TransactWriteItems', 'TransactionCanceledException'],
+    ['UnitCommit', 'TransactionCanceledException'],
+  ] as const) {
+    assert.ok(full.holds(operation, MB, error), operation)
+    assert.ok(!full.holds(operation, MB + 1, error), operation)
+    assert.ok(full.holds(operation, MB + 1), 'the client must learn that it was done')
+    assert.ok(roomWith(200 * MB).holds(operation, 16 * 1024, error), 'small ones always pass')
+  }
 })
 
 test('answer room: who takes nothing is closed soon when half of it is taken, late otherwise', () => {
@@ -96,6 +112,23 @@ test('answer room: a connection on which another key asks holds its bytes on the
 })
 
 const SMALL = Buffer.from('{}')
+
+/** Refuses TransactWriteItems with an item of so many bytes. */
+function refusingRouter(bytes = 20 * MB) {
+  const Item = new ItemText(Buffer.alloc(bytes, ' '))
+  const seen = { asked: 0 }
+  const router: Router = {
+    operations: ['TransactWriteItems'],
+    handle: () => {
+      seen.asked++
+      return Promise.resolve({
+        ok: false,
+        error: transactionCancelled([{ Code: 'None', Item } as object as { Code: string }]),
+      })
+    },
+  }
+  return { router, seen }
+}
 
 /** Answers GetItem and PutItem with so many bytes: more than the system's buffers of a connection take. */
 function largeRouter(bytes = 20 * MB) {
@@ -201,6 +234,21 @@ for (const [form, headers] of [
     while ((await unsent(server)) > 0);
     const served = await ask(t, server, asking('Query', { ...headers, authorization: 'greedy' }))
     assert.equal(served.status, 200)
+  })
+
+  test(`answer room, ${form}: clients that never read the items that their conditions failed on take no more than the room`, async (t) => {
+    const { router, seen } = refusingRouter()
+    const tight = { answerBytesUnsentMax: 50 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 600_000 }
+    const server = await serve(t, { limits: tight }, router)
+    for (let count = 1; count <= 5; count++) {
+      const client = await sleeper(t, server)
+      client.socket.write(asking('TransactWriteItems', headers))
+      while ((await metric(server, 'seriatim_requests_in_flight')) > 1 || seen.asked < count);
+    }
+    assert.ok((await unsent(server)) >= 40 * MB)
+    assert.ok((await unsent(server)) <= 50 * MB)
+    const { json } = await ask(t, server, asking('TransactWriteItems', headers))
+    assert.equal(json['__type'], 'com.amazon.coral.service#ThrottlingException')
   })
 
   test(`answer room, ${form}: a client that has sent its last request and reads nothing gives its room back when closed`, async (t) => {

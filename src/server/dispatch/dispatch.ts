@@ -173,9 +173,7 @@ export class Dispatcher {
     this.#metrics.inFlight--
     const { room } = this.#options
     const sent =
-      room === undefined ||
-      unsent === undefined ||
-      room.holds(operation.operation, answer.body.length, unsent.share)
+      room === undefined || unsent === undefined || room.holds(operation.operation, answer, unsent.share)
         ? answer
         : this.#error(answersFull(), AMZ_JSON)
     this.#record(operation, sent, performance.now() - start)

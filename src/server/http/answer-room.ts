@@ -4,8 +4,9 @@
 //   one access key   has at most half of the room, so that its clients cannot take what those of other keys need; without
 //                    authentication there is nobody to keep the rest for, and all clients share the whole of it
 //   all of them      while there is no room for the largest answer, operations that answer with many items are refused
-//                    before they begin; a read whose answer turns out to be too large is refused afterwards, which is
-//                    safe because it has changed nothing. Answers to writes, and small ones, always pass.
+//                    before they begin; a read whose answer turns out to be too large is refused afterwards, and so is a
+//                    refusal with the items that conditions failed on, which is safe because they have changed nothing.
+//                    Answers to writes that were done, and small ones, always pass.
 //   crowded          half of what a key may have is taken, or three quarters of the room: clients that take nothing for a
 //                    while are closed. One key that has all it may have does not make it crowded for the others.
 //
@@ -25,6 +26,13 @@ const MANY_ITEMS: ReadonlySet<string> = new Set([
 ])
 /** Those, and what answers with one: nothing has changed if its answer is not sent. */
 const READS: ReadonlySet<string> = new Set([...MANY_ITEMS, 'GetItem', 'WaitForItem'])
+
+/** What is looked at of an answer. */
+interface MadeAnswer {
+  readonly body: { readonly length: number }
+  /** The name of the exception in it: then nothing has changed. */
+  readonly error: string | undefined
+}
 
 /** What the clients of one access key hold of the room. */
 export interface AnswerShare {
@@ -71,9 +79,9 @@ export class AnswerRoom {
   }
 
   /** Whether its answer, which is made by now, may be kept until the client takes it. */
-  holds(operation: string, answerBytes: number, share: AnswerShare): boolean {
-    if (answerBytes <= SMALL_ANSWER_BYTES || !READS.has(operation)) return true
-    return this.#fits(answerBytes, share)
+  holds(operation: string, { body, error }: MadeAnswer, share: AnswerShare): boolean {
+    const mayHaveWritten = error === undefined && !READS.has(operation)
+    return body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, share)
   }
 
   #fits(bytes: number, share: AnswerShare): boolean {
