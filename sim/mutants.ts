@@ -358,7 +358,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'check-sees-nothing': {
     module: beside,
-    find: 'isParsed(item, action) ? item.item() : undefined',
+    find: 'looksAtImage(action) ? item.item() : undefined',
     replace: 'writes(action) ? item.item() : undefined',
     ...oneProcess,
     workload: 'checks',

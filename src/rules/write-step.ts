@@ -84,7 +84,9 @@ export function decideWriteStep(
   const timestamp = contended ? timestampBefore(steps, last === true ? now : 0) : highestOf(steps, now)
   const holds = steps.every(({ item, action }, at) => {
     const result = results[at]
-    if (writes(action) && isExpected(item)) return false
+    // A check leaves the item as it is, and what is pending was accepted on that.
+    if (!writes(action)) return true
+    if (isExpected(item)) return false
     return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image))
   })
   if (timestamp === undefined || !holds) return blocked(steps, rules)
@@ -108,15 +110,12 @@ function keptOut(
   return blocked(steps, rules, holders)
 }
 
-/** The item is parsed only if the action looks at it, or something pending does behind a check, which leaves it as it is. */
+/** The item is parsed only if the action looks at it: those are the bytes that a step is known to cost (work-ahead.ts). */
 const resultOfStep = (
   { item, action }: WriteStepAction,
   unit: string | undefined,
 ): ActionResult | ChangedVerdict =>
-  changedAlready(item, action, unit) ?? actionResult(action, isParsed(item, action) ? item.item() : undefined)
-
-const isParsed = (item: ContendedItem, action: Action): boolean =>
-  looksAtImage(action) || (action.mutation.kind === 'check' && isContended(item))
+  changedAlready(item, action, unit) ?? actionResult(action, looksAtImage(action) ? item.item() : undefined)
 
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
 
