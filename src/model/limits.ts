@@ -21,6 +21,8 @@ export const limits = {
   transactionBytesMax: 4 * 1024 * 1024,
   /** Of stored items that the conditions and updates of one transaction look at, at one node. Not DynamoDB's. */
   lookedAtBytesMax: 16 * 1024 * 1024,
+  /** Of the texts of items that a cancelled transaction answers with; further ones are left out. Not DynamoDB's. */
+  cancelledItemBytesMax: 16 * 1024 * 1024,
   requestBytesMax: 16 * 1024 * 1024,
   globalIndexesMax: 20,
   localIndexesMax: 5,

@@ -2,23 +2,28 @@
 import { CONFLICT, NO_REASON, reasonsOf } from '../../coordinator/reasons.js'
 import type { CancellationReason, ItemRef } from '../../ledger/ledger.js'
 import { DynamoError, ItemText, transactionCancelled, validationError } from '../../model/errors.js'
+import { limits } from '../../model/limits.js'
 import type { ActionVerdict } from '../../storage/contract/transactions.js'
 
 interface ShownReason extends CancellationReason {
   readonly Item?: ItemText
 }
 
-/** The items that conditions failed on are shown where they were asked for. */
+/** The items that conditions failed on are shown where they were asked for, the first of them if they are many bytes. */
 export function cancelledBy(
   verdicts: readonly ActionVerdict[],
   showsItem: (position: number) => boolean,
 ): DynamoError {
   const reasons = reasonsOf(verdicts)
+  let bytes = 0
   return transactionCancelled(
     reasons.map((reason, position): ShownReason => {
       const verdict = verdicts[position]
       if (verdict?.verdict !== 'condition-failed' || verdict.current === undefined) return reason
-      return showsItem(position) ? { ...reason, Item: new ItemText(verdict.current.json) } : reason
+      const { json } = verdict.current
+      if (!showsItem(position) || bytes + json.length > limits.cancelledItemBytesMax) return reason
+      bytes += json.length
+      return { ...reason, Item: new ItemText(json) }
     }),
   )
 }
