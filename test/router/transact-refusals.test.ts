@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Lsn, Timestamp } from '../../src/model/brand.js'
 import { cancelledBy } from '../../src/router/transactions/transact-refusals.js'
-import type { ActionVerdict } from '../../src/storage/transactions/transactions.js'
+import type { ActionVerdict } from '../../src/storage/contract/transactions.js'
 
 const failedOn = (bytes: number): ActionVerdict => ({
   verdict: 'condition-failed',

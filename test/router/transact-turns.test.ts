@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { DynamoError } from '../../src/model/errors.js'
 import type { Item } from '../../src/model/value.js'
 import { openTestStore, turnsUntil, type TestStore } from './many-support.js'
 
@@ -53,4 +54,34 @@ test('UnitCommit: a thousand long conditions are bound in several turns', async 
   const small = await turnsUntil(commit('small', puts(1_000)))
   const large = await turnsUntil(commit('large', puts(1_000, {}, condition)))
   assert.ok(large >= small + 40, `${large} turns, and ${small} without conditions`)
+})
+
+test('TransactWriteItems: more requests than wait for the place of large transactions are told of a conflict', async () => {
+  await using store = await openTable()
+  const text = { S: 'x'.repeat(300_000) }
+  await store.putAll(TABLE, [
+    { id: { S: 'a' }, text },
+    { id: { S: 'b' }, text },
+  ])
+  const checks = ['a', 'b'].map((id) => ({
+    ConditionCheck: {
+      TableName: TABLE,
+      Key: { id: { S: id } },
+      ConditionExpression: 'attribute_exists(#text)',
+      ExpressionAttributeNames: { '#text': 'text' },
+    },
+  }))
+  const call = (): Promise<unknown> => store.call('TransactWriteItems', { TransactItems: checks })
+  const outcomes = await Promise.allSettled(Array.from({ length: 80 }, call))
+  const refused = outcomes.filter((each) => each.status === 'rejected')
+  assert.equal(refused.length, 80 - 1 - 64)
+  for (const { reason } of refused as readonly { reason: DynamoError }[]) {
+    assert.equal(reason.name, 'TransactionCanceledException')
+    const reasons = reason.members['CancellationReasons'] as readonly { readonly Code: string }[]
+    assert.deepEqual(
+      reasons.map(({ Code }) => Code),
+      ['TransactionConflict', 'None'],
+    )
+  }
+  await call()
 })

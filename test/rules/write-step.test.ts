@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ledgerSlot, txId, type Timestamp } from '../../src/model/brand.js'
-import type { Action, ContendedItem, Pending } from '../../src/rules/contended-item.js'
-import { allRules } from '../../src/rules/section-4.js'
+import type { Action, ContendedItem, Pending } from '../../src/rules/item/contended-item.js'
+import { allRules } from '../../src/rules/item/section-4.js'
 import { decideWriteStep } from '../../src/rules/write-step.js'
 import { deleteRequest, number, plain, plainItem, updateRequest } from '../suites/tables.js'
 

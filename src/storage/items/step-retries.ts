@@ -81,7 +81,10 @@ export class StepRetries {
     }
   }
 
-  /** Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. */
+  /**
+   * Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. `onEnd` is called
+   * when it is not taken again, once or twice.
+   */
   patiently<Answer, Reply>(
     take: () => StepOutcome<Answer> | StepDeferred,
     replyOf: (answer: Answer) => Reply,
@@ -123,6 +126,8 @@ export class StepRetries {
         if (admission !== undefined) await admission
         step = take()
       }
+      // The step is taken: what it had to itself is for others while it becomes durable.
+      onEnd?.()
       if (step.whenDurable !== undefined) await step.whenDurable
       return replyOf(step.answer)
     } finally {

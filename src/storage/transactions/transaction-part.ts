@@ -122,7 +122,7 @@ export class TransactionPart implements TransactionNode {
   }
 
   prepare(request: PrepareRequest): Promise<PrepareReply> {
-    const ahead = new WorkAhead(this.#ahead)
+    const ahead = new WorkAhead(this.#ahead, 'not-made')
     const take = (): StepOutcome<PrepareAnswer> | StepDeferred =>
       request.predicates === undefined
         ? this.#prepare(request, ahead)
@@ -180,7 +180,9 @@ export class TransactionPart implements TransactionNode {
     const gone = this.#goneTables(actions)
     if (gone !== undefined) return { answer: { verdicts: gone }, whenDurable: undefined }
     const loaded = actions.map((action) => this.#loadAction(action, ahead))
-    const after = ahead.due(loaded)
+    // What was accepted before stays so, whatever became of the items since: it is not looked at again.
+    const isNew = ({ item }: Loaded): boolean => !item.pending.some((each) => each.tx === tx)
+    const after = ahead.due(pendings.hasItemsOf(tx) ? loaded.filter(isNew) : loaded)
     if (typeof after === 'string')
       return { answer: { verdicts: notTaken(actions, after) }, whenDurable: undefined }
     if (after !== undefined) return { after }
@@ -209,7 +211,10 @@ export class TransactionPart implements TransactionNode {
       const tombstone = item.state.record === undefined && {
         tombstone: item.pendingItem.tombstone ?? { timestamp: item.written, blind: false },
       }
-      pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put', item.state)
+      // Only an update needs the attributes again when it is committed: of what was parsed ahead no more is kept.
+      const isKept = ahead.isEmpty || loaded[n]?.action.mutation.kind === 'update'
+      const state = isKept ? item.state : undefined
+      pendings.set(item.address, { pending: verdict.pending, ...tombstone }, 'put', state)
     }
     const accepted = imagesWanted ? items.map(withImage) : answer
     const whenDurable = line.whenDurable() ?? whenDurableAt(line, items)
@@ -247,7 +252,7 @@ export class TransactionPart implements TransactionNode {
   }
 
   transact(request: TransactRequest): Promise<TransactReply> {
-    const ahead = new WorkAhead(this.#ahead)
+    const ahead = new WorkAhead(this.#ahead, 'made')
     return this.#retries.patiently(
       () => this.#transact(request, ahead),
       (answer) => ({ clock: this.#options.clock.timestamp, ...answer }),

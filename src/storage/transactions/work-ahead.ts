@@ -82,12 +82,15 @@ export type Due = Promise<void> | 'too-much' | 'busy'
 export class WorkAhead {
   readonly #parts: WorkAheadParts
   readonly #bytesMax: number
+  readonly #makesTexts: boolean
   #worked: Map<KeyBytes, Worked> | undefined
   #place: 'none' | 'taken' | 'refused' = 'none'
   #tries = 0
 
-  constructor(parts: WorkAheadParts) {
+  /** `texts`: whether those that updates leave are made as well, for a step that writes them. */
+  constructor(parts: WorkAheadParts, texts: 'made' | 'not-made') {
     this.#parts = parts
+    this.#makesTexts = texts === 'made'
     this.#bytesMax = (parts.knobs ?? defaultKnobs).stepBytesMax
   }
 
@@ -155,7 +158,8 @@ export class WorkAhead {
       bytes += bytesOf(step)
       state.item()
       if (bytes > turnBytes) await this.#turn()
-      this.#worked.set(address, { lsn: state.record.lsn, state, json: nextJson(state, step.action) })
+      const json = this.#makesTexts ? nextJson(state, step.action) : undefined
+      this.#worked.set(address, { lsn: state.record.lsn, state, json })
       if (bytes > turnBytes) {
         bytes = 0
         await this.#turn()
