@@ -161,6 +161,9 @@ export function rivalTables(records: Records): readonly ReportTable[] {
   return all.length === 0 ? [] : [tableOf(all)]
 }
 
+/** The page stays short; the appendix has all of them. */
+const LEADS_SHOWN_MAX = 16
+
 /** A sentence that counts, and the table of what the other leads in, its largest lead first; undefined if neither was measured. */
 export function rivalLeads(
   records: Records,
@@ -170,8 +173,10 @@ export function rivalLeads(
   const lost = all
     .filter((each) => timesAsGood(each) < 1)
     .toSorted((one, other) => timesAsGood(one) - timesAsGood(other))
+  const shown = lost.slice(0, LEADS_SHOWN_MAX)
+  const which = shown.length < lost.length ? `, of which these are the largest ${shown.length}` : ''
   const sentence =
     `Of ${all.length} figures that this run has of both, Seriatim leads in ${all.length - lost.length} and Dynoxide in ` +
-    `${lost.length}${lost.length === 0 ? '.' : ':'}`
-  return { sentence, table: lost.length === 0 ? undefined : tableOf(lost) }
+    `${lost.length}${which}${lost.length === 0 ? '.' : ':'}`
+  return { sentence, table: lost.length === 0 ? undefined : tableOf(shown) }
 }

@@ -80,3 +80,16 @@ test('without Dynoxide there is nothing to compare', () => {
   assert.equal(rivalLeads(alone), undefined)
   assert.deepEqual(rivalTables(alone), [])
 })
+
+test('of many leads the largest are listed, and the sentence says so', () => {
+  const many = runOf(
+    ...Array.from({ length: 20 }, (_, at) => [
+      peer('seriatim-disk', `operation ${at}`, 1, measured(100, 20, { residentBytes: null })),
+      peer('dynoxide-disk', `operation ${at}`, 1, measured(200 + at, 20, { residentBytes: null })),
+    ]).flat(),
+  ).records
+  const leads = rivalLeads(many)
+  assert.match(leads?.sentence ?? '', /Dynoxide in 20, of which these are the largest 16:$/)
+  assert.equal(leads?.table?.rows.length, 16)
+  assert.equal(leads?.table?.rows[0]?.[0], 'operation 19, 64 clients, disk, requests/s')
+})
