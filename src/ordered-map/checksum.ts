@@ -63,9 +63,16 @@ export function sealed(key: KeyBytes, value: Uint8Array): Buffer {
   return record
 }
 
-/** The value within the record, or undefined if it is not as it was written. */
-export function unsealed(ofKey: number, record: Uint8Array): Uint8Array | undefined {
-  const at = record.length - CHECKSUM_BYTES
+/**
+ * The value within the record that stands in the first `length` of these bytes, or undefined if it is not as it was written.
+ * The bytes are not copied.
+ */
+export function unsealed(
+  ofKey: number,
+  record: Uint8Array,
+  length: number = record.length,
+): Uint8Array | undefined {
+  const at = length - CHECKSUM_BYTES
   if (at < 0) return undefined
   const value = record.subarray(0, at)
   const stored =

@@ -10,7 +10,7 @@
 // flipped bit is found to be elsewhere (./one-bit.ts) is no reason to refuse.
 import type { Database, RangeOptions, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
-import { CHECKSUM_BYTES, EntryDamaged, checksumOfKey, checksumOfKeyBytes, unsealed } from '../checksum.js'
+import { EntryDamaged, checksumOfKey, checksumOfKeyBytes, unsealed } from '../checksum.js'
 import { ENTRIES } from './lmdb-options.js'
 import { keyBefore } from './one-bit.js'
 import type { ScanRange, EntryVisitor } from '../ordered-map.js'
@@ -40,10 +40,18 @@ const DAMAGED = new Uint8Array(0)
 
 type Neighbours = 'before' | 'behind'
 
-/** A walk of which only the first step is taken, again and again: making one anew takes longer than the step. */
-class FirstStep {
+interface Entry {
+  readonly key: KeyBytes
+  readonly value: Uint8Array
+}
+
+/**
+ * A walk to one side of a key, the key itself included to the right, that is taken again and again: making one anew takes
+ * longer than a step of it. One at a time.
+ */
+class Walk {
   readonly #options: { start: KeyBytes; end: KeyBytes; reverse: boolean } & RangeOptions
-  readonly #walk: Iterable<{ key: KeyBytes; value: Uint8Array }>
+  readonly #walk: Iterable<Entry>
 
   constructor(entries: Entries, side: Neighbours) {
     this.#options =
@@ -53,9 +61,13 @@ class FirstStep {
     this.#walk = entries.getRange(this.#options)
   }
 
-  take(start: KeyBytes): { key: KeyBytes; value: Uint8Array } | undefined {
+  from(start: KeyBytes): Iterator<Entry> {
     this.#options.start = start
-    const steps = this.#walk[Symbol.iterator]()
+    return this.#walk[Symbol.iterator]()
+  }
+
+  first(start: KeyBytes): Entry | undefined {
+    const steps = this.from(start)
     try {
       const step = steps.next()
       return step.done === true ? undefined : step.value
@@ -67,14 +79,15 @@ class FirstStep {
 
 export class SealedEntries {
   readonly entries: Entries
-  readonly #before: FirstStep
-  readonly #behind: FirstStep
+  readonly #before: Walk
+  readonly #behind: Walk
   /** Of the key that was read last. */
   #checksumOfKey = 0
   /** The record that was found damaged last. */
   #damaged: Buffer = Buffer.alloc(0)
-  /** Looks at the values of the scan under way; undefined: they are copied. */
-  #scan: Scan | undefined
+  /** Looks at the values of the scan under way. */
+  readonly #scan = new Scan()
+  #isScanning = false
   /** Whether values are wanted, or only whether they are sound. */
   #wanted = true
   /** Two neighbours that were sound when nothing was found between them: nothing is, until something is written. */
@@ -92,12 +105,12 @@ export class SealedEntries {
       encoder: { encode: (value: Uint8Array) => value, decode: this.#decode },
     }
     this.entries = root.openDB(ENTRIES, options)
-    this.#before = new FirstStep(this.entries, 'before')
-    this.#behind = new FirstStep(this.entries, 'behind')
+    this.#before = new Walk(this.entries, 'before')
+    this.#behind = new Walk(this.entries, 'behind')
   }
 
   get isEmpty(): boolean {
-    return this.#behind.take(LOWEST) === undefined
+    return this.#behind.first(LOWEST) === undefined
   }
 
   get(key: KeyBytes): Uint8Array | undefined {
@@ -138,8 +151,10 @@ export class SealedEntries {
 
   scan({ from, to, reverse }: ScanRange, look: EntryVisitor): void {
     this.#checkStart(from, to, reverse)
-    const walk = this.entries.getRange(bounds(from, to, reverse))[Symbol.iterator]()
-    const scan = (this.#scan = new Scan(from, to, reverse, look))
+    const scan = this.#scan
+    scan.begin(from, to, reverse, look)
+    const walk = reverse ? this.#before.from(to) : this.#behind.from(from)
+    this.#isScanning = true
     try {
       while (walk.next().done !== true) {
         if (!scan.enough) continue
@@ -150,13 +165,13 @@ export class SealedEntries {
       walk.return?.()
       throw error
     } finally {
-      this.#scan = undefined
+      this.#isScanning = false
     }
     if (scan.beyond !== undefined) this.#checkWhere(scan.beyond, from, to)
   }
 
   readonly #readKey = (source: Buffer, start: number, end: number): KeyBytes => {
-    if (this.#scan !== undefined) {
+    if (this.#isScanning) {
       this.#scan.key(source, start, end)
       return LOWEST
     }
@@ -165,20 +180,17 @@ export class SealedEntries {
   }
 
   readonly #decode = (walked: WalkedBytes, length: number): Uint8Array | undefined => {
-    const record = new Uint8Array(walked.buffer, walked.byteOffset, length)
-    if (this.#scan !== undefined) {
-      if (this.#scan.value(walked, record)) this.#damaged = Buffer.from(record)
+    if (this.#isScanning) {
+      if (this.#scan.value(walked, length)) this.#damaged = Buffer.from(walked.subarray(0, length))
       return undefined
     }
-    const value = unsealed(this.#checksumOfKey, record)
+    const value = unsealed(this.#checksumOfKey, walked, length)
     if (value === undefined) {
-      this.#damaged = Buffer.from(record)
+      this.#damaged = Buffer.from(walked.subarray(0, length))
       return DAMAGED
     }
     if (!this.#wanted) return value
-    return walked.isGlobal === true
-      ? Buffer.from(value)
-      : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    return walked.isGlobal === true ? Buffer.from(value) : value
   }
 
   /** To be called when something was written. */
@@ -206,7 +218,7 @@ export class SealedEntries {
   #checkNeighbour(side: Neighbours, of: KeyBytes, from: KeyBytes, to: KeyBytes): KeyBytes | undefined {
     this.neighboursRead++
     this.#wanted = false
-    const found = (side === 'before' ? this.#before : this.#behind).take(of)
+    const found = (side === 'before' ? this.#before : this.#behind).first(of)
     this.#wanted = true
     if (found === undefined) return side === 'before' ? LOWEST : HIGHEST
     if (side === 'before' ? found.key >= of : found.key < of) throw new EntryDamaged(of, 'out of order')
@@ -225,28 +237,33 @@ export class SealedEntries {
   }
 }
 
-/** One scan: the keys are compared as bytes, and no string is made of them. */
+/** One scan after another: the keys are compared as bytes, and nothing is made for one of them, nor for a scan. */
 class Scan {
   enough = false
   /** The key of a damaged entry behind the range. */
   beyond: KeyBytes | undefined
-  readonly #look: EntryVisitor
-  readonly #reverse: boolean
-  readonly #bound: Buffer
-  readonly #last = Buffer.allocUnsafe(KEY_BYTES_MAX)
-  #lastLength: number
+  #look: EntryVisitor = () => false
+  #reverse = false
+  readonly #bound = Buffer.alloc(KEY_BYTES_MAX)
+  #boundLength = 0
+  /** The key before, first of all the end of the range at which the scan begins. */
+  readonly #last = Buffer.alloc(KEY_BYTES_MAX)
+  #lastLength = 0
   #isFirst = true
   #isBeyond = false
   #checksumOfKey = 0
-  #source: Buffer = Buffer.alloc(0)
+  #source: Buffer = this.#last
   #start = 0
   #end = 0
 
-  constructor(from: KeyBytes, to: KeyBytes, reverse: boolean, look: EntryVisitor) {
+  begin(from: KeyBytes, to: KeyBytes, reverse: boolean, look: EntryVisitor): void {
+    this.enough = false
+    this.beyond = undefined
     this.#look = look
     this.#reverse = reverse
-    this.#bound = Buffer.from(reverse ? from : to, 'latin1')
+    this.#boundLength = this.#bound.write(reverse ? from : to, 0, 'latin1')
     this.#lastLength = this.#last.write(reverse ? to : from, 0, 'latin1')
+    this.#isFirst = true
   }
 
   key(source: Buffer, start: number, end: number): void {
@@ -254,48 +271,43 @@ class Scan {
     this.#start = start
     this.#end = end
     this.#checksumOfKey = checksumOfKeyBytes(source, start, end)
-    const order = this.#compareWithLast(source, start, end)
+    const order = compare(source, start, end, this.#last, this.#lastLength)
     const isFirst = this.#isFirst
     this.#isFirst = false
     if (this.#reverse ? order >= 0 : order < 0 || (order === 0 && !isFirst))
       throw new EntryDamaged(this.#named(), 'out of order')
-    const ofBound = compare(source, start, end, this.#bound)
+    const ofBound = compare(source, start, end, this.#bound, this.#boundLength)
     this.#isBeyond = this.#reverse ? ofBound < 0 : ofBound >= 0
+    for (let at = start; at < end; at++) this.#last[at - start] = source[at]!
+    this.#lastLength = end - start
   }
 
   /** True if the record is damaged, and stands behind the range. */
-  value(walked: WalkedBytes, record: Uint8Array): boolean {
-    const isSound = unsealed(this.#checksumOfKey, record) !== undefined
+  value(walked: WalkedBytes, length: number): boolean {
+    const value = unsealed(this.#checksumOfKey, walked, length)
     if (this.#isBeyond) {
       this.enough = true
-      if (!isSound) this.beyond = this.#named()
-      return !isSound
+      if (value === undefined) this.beyond = this.#named()
+      return value === undefined
     }
-    if (!isSound) throw wrongChecksum(this.#named(), Buffer.from(record))
-    this.enough = !this.#look(walked, record.length - CHECKSUM_BYTES)
+    if (value === undefined) throw wrongChecksum(this.#named(), Buffer.from(walked.subarray(0, length)))
+    this.enough = !this.#look(value, value.length)
     return false
   }
 
   #named(): KeyBytes {
     return this.#source.toString('latin1', this.#start, this.#end) as KeyBytes
   }
-
-  /** And remembers it. */
-  #compareWithLast(source: Buffer, start: number, end: number): number {
-    const order = compare(source, start, end, this.#last.subarray(0, this.#lastLength))
-    source.copy(this.#last, 0, start, end)
-    this.#lastLength = end - start
-    return order
-  }
 }
 
-function compare(source: Buffer, start: number, end: number, other: Uint8Array): number {
-  const length = Math.min(end - start, other.length)
+/** Of keys, which are short: a loop takes less time than a call into Node. */
+function compare(source: Buffer, start: number, end: number, other: Buffer, otherLength: number): number {
+  const length = Math.min(end - start, otherLength)
   for (let at = 0; at < length; at++) {
     const difference = source[start + at]! - other[at]!
     if (difference !== 0) return difference
   }
-  return end - start - other.length
+  return end - start - otherLength
 }
 
 const SPACE_BYTES = 4
