@@ -77,7 +77,8 @@ for (const [line, rounds] of found) {
   console.log(
     `${line}: ${of((each) => each.perSecond)}/s, p50 ${of(({ latency }) => latency.p50Micros)} us ` +
       `(${Math.min(...latencies)} to ${Math.max(...latencies)}), p99 ${of(({ latency }) => latency.p99Micros)} us, ` +
-      `CPU ${of((each) => each.cpuMicros)} us, written ${of((each) => each.writtenBytes)} bytes`,
+      `CPU ${of((each) => each.cpuMicros)} us, written ${of((each) => each.writtenBytes)} bytes, ` +
+      `resident ${of((each) => each.residentBytes / 1e6)} MB`,
   )
 }
 await generator.close()

@@ -1,6 +1,9 @@
 // Bounds the part of the heap in which new objects begin. V8 lets it grow to 32 MB (Node 20) or to more than 130 MB
 // (Node 24) under load. A request leaves nothing behind, so a few MB serve it as well, and the rest is memory for nothing.
 //
+// It takes an eighth to a sixth off the resident memory under load, at the same processor time (docs/adr/0031, with the
+// command).
+//
 // Its limit is fixed when V8 starts, and a command line cannot be asked to give Node a flag first. The factor by which it
 // grows may be changed at any time: it is 1 while the space is as large as we want it. V8 makes the space smaller when
 // little happens, and then it may grow again.

@@ -201,8 +201,11 @@ function collectMembers(
   violations: string[],
 ): void {
   for (const name in shape.members) {
-    const memberPath = path + lowerFirst(name)
-    collect(shape.members[name] as RequestShape, member(object, name), memberPath, violations)
+    const inner = shape.members[name] as RequestShape
+    const value = member(object, name)
+    // Most members are absent, and may be: no path is made for them.
+    if (value === undefined && !inner.required) continue
+    collect(inner, value, path + lowerFirst(name), violations)
   }
 }
 
@@ -260,6 +263,7 @@ function collect(shape: RequestShape, value: unknown, path: string, violations: 
       const keys = Object.keys(map)
       checkLength(shape, keys.length, violated)
       checkMapKeys(shape, keys, violated)
+      if (shape.member.kind === 'any' && !shape.member.required) return
       for (const key of keys) {
         collect(shape.member, member(map, key), `${path}.${key}.member`, violations)
         if (violations.length >= VIOLATIONS_MAX) return
@@ -307,7 +311,7 @@ function checkMapKeys(
 
 const patterns = new Map<string, RegExp>()
 /** Patterns come from declarations, so the number of them is bounded. */
-export function patternOf(source: string): RegExp {
+function patternOf(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) patterns.set(source, (pattern = new RegExp(`^${source}$`)))
   return pattern

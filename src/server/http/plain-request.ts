@@ -30,7 +30,6 @@ const NO_BYTES = Buffer.alloc(0)
 
 export class PlainRequestReader {
   readonly #headBytesMax: number
-  readonly #values = new RecentValues()
   readonly #keepsAll: boolean
   #contentLength = -1
   #headers: Headers = noHeaders()
@@ -155,7 +154,7 @@ export class PlainRequestReader {
 
   #need(name: NeededHeader, bytes: Buffer, value: number, valueEnd: number): boolean {
     if (this.#headers[name] !== undefined) return false
-    this.#headers[name] = this.#values.textOf(bytes, value, valueEnd)
+    this.#headers[name] = bytes.toString('latin1', value, valueEnd)
     return true
   }
 
@@ -219,33 +218,6 @@ function named(bytes: Uint8Array, at: number, word: string): boolean {
     const byte = bytes[at + index]!
     const lower = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
     if (lower !== word.charCodeAt(index)) return false
-  }
-  return true
-}
-
-const SLOTS = 256
-const REMEMBERED_BYTES_MAX = 128
-
-/**
- * Values that were seen lately: Host, Content-Type and X-Amz-Target are nearly always one of a few, and a text that is
- * the same object each time is compared and looked up at once.
- */
-class RecentValues {
-  readonly #slots: string[] = Array.from({ length: SLOTS }, () => '')
-
-  textOf(bytes: Buffer, start: number, end: number): string {
-    const length = end - start
-    if (length > REMEMBERED_BYTES_MAX) return bytes.toString('latin1', start, end)
-    const slot = (length + 3 * bytes[end - 1]! + 31 * bytes[Math.max(start, end - 7)]!) & (SLOTS - 1)
-    const known = this.#slots[slot]!
-    if (known.length === length && stands(bytes, start, known)) return known
-    return (this.#slots[slot] = bytes.toString('latin1', start, end))
-  }
-}
-
-function stands(bytes: Uint8Array, at: number, text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    if (bytes[at + index] !== text.charCodeAt(index)) return false
   }
   return true
 }
