@@ -133,9 +133,8 @@ function refuseUnusedOf(
   given: ReadonlyMap<string, unknown>,
   used: ReadonlySet<string>,
 ): void {
+  // Only what is given can be used.
+  if (used.size === given.size) return
   const unused = [...given.keys()].filter((key) => !used.has(key))
-  if (unused.length > 0)
-    throw validationError(
-      `Value provided in ${parameter} unused in expressions: keys: {${unused.join(', ')}}`,
-    )
+  throw validationError(`Value provided in ${parameter} unused in expressions: keys: {${unused.join(', ')}}`)
 }

@@ -13,32 +13,42 @@ export type PathTree<Leaf> =
 export function pathTreeOf<Leaf>(
   entries: Iterable<readonly [path: Path, leaf: Leaf]>,
 ): ReadonlyMap<string, PathTree<Leaf>> {
-  const root: Draft<Leaf> = new Map()
+  const root = new Map<string, PathTree<Leaf>>()
+  let hasIndexes = false
   for (const [path, leaf] of entries) {
-    let branches = root
-    for (const step of path.slice(0, -1)) {
-      let next = branches.get(step)
-      if (!(next instanceof Map)) branches.set(step, (next = new Map()))
-      branches = next
+    let branches: Branches<Leaf> = root
+    for (let at = 0; at + 1 < path.length; at++) {
+      const type = typeof path[at + 1] === 'number' ? 'elements' : 'members'
+      if (type === 'elements') hasIndexes = true
+      branches = branchesAt(branches, path[at]!, type)
     }
-    branches.set(path.at(-1)!, { leaf })
+    branches.set(path.at(-1)!, { type: 'leaf', leaf })
   }
-  return finished(root) as ReadonlyMap<string, PathTree<Leaf>>
+  if (hasIndexes) for (const tree of root.values()) sortElements(tree)
+  return root
 }
 
-type Draft<Leaf> = Map<string | number, Draft<Leaf> | { readonly leaf: Leaf }>
+type Branches<Leaf> = Map<string | number, PathTree<Leaf>>
 
-function finished<Leaf>(draft: Draft<Leaf>): ReadonlyMap<string | number, PathTree<Leaf>> {
-  const branches = [...draft].map(([step, next]) => [step, finishedBranch(next)] as const)
-  if (typeof branches[0]?.[0] === 'number') branches.sort(([a], [b]) => (a as number) - (b as number))
-  return new Map(branches)
+/** Of the list or map at that step. Paths that take the same place for both clash, and are refused before. */
+function branchesAt<Leaf>(
+  branches: Branches<Leaf>,
+  step: string | number,
+  type: 'members' | 'elements',
+): Branches<Leaf> {
+  const known = branches.get(step)
+  if (known !== undefined && known.type !== 'leaf') return known.branches as Branches<Leaf>
+  const next: Branches<Leaf> = new Map()
+  branches.set(step, { type, branches: next } as PathTree<Leaf>)
+  return next
 }
 
-function finishedBranch<Leaf>(draft: Draft<Leaf> | { readonly leaf: Leaf }): PathTree<Leaf> {
-  if (!(draft instanceof Map)) return { type: 'leaf', leaf: draft.leaf }
-  const branches = finished(draft)
-  const [first] = branches.keys()
-  return typeof first === 'number'
-    ? { type: 'elements', branches: branches as ReadonlyMap<number, PathTree<Leaf>> }
-    : { type: 'members', branches: branches as ReadonlyMap<string, PathTree<Leaf>> }
+function sortElements<Leaf>(tree: PathTree<Leaf>): void {
+  if (tree.type === 'leaf') return
+  const branches = tree.branches as Branches<Leaf>
+  for (const branch of branches.values()) sortElements(branch)
+  if (tree.type === 'members') return
+  const entries = [...branches].sort(([a], [b]) => (a as number) - (b as number))
+  branches.clear()
+  for (const [index, branch] of entries) branches.set(index, branch)
 }

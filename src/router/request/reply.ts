@@ -38,7 +38,8 @@ export const withRoom = (bytes: Buffer, headroomBytes: number): Reply =>
 /** `,"name":value` for each member that is there. */
 export function furtherMembers(members: Readonly<Record<string, unknown>>): string {
   let text = ''
-  for (const [name, value] of Object.entries(members)) {
+  for (const name of Object.keys(members)) {
+    const value = members[name]
     if (value !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
   }
   return text

@@ -13,7 +13,7 @@ export const deleteItem: Operation = {
     members: { ...writeMembers, Key: { kind: 'map', member: { kind: 'any' }, required: true } },
   },
 
-  async run(context, input, scope) {
+  run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
     checkConditionParameters(input)

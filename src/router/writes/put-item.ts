@@ -16,7 +16,7 @@ export const putItem: Operation = {
     members: { ...writeMembers, Item: { kind: 'map', member: { kind: 'any' }, required: true } },
   },
 
-  async run(context, input, scope) {
+  run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
     checkConditionParameters(input)

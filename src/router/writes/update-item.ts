@@ -35,7 +35,7 @@ export const updateItem: Operation = {
     },
   },
 
-  async run(context, input, scope) {
+  run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
     checkUpdateParameters(input)
