@@ -1,7 +1,7 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
 import { type AccessPart, accessDenied, allows, type OperationName } from './request/access.js'
-import type { Input, RequestScope, Operation, RouterContext } from './request/context.js'
+import type { RequestScope, Operation, RouterContext } from './request/context.js'
 import { damageError, internalError } from './request/reply.js'
 import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './request/router.js'
 import { readShaped } from './shapes/read-shaped.js'
@@ -44,7 +44,7 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
       try {
         checkShape(operation.shape, input)
         const scope = new Scope(principal, operation.name, addressed ?? NOWHERE)
-        const reply = await operation.run(context, input as Input, scope)
+        const reply = await operation.run(context, input, scope)
         return reply instanceof Uint8Array
           ? { ok: true, body: reply, headroomBytes: 0 }
           : { ok: true, body: reply.body, headroomBytes: reply.headroomBytes }

@@ -48,7 +48,7 @@ function sortElements<Leaf>(tree: PathTree<Leaf>): void {
   const branches = tree.branches as Branches<Leaf>
   for (const branch of branches.values()) sortElements(branch)
   if (tree.type === 'members') return
-  const entries = [...branches].sort(([a], [b]) => (a as number) - (b as number))
+  const entries = [...branches].toSorted(([a], [b]) => (a as number) - (b as number))
   branches.clear()
   for (const [index, branch] of entries) branches.set(index, branch)
 }
