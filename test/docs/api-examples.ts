@@ -1,6 +1,8 @@
 // The examples in the comments of the package, as programs: with the imports that they need, and with what they take for
 // given (a store with some tables, a client on it) before them.
-import { packageExports } from './exports.js'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { examplesIn, packageExports } from './exports.js'
 
 /** What an example may use without declaring it; scripts/api-reference.mjs says so on the pages. */
 export const GIVEN = ['store', 'client', 't', 'invoices', 'lock', 'path', 'beforeEach'] as const
@@ -89,3 +91,63 @@ export function programOf(example: string): string {
     'export {}',
   ].join('\n')
 }
+
+const COMMENTED =
+  /\/\*\*((?:(?!\*\/)[^])*@example(?:(?!\*\/)[^])*)\*\/\nexport (?:async )?(?:function|class|const) (\w+)/g
+
+/** Examples of modules that no user imports: they are compiled, with what they take for given declared as anything. */
+export function internalPrograms(
+  root: string,
+): readonly { readonly name: string; readonly program: string }[] {
+  const own = new Set(packageExports().map(({ path, name }) => `${path} ${name}`))
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((path) => join('src', path))
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      return [...text.matchAll(COMMENTED)]
+        .filter(([, , name]) => !own.has(`${path} ${name}`))
+        .flatMap(([, comment = '', name = '']) =>
+          examplesIn(comment.replaceAll(/^ *\* ?/gm, '').trim()).map((example) => ({
+            name,
+            program: internalProgram(join(root, 'dist', path.replace(/ts$/, 'js')), text, example),
+          })),
+        )
+    })
+}
+
+function internalProgram(module: string, source: string, example: string): string {
+  const exported = [...source.matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm)]
+    .map(([, name]) => name!)
+    .filter((name) => new RegExp(`\\b${name}\\b`).test(example))
+  const code = example.replaceAll(/\/\/.*$/gm, '').replaceAll(/'[^'\n]*'/g, "''")
+  const declared = new Set(
+    [...code.matchAll(/\b(?:const|using) (?:\{([^}]*)\}|(\w+))/g)].flatMap(([, many, one]) =>
+      (many ?? one)!.split(/[,\s]+/),
+    ),
+  )
+  const free = [...new Set(code.match(/(?<![.\w])[a-z]\w*\b(?!\s*:(?!:))/g))].filter(
+    (word) => !declared.has(word) && !exported.includes(word) && !WORDS.has(word),
+  )
+  return [
+    `import { ${exported.join(', ')} } from '${module}'`,
+    ...free.map((name) => `declare const ${name}: any`),
+    example,
+    'export {}',
+  ].join('\n')
+}
+
+const WORDS = new Set([
+  'const',
+  'await',
+  'using',
+  'new',
+  'for',
+  'of',
+  'if',
+  'return',
+  'true',
+  'false',
+  'console',
+  'undefined',
+])

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { contextProgram, programOf } from './api-examples.js'
+import { contextProgram, internalPrograms, programOf } from './api-examples.js'
 import { examplesIn, packageExports } from './exports.js'
 import { assertPrinted, Installation } from './programs.js'
 
@@ -65,6 +65,14 @@ describe('API: examples', () => {
   const folder = join(installation.folder, 'examples')
   const fileOf = (name: string): string => name.replaceAll(/\W+/g, '-')
   let printed: ReadonlyMap<string, string>
+  const compiled = async (files: readonly string[]): Promise<void> => {
+    const flags = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', '--target', 'es2022']
+    const libraries = ['--lib', 'es2023,esnext.disposable', '--module', 'nodenext', '--types', 'node']
+    const tsc = join(ROOT, 'node_modules/.bin/tsc')
+    await run(tsc, [...flags, ...libraries, ...files], { cwd: folder }).catch((error: unknown) => {
+      throw new Error((error as { readonly stdout: string }).stdout)
+    })
+  }
 
   before(async () => {
     mkdirSync(folder)
@@ -73,14 +81,8 @@ describe('API: examples', () => {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'context.ts'), contextProgram(ROOT))
     for (const { name, code } of examples) writeFileSync(join(folder, `${fileOf(name)}.ts`), programOf(code))
-    const flags = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', '--target', 'es2022']
-    const libraries = ['--lib', 'es2023,esnext.disposable', '--module', 'nodenext', '--types', 'node']
     const files = ['context', ...examples.map(({ name }) => fileOf(name))].map((name) => `${name}.ts`)
-    await run(join(ROOT, 'node_modules/.bin/tsc'), [...flags, ...libraries, ...files], { cwd: folder }).catch(
-      (error: unknown) => {
-        throw new Error((error as { readonly stdout: string }).stdout)
-      },
-    )
+    await compiled(files)
     const driver = `for (const name of ${JSON.stringify(files.slice(1))}) {
       console.log('\\u0001' + name)
       await import('./' + name.replace('.ts', '.js')).catch((error) => console.log('\\u0002', error))
@@ -96,6 +98,16 @@ describe('API: examples', () => {
     )
   })
   after(() => installation[Symbol.dispose]())
+
+  test('the examples of modules that no user imports compile', async () => {
+    const programs = internalPrograms(ROOT)
+    assert.ok(programs.length >= 10)
+    const files = programs.map(({ name, program }) => {
+      writeFileSync(join(folder, `internal-${name}.ts`), program)
+      return `internal-${name}.ts`
+    })
+    await compiled([...files, '--noEmit'])
+  })
 
   test('they compile against the types of the package', () => assert.equal(printed.size, examples.length))
 

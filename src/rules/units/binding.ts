@@ -64,7 +64,7 @@ export interface BoundUnit<Predicate> {
  * The transaction that commits a unit of work.
  *
  * @example
- * const { actions, predicates } = bindUnit({ isolation: 'serializable', readTimestamp }, { writes, reads, locks, predicates })
+ * const { actions } = bindUnit({ isolation: 'serializable', readTimestamp }, { writes, reads, locks, predicates })
  */
 export function bindUnit<Predicate>(unit: UnitLevel, work: UnitWork<Predicate>): BoundUnit<Predicate> {
   const { writes, reads, locks, predicates } = work
