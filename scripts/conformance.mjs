@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { spawnServer } from '../dist/test/suites/spawned-server.js'
+import { spawnServer } from '../dist/test/support/spawned-server.js'
 
 const REPOSITORY = 'nubo-db/dynamodb-conformance'
 const COMMIT = '0ba4393668860db921afa5728feffe68b55e3e93'

@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { costOf, costTable, KINDS, prepareCosts } from '../dist/test/intents/cost-table.js'
-import { dynalitePlace, seriatim } from '../dist/test/intents/endpoints.js'
-import { growthTable } from '../dist/test/intents/growth.js'
+import { costOf, costTable, KINDS, prepareCosts } from '../dist/test/toolkit/intents/cost-table.js'
+import { dynalitePlace, seriatim } from '../dist/test/toolkit/intents/endpoints.js'
+import { growthTable } from '../dist/test/toolkit/intents/growth.js'
 
 const PAGE = 'docs/reference/any-endpoint.md'
 const DYNALITE = `require('dynalite')({ createTableMs: 0 }).listen(0, '127.0.0.1', function () {
@@ -52,7 +52,7 @@ async function growth() {
     const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const url = await said(server, ready)
     for (const items of [100, 300, 1000, 3000]) {
-      const args = ['--expose-gc', 'dist/test/intents/growth.js', url, String(items)]
+      const args = ['--expose-gc', 'dist/test/toolkit/intents/growth.js', url, String(items)]
       const client = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
       const growth = JSON.parse(await said(client, /(\{.*\})/))
       rows.push({ growth, where })

@@ -103,7 +103,7 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...units,
   },
   // Visibility.
-  // A late image that is not waited for is met in one world of thousands: test/storage/late-images.test.ts fails with it.
+  // A late image that is not waited for is met in one world of thousands: test/storage/transactions/late-images.test.ts fails with it.
   'range-leaves-no-floor': {
     module: 'storage/units/unit-part.js',
     find: 'floors.raise(space, at);',

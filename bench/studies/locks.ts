@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { clientEndpoint, type Endpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { locks } from '../../src/toolkit/index.js'
-import { spawnServer } from '../../test/suites/spawned-server.js'
+import { spawnServer } from '../../test/support/spawned-server.js'
 
 const { values } = parseArgs({
   options: {

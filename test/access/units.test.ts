@@ -11,8 +11,8 @@ import { open } from '../../src/store/store.js'
 import { clientEndpoint } from '../../src/toolkit/endpoint/endpoint.js'
 import { transactor } from '../../src/toolkit/index.js'
 import { createTable, openTestStore } from '../router/many-support.js'
-import { testFolder } from '../suites/folder.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testFolder } from '../support/folder.js'
+import { testRuntime } from '../support/test-runtime.js'
 import { type Answer, Key, key, type KeyHolder, openKeyed, tableOf } from './keys.js'
 
 const ALICE = key('ALICE', ['read', 'write', 'admin'])

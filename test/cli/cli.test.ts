@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
 import type { StoreLocation, CommandEnvironment } from '../../src/cli/environment.js'
 import { ask, heldRouter, RawClient, requestOf } from '../server/support.js'
-import { makeCertificate, noCertificates } from '../suites/certificate.js'
-import { testFolder } from '../suites/folder.js'
+import { makeCertificate, noCertificates } from '../support/certificate.js'
+import { testFolder } from '../support/folder.js'
 import { testWorld } from './test-world.js'
 
 test('cli: start prints one line when it is ready, serves, and ends with 0 at a signal', async (t) => {

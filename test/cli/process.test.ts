@@ -9,8 +9,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
 import { open } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { testFolder } from '../support/folder.js'
+import { spawnServer } from '../support/spawned-server.js'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 

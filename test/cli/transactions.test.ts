@@ -9,9 +9,9 @@ import { ledgerSlot, timestamp, txId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import { transactionList } from '../../src/router/transactions/transaction-list.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { plain } from '../suites/tables.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 const table = {
   TableName: 'Accounts',

@@ -31,7 +31,7 @@ import {
   waitUntilTableExists,
   waitUntilTableNotExists,
 } from '@aws-sdk/client-dynamodb'
-import { type SpawnedServer, spawnServer } from '../suites/spawned-server.js'
+import { type SpawnedServer, spawnServer } from '../support/spawned-server.js'
 
 const TableName = 'Orders'
 /** Seconds; the waiters of the SDK would wait 20 between two tries. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { spawnServer } from '../suites/spawned-server.js'
+import { spawnServer } from '../support/spawned-server.js'
 import { clientEnvironment, needs } from './installed.js'
 
 // Debian's own interpreter: another one on the path would not see its packages.

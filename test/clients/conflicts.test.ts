@@ -10,8 +10,8 @@ import {
   TransactWriteItemsCommand,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
-import { testFolder } from '../suites/folder.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { testFolder } from '../support/folder.js'
+import { spawnServer } from '../support/spawned-server.js'
 
 const CLIENTS = 60
 const ROUNDS = 3

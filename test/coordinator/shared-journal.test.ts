@@ -4,7 +4,7 @@ import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
 import { tokenSlot } from '../../src/coordinator/slots.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import { type TxId, timestamp, txId } from '../../src/model/brand.js'
-import { slotNode } from '../suites/coordination.js'
+import { slotNode } from '../support/coordination.js'
 import { NODES, check, idOn, openCluster, put, remove } from './support.js'
 
 const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]

@@ -8,10 +8,10 @@ import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import type { Action } from '../../src/storage/contract/transactions.js'
 import type { FaultyDisk } from '../faults/faulty-files.js'
-import { testCoordinator } from '../suites/coordination.js'
-import { testFolder } from '../suites/folder.js'
+import { testCoordinator } from '../support/coordination.js'
+import { testFolder } from '../support/folder.js'
 import { deleteRequest, itemOf, plain, plainItem, putRequest, updateRequest } from '../suites/tables.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 export const NODES = 3
 export const nodeOf = (hash: number): number => hash % NODES

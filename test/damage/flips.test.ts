@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { drawFlips, filledFolder, tryFlips, type Trial } from './flips.js'
 
 const SEED = 20261116

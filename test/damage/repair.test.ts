@@ -7,7 +7,7 @@ import { ENTRIES } from '../../src/ordered-map/lmdb/lmdb-options.js'
 import { tableOf, decodeTableRecord } from '../../src/router/tables/table-record.js'
 import { repairIndex } from '../../src/storage/folder/repair.js'
 import { open } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { drawFlips, filledFolder, tryFlips } from './flips.js'
 
 test('damage: after --repair a folder with one flipped bit, wherever it is, is sound and serves everything as before', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { open, type Store } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const ITEMS = 12
 

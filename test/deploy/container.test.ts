@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { help } from '../../src/cli/start.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const run = promisify(execFile)

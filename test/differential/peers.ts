@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http'
 import { createRequire } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { spawnServer } from '../suites/spawned-server.js'
+import { spawnServer } from '../support/spawned-server.js'
 import type { Request } from './requests.js'
 import type { Json } from './values.js'
 

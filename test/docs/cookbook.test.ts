@@ -8,8 +8,8 @@ import { findDynamoDbLocal, startDynamoDbLocal } from '../differential/peers.js'
 import { open, type Store } from '../../src/store/store.js'
 import { ConditionFailed, Conflict } from '../../src/toolkit/endpoint/errors.js'
 import type { IsolationLevel, UnitHandle } from '../../src/toolkit/unit/transactor.js'
-import { dynalite } from '../suites/dynalite.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { dynalite } from '../support/dynalite.js'
+import { spawnServer } from '../support/spawned-server.js'
 import { assertPrinted, Installation, type Program, programsOf } from './programs.js'
 
 const installation = new Installation()

@@ -20,8 +20,8 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { findDynamoDbLocal, startDynamoDbLocal } from '../differential/peers.js'
 import { locks } from '../../src/toolkit/index.js'
-import { dynalite } from '../suites/dynalite.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { dynalite } from '../support/dynalite.js'
+import { spawnServer } from '../support/spawned-server.js'
 import { Installation, scriptOf } from './programs.js'
 
 const installation = new Installation()

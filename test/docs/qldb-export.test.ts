@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { makeBinaryWriter, makeReader } from 'ion-js'
 import { fromSdkItem, unmarshallItem } from '../../src/toolkit/values/values.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { spawnServer } from '../support/spawned-server.js'
 import { Installation, scriptOf } from './programs.js'
 
 const installation = new Installation()

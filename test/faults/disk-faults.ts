@@ -5,7 +5,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { needs, type Skip } from '../clients/installed.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const SOURCE = fileURLToPath(new URL('../../../test/faults/disk-faults.c', import.meta.url))
 const CONTROL_BYTES = 128

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
-import { testFolder } from '../suites/folder.js'
-import { spawnServer, type SpawnedServer } from '../suites/spawned-server.js'
+import { testFolder } from '../support/folder.js'
+import { spawnServer, type SpawnedServer } from '../support/spawned-server.js'
 import { diskFaults, type DiskFault, type DiskFaults } from './disk-faults.js'
 
 /** The first writes of a commit are of its pages, the last one is of LMDB's meta page. */

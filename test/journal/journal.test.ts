@@ -9,9 +9,9 @@ import { type KeyBytes, lsn, timestamp } from '../../src/model/brand.js'
 import type { FileLayer } from '../../src/runtime/files.js'
 import { realFiles } from '../../src/runtime/real-files.js'
 import { FaultyDisk, ioError, outOfSpace, somePages, tornAt } from '../faults/faulty-files.js'
-import { testFolder } from '../suites/folder.js'
-import { type TestWriter, writerOf } from '../suites/journal-writer.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testFolder } from '../support/folder.js'
+import { type TestWriter, writerOf } from '../support/journal-writer.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 const FOLDER = 'journal'
 

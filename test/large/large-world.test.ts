@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { open } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { LargeWorld } from './large-world.js'
 
 for (const [place, nodes, keys] of [

@@ -2,7 +2,7 @@
 //   node dist/test/large/rounds.js [--rounds 100] [--keys 300000] [--burst 50000] [--nodes 1] [--memory] [--seed 1]
 import { parseArgs } from 'node:util'
 import { open } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { LargeWorld } from './large-world.js'
 
 const { values } = parseArgs({

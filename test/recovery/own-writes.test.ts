@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { open, type Store } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const TableName = 'Accounts'
 const item = (id: string, v: number) => ({ id: { S: id }, v: { N: String(v) } })

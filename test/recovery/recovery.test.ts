@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Timestamp, type TxId, ledgerSlot, slotOf, timestamp, txId } from '../../src/model/brand.js'
 import { type RecoveryOptions, startRecovery } from '../../src/recovery/recovery.js'
 import { type Cluster, idOn, NODES, openCluster, put, refOf } from '../coordinator/support.js'
-import { slotNode } from '../suites/coordination.js'
+import { slotNode } from '../support/coordination.js'
 
 const [a, b] = [idOn(0, 'item'), idOn(1, 'item')] as [string, string]
 const NEW = { v: { S: 'new' } }

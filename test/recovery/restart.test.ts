@@ -7,8 +7,8 @@ import type { ManualClock } from '../../src/runtime/manual-clock.js'
 import { open } from '../../src/store/store.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
-import { testFolder } from '../suites/folder.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testFolder } from '../support/folder.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 const NODES = 2
 /** As the store spreads items and slots over its nodes. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { HASH, index, openTables, S, START_MS, table } from './tables-support.js'
 
 const WRITERS = 300

@@ -12,8 +12,8 @@ import { anyone, type Principal } from '../../src/router/request/router.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import { allRules } from '../../src/rules/item/section-4.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
-import { testCoordinator } from '../suites/coordination.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testCoordinator } from '../support/coordination.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 export interface Answer {
   readonly Items?: readonly Item[]

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open, type Store } from '../../src/index.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { seededRandom } from '../suites/seeded-random.js'
 
 const TableName = 'Texts'

@@ -2,7 +2,7 @@
 // the shape they read, while shapes change.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 import { HASH, index, openTables, S, table, type TestTables } from './tables-support.js'
 
 const FILLER = 'x'.repeat(500)

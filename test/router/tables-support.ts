@@ -1,6 +1,6 @@
 // A store of tables for tests: the catalogue and its operations over nodes in memory, with a clock that stands still.
 import { keyAttributesOf } from '../../src/model/table.js'
-import { testCoordinator } from '../suites/coordination.js'
+import { testCoordinator } from '../support/coordination.js'
 import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog.js'
 import { openTickets } from '../../src/router/request/passes.js'
 import { openRouter } from '../../src/router/local-router.js'

@@ -4,7 +4,7 @@ import { manualClock } from '../../src/runtime/manual-clock.js'
 import type { DynamoError } from '../../src/model/errors.js'
 import { open, type Store } from '../../src/store/store.js'
 import type { StoreInput } from '../../src/store/store-operations.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const TABLE = 'Accounts'
 const Key = (id: string) => ({ id: { S: id } })

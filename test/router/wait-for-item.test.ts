@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { open, type OpenOptions } from '../../src/store/store.js'
 import { callExtension } from '../../src/toolkit/endpoint/extension.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const TableName = 'Things'
 const Key = { id: { S: 'a' } }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
 import { open } from '../../src/store/store.js'
-import { testFolder } from '../suites/folder.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { testFolder } from '../support/folder.js'
+import { spawnServer } from '../support/spawned-server.js'
 
 const TableName = 'Things'
 const MB = 1024 * 1024

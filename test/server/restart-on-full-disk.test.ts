@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
-import { needsSmallDisk, smallDisk } from '../suites/small-disk.js'
-import { spawnServer, type SpawnedServer } from '../suites/spawned-server.js'
+import { needsSmallDisk, smallDisk } from '../support/small-disk.js'
+import { spawnServer, type SpawnedServer } from '../support/spawned-server.js'
 
 const TableName = 'Things'
 const MB = 1024 * 1024

@@ -21,8 +21,8 @@ import type { RunningServer } from '../../src/server/http-server.js'
 import { open } from '../../src/store/store.js'
 import { transactor } from '../../src/toolkit/index.js'
 import { key, tableOf } from '../access/keys.js'
-import { makeCertificate, noCertificates, type TestCertificate } from '../suites/certificate.js'
-import { spawnServer } from '../suites/spawned-server.js'
+import { makeCertificate, noCertificates, type TestCertificate } from '../support/certificate.js'
+import { spawnServer } from '../support/spawned-server.js'
 import { ask, parseResponse, requestOf, serve } from './support.js'
 
 const HOUR = { headersTimeoutMs: 3_600_000, requestTimeoutMs: 3_600_000 }

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { spawnServer } from '../suites/spawned-server.js'
-import { testFolder } from '../suites/folder.js'
+import { spawnServer } from '../support/spawned-server.js'
+import { testFolder } from '../support/folder.js'
 
 const SLEEPERS = 500
 const ABOVE_IDLE_MB_MAX = 256

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { readDocument, readTables } from '../../src/testing/read-document.js'
 import { TemplateError } from '../../src/testing/template-error.js'
 import { yamlParser } from '../../src/testing/yaml-document.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const SAM = `
 AWSTemplateFormatVersion: 2010-09-09

@@ -8,7 +8,7 @@ import { lastPort, setCurrentStore } from '../../src/testing/current-store.js'
 import { enterSdkEnvironment } from '../../src/testing/sdk-environment.js'
 import { openTestStore, type TestStoreOptions } from '../../src/testing/test-store.js'
 import { seriatim, testStore } from '../../src/testing/vitest.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const TEMPLATE = {
   Parameters: { Stage: { Type: 'String', Default: 'test' } },

@@ -1,0 +1,103 @@
+// The endpoints that units of work are tried on without Seriatim's own protocol.
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { clientRuntime } from '../../../src/runtime/client-runtime.js'
+import { open } from '../../../src/store/store.js'
+import {
+  clientEndpoint,
+  type Endpoint,
+  type ExtendedEndpoint,
+} from '../../../src/toolkit/endpoint/endpoint.js'
+import { type IntentsOptions, intentsProtocol } from '../../../src/toolkit/intents/intents-protocol.js'
+import type { Transactor, TransactorOptions } from '../../../src/toolkit/unit/transactor.js'
+import { unitTransactor } from '../../../src/toolkit/unit/unit-transactor.js'
+import { findDynamoDbLocal, startDynamoDbLocal } from '../../differential/peers.js'
+import { dynalite } from '../../support/dynalite.js'
+import { findMoto, moto } from '../../support/moto.js'
+
+export interface Place {
+  readonly endpoint: ExtendedEndpoint
+  close(): Promise<void>
+}
+
+/** Seriatim that does not say so. */
+export async function seriatim(): Promise<Place> {
+  const store = await open({ memory: true })
+  return {
+    endpoint: foreign({ call: (operation, input) => store.call(operation, input) }),
+    close: () => store.close(),
+  }
+}
+
+export async function dynalitePlace(): Promise<Place & { readonly url: string }> {
+  const peer = await dynalite()
+  return clientPlace(peer, sdkClient(peer.url))
+}
+
+const clientConfig = (url: string): DynamoDBClientConfig => ({
+  region: 'us-east-1',
+  endpoint: url,
+  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+})
+
+export const sdkClient = (url: string): DynamoDBClient => new DynamoDBClient(clientConfig(url))
+
+/** Where it is installed. */
+export const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
+
+export async function dynamoDbLocal(): Promise<Place & { readonly url: string }> {
+  const peer = await startDynamoDbLocal(localFolder!)
+  return clientPlace(peer, sdkClient(peer.url))
+}
+
+/** Where it is installed. */
+export const motoProgram = findMoto()
+
+export async function motoPlace(): Promise<Place & { readonly url: string }> {
+  const peer = await moto(motoProgram!)
+  // Its threads see each other's half-done writes: one request at a time is what it can do.
+  const client = new DynamoDBClient({
+    ...clientConfig(peer.url),
+    requestHandler: { httpAgent: { maxSockets: 1 } },
+  })
+  return clientPlace(peer, client)
+}
+
+function clientPlace(
+  peer: AsyncDisposable & { readonly url: string },
+  client: DynamoDBClient,
+): Place & { readonly url: string } {
+  return {
+    url: peer.url,
+    endpoint: clientEndpoint(client),
+    close: async () => {
+      client.destroy()
+      await peer[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Not Seriatim, in the words of DynamoDB Local (recorded from version 2026-01-16). */
+export function foreign(endpoint: Pick<Endpoint, 'call'>): ExtendedEndpoint {
+  return {
+    call: (operation, input, options) => endpoint.call(operation, input, options),
+    extension: () =>
+      Promise.reject(
+        Object.assign(
+          new Error(
+            'The action or operation requested is invalid. Verify that the action is typed correctly.',
+          ),
+          { name: 'InvalidAction', $fault: 'client', $metadata: { httpStatusCode: 400, attempts: 1 } },
+        ),
+      ),
+  }
+}
+
+/** A transactor by intents, with settings that only tests have. */
+export function intentsTransactor(
+  endpoint: Endpoint,
+  settings: IntentsOptions = {},
+  options: TransactorOptions = {},
+): Transactor {
+  const runtime = clientRuntime()
+  return unitTransactor(() => intentsProtocol(endpoint, runtime, settings), options, runtime)
+}
