@@ -12,7 +12,7 @@ const QUICK = [
   ['build, which checks the types', [...bin('tsc'), '-p', 'tsconfig.json']],
   [
     'lint and format',
-    [...bin('oxlint'), '--type-aware', 'src', 'test', 'bench', 'scripts'],
+    [...bin('oxlint'), '--type-aware', 'src', 'sim', 'test', 'bench', 'scripts'],
     [...bin('prettier'), '--check', '--log-level', 'warn', '.'],
   ],
   ['tests', node('test.mjs', '--brief')],
@@ -20,6 +20,7 @@ const QUICK = [
 ]
 const LONG = [
   ['the reference of the API is up to date', node('api-reference.mjs', '--check')],
+  ['tests of two sizes, at the larger one', node('test.mjs', '--brief', '--whole')],
   ['simulation of the store, and its mutants', node('sim.mjs')],
   [
     'simulation of units of work on any endpoint',

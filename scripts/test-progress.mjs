@@ -1,47 +1,68 @@
-// A reporter for node --test: a line for each test file as it ends, every failure in full at once, and at the end the files that
-// took longest.
-import { relative } from 'node:path'
+// What scripts/test.mjs says: every failure in full at once, how far it is, and at the end the files that took longest and a
+// line `N passed, N failed, N skipped`.
 
 const SLOWEST = 15
+const TESTS_PER_LINE = 250
 
-// eslint-disable-next-line import/no-default-export -- node --test takes a reporter by its default export
-export default async function* progress(source) {
+export function openReport({ isBrief, write }) {
+  const startMs = Date.now()
   const files = new Map()
   const failures = []
-  let passed = 0
-  let skipped = 0
-  const startMs = Date.now()
-  for await (const { type, data } of source) {
-    if (type === 'test:stderr' || type === 'test:stdout') continue
-    if (type !== 'test:pass' && type !== 'test:fail') continue
-    const file = relative(process.cwd(), data.file ?? '').replace(/^dist\//, '')
-    // The end of a suite says nothing that its tests have not said.
-    if (data.details?.type === 'suite') continue
-    const known = files.get(file) ?? { tests: 0, ms: 0, endMs: 0 }
-    files.set(file, known)
-    known.tests += 1
-    known.endMs = Date.now()
-    if (data.nesting === 0) known.ms += data.details.duration_ms
-    if (data.skip !== undefined) skipped += 1
-    else if (type === 'test:pass') passed += 1
-    else {
-      failures.push(`${file}: ${data.name}`)
-      yield `\n✖ ${file}: ${data.name}\n${textOf(data.details.error)}\n`
-    }
-    if ((passed + skipped + failures.length) % 250 === 0)
-      yield `${passed + skipped + failures.length} tests of ${files.size} files, ${failures.length} failed (${seconds(startMs)} s)\n`
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const shown = (file) => file.replace(/^dist\//, '')
+
+  const fail = (file, title, text) => {
+    counts.failed += 1
+    failures.push(title)
+    write(`\n✖ ${title}\n${text}\n`)
+    return 1
   }
-  const slowest = [...files].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, SLOWEST)
-  yield `\nslowest files, by the time of their tests:\n`
-  for (const [file, { ms, tests }] of slowest)
-    yield `${(ms / 1000).toFixed(1).padStart(7)} s  ${file} (${tests})\n`
-  yield `\n${passed} tests passed, ${skipped} were skipped, ${failures.length} failed, in ${seconds(startMs)} s\n`
-  for (const failure of failures) yield `  ✖ ${failure}\n`
+
+  return {
+    /** Takes what a test of a file came to; returns the count of failures in it. */
+    take(file, { type, name, nesting, verdict, ms, text }) {
+      const indent = '  '.repeat(nesting)
+      if (type === 'diagnostic' && !isBrief) write(`${indent}ℹ ${text}\n`)
+      if (type === 'suite' && !isBrief) write(`${indent}▸ ${name}\n`)
+      if (type !== 'test') return 0
+      const known = files.get(file) ?? { tests: 0, ms: 0 }
+      files.set(file, known)
+      known.tests += 1
+      if (nesting === 0 || verdict === 'failed') known.ms += nesting === 0 ? ms : 0
+      if (verdict === 'failed') return fail(file, `${shown(file)}: ${name}`, text)
+      counts[verdict] += 1
+      if (!isBrief)
+        write(
+          verdict === 'passed'
+            ? `${indent}✔ ${name} (${ms.toFixed(0)} ms)\n`
+            : `${indent}﹣ ${name} (${text ?? 'skipped'})\n`,
+        )
+      const tests = counts.passed + counts.failed + counts.skipped
+      if (isBrief && tests % TESTS_PER_LINE === 0)
+        write(`${tests} tests of ${files.size} files, ${counts.failed} failed (${secondsSince(startMs)} s)\n`)
+      return 0
+    },
+    /** A file that could not be loaded, or whose process has crashed. */
+    broken: (file, text) => fail(file, shown(file), text),
+    /** What a process with failures has printed. */
+    output(text) {
+      if (text !== '') write(`\nits output:\n${text}\n`)
+    },
+    /** Returns whether all is well. */
+    end() {
+      const slowest = [...files].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, SLOWEST)
+      if (isBrief) {
+        write(`\nslowest files, by the time of their tests:\n`)
+        for (const [file, { ms, tests }] of slowest)
+          write(`${(ms / 1000).toFixed(1).padStart(7)} s  ${shown(file)} (${tests})\n`)
+      }
+      if (failures.length > 0) write(`\nfailed:\n`)
+      for (const failure of failures) write(`  ✖ ${failure}\n`)
+      write(`\n${files.size} files in ${secondsSince(startMs)} s\n`)
+      write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
+      return counts.failed === 0
+    },
+  }
 }
 
-const seconds = (sinceMs) => ((Date.now() - sinceMs) / 1000).toFixed(0)
-
-function textOf(error) {
-  const cause = error?.cause ?? error
-  return typeof cause === 'object' ? (cause.stack ?? cause.message ?? String(cause)) : String(cause)
-}
+const secondsSince = (ms) => ((Date.now() - ms) / 1000).toFixed(0)

@@ -2,23 +2,84 @@
 //   node scripts/test.mjs             all
 //   node scripts/test.mjs journal     only files with "journal" in their path
 //   node scripts/test.mjs --brief     failures, progress, and which files took longest
-import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+//   node scripts/test.mjs --whole     only files with tests of two sizes (test/support/sizes.ts), at the larger one
+// Files share a process by the dozen, one after another. A file runs in a process of its own if it has hooks outside of
+// `describe`, or a line `// Runs alone: why`, because it changes what belongs to the whole process.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runGroup } from './test-run.mjs'
+import { openReport } from './test-progress.mjs'
 
-const wanted = process.argv.slice(2).filter((each) => each !== '--brief')
-const reporter = process.argv.includes('--brief') ? './scripts/test-progress.mjs' : 'spec'
-const files = readdirSync('dist/test', { recursive: true })
-  .map((file) => `dist/test/${file}`)
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    brief: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+    folder: { type: 'string', default: 'dist/test' },
+    processes: { type: 'string', default: String(Math.min(8, Math.max(2, availableParallelism()))) },
+  },
+})
+const FILES_PER_PROCESS_MAX = 12
+const HAS_HOOKS = /^(before|after|beforeEach|afterEach)\(/m
+const RUNS_ALONE = /^\/\/ Runs alone: /m
+const HAS_SIZES = /support\/sizes\.js'/
+
+const files = readdirSync(values.folder, { recursive: true })
+  .map((file) => join(values.folder, file))
   .filter((file) => file.endsWith('.test.js'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
+  .filter((file) => !values.whole || HAS_SIZES.test(readFileSync(file, 'utf8')))
   .toSorted()
 if (files.length === 0) {
   console.error(`no test file matches: ${wanted.join(', ')}`)
   process.exit(1)
 }
-const run = spawnSync(
-  process.execPath,
-  ['--enable-source-maps', '--test', `--test-reporter=${reporter}`, '--test-concurrency=2', ...files],
-  { stdio: 'inherit' },
-)
-process.exit(run.status ?? 1)
+
+const folder = mkdtempSync(join(tmpdir(), 'seriatim-tests-'))
+const report = openReport({ isBrief: values.brief, write: (text) => process.stdout.write(text) })
+const groups = groupsOf(files)
+const environment = { ...process.env, ...(values.whole && { SERIATIM_TESTS: 'whole' }) }
+let next = 0
+const worker = async () => {
+  while (next < groups.length) {
+    const at = next++
+    const events = join(folder, `${at}.jsonl`)
+    await runGroup({ files: groups[at], events, environment, isBrief: values.brief, report })
+  }
+}
+await Promise.all(Array.from({ length: Number(values.processes) }, worker))
+rmSync(folder, { recursive: true, force: true })
+process.exitCode = report.end() ? 0 : 1
+
+/** Those that run alone come first: most of them take long. */
+function groupsOf(all) {
+  const alone = all.filter(runsAlone)
+  const shared = all.filter((file) => !alone.includes(file))
+  const rooms = Map.groupBy?.(shared, roomOf) ?? groupedBy(shared, roomOf)
+  const groups = alone.map((file) => [file])
+  for (const room of rooms.values()) {
+    const parts = Math.ceil(room.length / FILES_PER_PROCESS_MAX)
+    // One of a kind beside one of another: neighbours often take equally long.
+    for (let part = 0; part < parts; part++) groups.push(room.filter((_, at) => at % parts === part))
+  }
+  return groups
+}
+
+function runsAlone(file) {
+  const source = file.replace(/^dist\//, '').replace(/\.js$/, '.ts')
+  const text = readFileSync(file.startsWith('dist/') && existsSync(source) ? source : file, 'utf8')
+  return HAS_HOOKS.test(text) || RUNS_ALONE.test(text)
+}
+
+/** Files of one folder import much the same. */
+function roomOf(file) {
+  return file.slice(values.folder.length).split('/').slice(0, 2).join('/')
+}
+
+function groupedBy(items, keyOf) {
+  const found = new Map()
+  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) ?? []), item])
+  return found
+}

@@ -1,0 +1,155 @@
+// The runner of the tests, on small folders of test files: what fails, crashes or never ran fails the run, and is named.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { testFolder } from '../support/folder.js'
+
+const RUNNER = fileURLToPath(new URL('../../../scripts/test.mjs', import.meta.url))
+
+const passing = (name: string): string =>
+  `import { test } from 'node:test'\ntest('${name}', () => undefined)\n`
+const running = (body: string): string =>
+  `import assert from 'node:assert/strict'\nimport { after, afterEach, beforeEach, describe, test } from 'node:test'\n${body}\n`
+
+interface Run {
+  readonly status: number | null
+  readonly output: string
+  /** The last line that is not empty. */
+  readonly counts: string | undefined
+}
+
+function run(files: Readonly<Record<string, string>>, ...args: readonly string[]): Run {
+  const folder = testFolder()
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [RUNNER, '--folder', folder, '--brief', ...args],
+    { encoding: 'utf8' },
+  )
+  return { status, output: stdout + stderr, counts: stdout.trimEnd().split('\n').at(-1) }
+}
+
+test('test runner: files of one folder share a process, and all of their tests count', () => {
+  const says = running(
+    `test('where', () => console.error('process ' + process.pid)); test('no', { skip: 'later' })`,
+  )
+  const { status, output, counts } = run({
+    'room/a.test.js': says,
+    'room/b.test.js': says,
+    'room/c.test.js': running(`test('bad', () => { throw new Error('shows what was printed') })`),
+  })
+  assert.equal(status, 1)
+  assert.equal(new Set(output.match(/process \d+/g)).size, 1, output)
+  assert.equal(counts, '2 passed, 1 failed, 2 skipped')
+})
+
+test('test runner: when all pass it ends with 0, and its last line is the count', () => {
+  const { status, counts } = run({ 'a.test.js': passing('one'), 'b/c.test.js': passing('two') })
+  assert.deepEqual([status, counts], [0, '2 passed, 0 failed, 0 skipped'])
+})
+
+test('test runner: a failing test is named with its file and its error, and those after it run', () => {
+  const { status, output, counts } = run({
+    'room/a.test.js': running(`test('a sum', () => assert.equal(1 + 1, 3))`),
+    'room/b.test.js': passing('after it'),
+  })
+  assert.equal(status, 1)
+  assert.match(output, /✖ \S+room\/a\.test\.js: a sum\nAssertionError[^]*\n2 !== 3/)
+  assert.equal(counts, '1 passed, 1 failed, 0 skipped')
+})
+
+for (const [how, body, told] of [
+  ['ends its process with 0', 'process.exit(0)', /ended with code 0 before its tests had ended/],
+  ['ends its process with 7', 'process.exit(7)', /ended with code 7 before its tests had ended/],
+  ['is killed', `process.kill(process.pid, 'SIGKILL')`, /was ended by SIGKILL before its tests had ended/],
+] as const) {
+  test(`test runner: a file that ${how} is named, with its output and with the files that did not run`, () => {
+    const { status, output, counts } = run({
+      'room/a.test.js': passing('before it'),
+      'room/b.test.js': running(`test('the end', async () => {
+        console.error('last words')
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        ${body}
+        await new Promise((resolve) => setTimeout(resolve, 5000))
+      })`),
+      'room/c.test.js': passing('never'),
+      'other/d.test.js': passing('elsewhere'),
+    })
+    assert.equal(status, 1)
+    assert.match(output, told)
+    assert.match(output, /✖ \S+room\/b\.test\.js\n/)
+    assert.match(output, /last words/)
+    assert.match(output, /✖ \S+room\/c\.test\.js\ndid not run/)
+    assert.equal(counts, '2 passed, 2 failed, 0 skipped')
+  })
+}
+
+test('test runner: a file that cannot be loaded is named, and those after it run', () => {
+  const { status, output, counts } = run({
+    'room/a.test.js': `import './nowhere.js'\n`,
+    'room/b.test.js': `throw new Error('at the top')\n`,
+    'room/c.test.js': passing('after them'),
+  })
+  assert.equal(status, 1)
+  assert.match(output, /✖ \S+room\/a\.test\.js\n.*nowhere\.js/)
+  assert.match(output, /✖ \S+room\/b\.test\.js\nError: at the top/)
+  assert.equal(counts, '1 passed, 2 failed, 0 skipped')
+})
+
+test('test runner: an error that no test awaits fails the run', () => {
+  const { status, output } = run({
+    'a.test.js': running(`test('leaves a promise', () => void Promise.reject(new Error('left behind')))`),
+    'b.test.js': passing('other'),
+  })
+  assert.equal(status, 1, output)
+  assert.match(output, /left behind/)
+})
+
+test('test runner: hooks that fail fail the run, though no test of the suite did', () => {
+  const { status, output } = run({
+    'a.test.js': running(
+      `describe('a suite', () => { after(() => { throw new Error('after all') }); test('fine', () => undefined) })`,
+    ),
+  })
+  assert.equal(status, 1, output)
+  assert.match(output, /✖ \S+a\.test\.js: a suite\n[^]*after all/)
+})
+
+test('test runner: a file with hooks at its top, or one that says so, has a process of its own', () => {
+  const says = running(
+    `test('where', () => console.error('process ' + process.pid))\ntest('bad', () => assert.fail('no'))`,
+  )
+  const { output, counts } = run({
+    'room/a.test.js': says,
+    'room/b.test.js': `${says}beforeEach(() => undefined)\n`,
+    'room/c.test.js': `// Runs alone: it says so.\n${says}`,
+    'room/d.test.js': says,
+  })
+  assert.equal(new Set(output.match(/process \d+/g)).size, 3, output)
+  assert.equal(counts, '4 passed, 4 failed, 0 skipped')
+})
+
+test('test runner: arguments choose files by their path, and none at all is an error', () => {
+  const files = { 'journal/a.test.js': passing('one'), 'router/b.test.js': passing('two') }
+  assert.equal(run(files, 'journal/').counts, '1 passed, 0 failed, 0 skipped')
+  const none = run(files, 'nowhere')
+  assert.equal(none.status, 1)
+  assert.match(none.output, /no test file matches: nowhere/)
+})
+
+test('test runner: asked for the whole size, it runs the files that have two, and says so to them', () => {
+  const sizes = `export const size = process.env['SERIATIM_TESTS'] ?? 'quick'\n`
+  const sized = running(
+    `import { size } from './support/sizes.js'\ntest('size', () => assert.equal(size, 'whole'))`,
+  )
+  const files = { 'support/sizes.js': sizes, 'a.test.js': sized, 'b.test.js': passing('other') }
+  assert.equal(run(files, '--whole').counts, '1 passed, 0 failed, 0 skipped')
+  assert.equal(run(files).counts, '1 passed, 1 failed, 0 skipped')
+})
