@@ -4,10 +4,12 @@ import { coverCrashPoints, CRASH_POINTS } from '../../sim/crash-points.js'
 import { missing } from '../../sim/coverage.js'
 import { FAULTS, Tally } from '../../sim/faults.js'
 import { simulate, simulateWorld, type SimulationReport, WORKLOADS } from '../../sim/simulate.js'
+import { sized } from '../support/sizes.js'
 
 const faults = new Set(FAULTS)
 const workloads = Object.keys(WORKLOADS)
 const ONE = 'world/one process'
+const WORLDS = sized(8, 24)
 
 function run(seed: number, worlds: number, rules: 'all' | 'none' = 'all'): Promise<SimulationReport> {
   return simulate({
@@ -30,11 +32,11 @@ function assertSound({ broken }: Pick<SimulationReport, 'broken'>): void {
 
 for (const rules of ['all', 'none'] as const) {
   test(`sim, one process: a server that coordinates by itself is sound under all faults, with ${rules} of the rules`, async () => {
-    const report = await run(600, 24, rules)
+    const report = await run(600, WORLDS, rules)
     assertSound(report)
     const { tally } = report
-    assert.equal(tally.of(ONE), 24)
-    assert.equal(tally.of('world/shared journal'), 24)
+    assert.equal(tally.of(ONE), WORLDS)
+    assert.equal(tally.of('world/shared journal'), WORLDS)
     for (const name of ['fault/killed', 'fault/power-cut', 'fault/cut-off'])
       assert.ok(tally.of(name) > 0, `${name} never happened`)
     assert.equal(tally.of('fault/repeat'), 0, 'a call within a process cannot be repeated')
@@ -42,14 +44,14 @@ for (const rules of ['all', 'none'] as const) {
 }
 
 test('sim, one process: a transaction in one round whose answer was lost is known by what it wrote', async () => {
-  const { tally, broken } = await run(700, 16)
+  const { tally, broken } = await run(700, sized(8, 16))
   assertSound({ broken })
   assert.ok(tally.of('unknown: committed') > 0, 'none was committed unknown to its client')
   assert.ok(tally.of('unknown: not committed') > 0, 'each was committed')
 })
 
 test('sim, one process: requests that are begun in one turn meet each other halfway', async () => {
-  const { tally } = await run(800, 16)
+  const { tally } = await run(800, sized(4, 16))
   assert.ok(tally.of('rule/severalPrepared') > 0, 'no transaction met a prepared one')
 })
 

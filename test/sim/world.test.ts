@@ -4,6 +4,7 @@ import { FAULTS } from '../../sim/faults.js'
 import { Random } from '../../src/runtime/seeded-random.js'
 import { Scheduler } from '../../sim/scheduler.js'
 import { simulate, type SimulationOptions, type SimulationReport, WORKLOADS } from '../../sim/simulate.js'
+import { sized } from '../support/sizes.js'
 
 const faults = new Set(FAULTS)
 const workloads = Object.keys(WORKLOADS)
@@ -88,7 +89,7 @@ for (const rules of ['all', 'none'] as const) {
         seed: 100,
         rules,
         workloads: [workload],
-        transactions: 1200,
+        transactions: sized(400, 1200),
         worldTransactions: 400,
       })
       assertSound(report)

@@ -15,11 +15,12 @@ import { openLocalNode } from '../../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../../support/folder.js'
 import { Contender, namespaceRefusal, type Outcome } from './contenders.js'
 import { leaveStaleLock, race } from './races.js'
+import { sized } from '../../support/sizes.js'
 
 const open = (path: string): ReturnType<typeof openLocalNode> =>
   openLocalNode({ runtime: realRuntime(), path })
 const opens = async (path: string): Promise<void> => (await open(path)).close()
-const RACES = 60
+const RACES = sized(15, 60)
 const refusal = namespaceRefusal()
 const inNamespaces = refusal === undefined ? {} : { skip: refusal }
 const onLinux = process.platform === 'linux' ? {} : { skip: 'Linux alone has /proc and these locks' }

@@ -15,6 +15,7 @@ import { testFolder } from '../../support/folder.js'
 import { oldFolder } from '../../support/old-folder.js'
 import { getItem, number, plain, plainItem, put } from '../../suites/tables.js'
 import { testRuntime } from '../../support/test-runtime.js'
+import { sized } from '../../support/sizes.js'
 
 const ITEMS = 60
 const item = (n: number): ReturnType<typeof plainItem> => plainItem(`item ${n}`, { n: number(n) })
@@ -77,7 +78,7 @@ for (const count of [1, 4]) {
       somePages(() => false),
     ]
     let steps = Infinity
-    for (let cutAt = 1; cutAt <= steps; cutAt++) {
+    for (let cutAt = 1; cutAt <= steps; cutAt += sized(3, 1)) {
       const path = copyOf(original)
       const disk = new FaultyDisk()
       for (const [file, bytes] of segments) disk.place(file.replace(original, path), bytes)
@@ -114,7 +115,7 @@ for (const count of [1, 4]) {
 
   test(`create: a power cut at every step of making a folder for ${nodes} leaves one that opens`, async () => {
     let steps = Infinity
-    for (let cutAt = 1; cutAt <= steps; cutAt++) {
+    for (let cutAt = 1; cutAt <= steps; cutAt += sized(3, 1)) {
       const path = testFolder()
       const disk = new FaultyDisk()
       const reached = new Promise<void>((resolve) => {

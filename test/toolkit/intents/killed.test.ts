@@ -1,4 +1,4 @@
-// A real process, killed before or after every request of its commit: whoever sweeps brings all of it or nothing.
+// A real process, killed before or after every request of its commit (every third one in the quick size): whoever sweeps brings all of it or nothing.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +9,7 @@ import { clientEndpoint, type ExtendedEndpoint } from '../../../src/toolkit/endp
 import { INTENT } from '../../../src/toolkit/intents/records.js'
 import { dynalite } from '../../support/dynalite.js'
 import { foreign, intentsTransactor, sdkClient } from './endpoints.js'
+import { sized } from '../../support/sizes.js'
 
 const CHILD = fileURLToPath(new URL('./killed-child.js', import.meta.url))
 
@@ -61,15 +62,17 @@ async function killedEverywhere(context: TestContext, serve: () => Promise<Serve
   const requests = Number(/requests (\d+)/.exec(whole.said)![1])
   assert.ok(requests >= 9, `only ${requests} requests`)
   const fates = new Set<boolean>()
-  for (let k = 1; k <= requests; k++) {
+  let cases = 0
+  for (let k = 1; k <= requests; k += sized(3, 1)) {
     for (const when of ['before', 'after'] as const) {
       const { said, effect } = await commitAndDie(k, when)
       fates.add(effect)
+      cases += 1
       if (said.includes('committed')) assert.equal(effect, true, `killed ${when} request ${k}`)
     }
   }
   assert.equal(fates.size, 2, 'some were committed, some were not')
-  context.diagnostic(`${2 * requests} cases`)
+  context.diagnostic(`${cases} cases`)
 
   async function commitAndDie(
     k: number,

@@ -6,12 +6,13 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { INTENTS_MUTANTS } from '../../../sim/intents/mutants.js'
 import { simulateIntents } from '../../../sim/intents/simulate.js'
+import { sized } from '../../support/sizes.js'
 
 const source = new URL('../../../src/', import.meta.url)
 const script = fileURLToPath(new URL('../../../../scripts/sim-intents.mjs', import.meta.url))
 
 test('intents sim: no anomaly, nothing left behind, and enough contention', async () => {
-  const { broken, tally } = await simulateIntents({ seed: 700, transactions: 3_600 })
+  const { broken, tally } = await simulateIntents({ seed: 700, transactions: sized(1_200, 3_600) })
   const [world] = broken
   const [anomaly] = world?.anomalies ?? []
   assert.equal(

@@ -1,4 +1,4 @@
-// Twenty real processes on one lock, some killed and some stopped and continued while they hold it. The file that the
+// Many real processes on one lock, some killed and some stopped and continued while they hold it. The file that the
 // lock protects is written by this process, which checks the fence and nothing else.
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -12,13 +12,14 @@ import { dynalite } from '../../support/dynalite.js'
 import { testFolder } from '../../support/folder.js'
 import { spawnServer } from '../../support/spawned-server.js'
 import type { ToParent, ToWorker } from './worker.js'
+import { sized } from '../../support/sizes.js'
 
 const WORKER = fileURLToPath(new URL('worker.js', import.meta.url))
-const PROCESSES = 20
-const ROUNDS = 3
+const PROCESSES = sized(8, 20)
+const ROUNDS = sized(2, 3)
 const LEASE_MS = 2_000
-const KILLED = 4
-const STOPPED = 4
+const KILLED = sized(2, 4)
+const STOPPED = sized(2, 4)
 const STOPPED_MS = LEASE_MS * 1.7
 const TIMEOUT_MS = 240_000
 

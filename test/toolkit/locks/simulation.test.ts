@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { LOCK_MUTANTS } from '../../../sim/locks/mutants.js'
 import { runLocks } from '../../../sim/locks/run.js'
 import { simulateLocks } from '../../../sim/locks/simulate.js'
+import { sized } from '../../support/sizes.js'
 
 const SOURCE = new URL('../../../src/', import.meta.url)
 const MAIN = fileURLToPath(new URL('../sim/cli/main.js', SOURCE))
-const RUNS = 120
+const RUNS = sized(40, 120)
 
 test('locks, simulated: nobody is let in beside another, nobody is overtaken or forgotten, nothing is left', async () => {
   const { broken, runs } = await simulateLocks({ seed: 1, runs: RUNS })
