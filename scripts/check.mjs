@@ -1,6 +1,7 @@
 // What a change has to pass, step by step, with the time each step took.
-//   node scripts/check.mjs --quick     types, lint, format, all tests, a short simulation with a few mutants (npm test)
-//   node scripts/check.mjs             that, and the whole of the simulations with all mutants (npm run check)
+//   node scripts/check.mjs --quick     types, lint, format, a short simulation with a few mutants, all tests (npm test)
+//   node scripts/check.mjs             that, tests of two sizes at the larger one, and the whole of the simulations with all
+//                                      mutants (npm run check)
 //   node scripts/check.mjs --long      what the second has and the first has not
 import { spawn } from 'node:child_process'
 
@@ -8,15 +9,17 @@ const bin = (name) => ['node', `node_modules/.bin/${name}`]
 const node = (script, ...args) => ['node', `scripts/${script}`, ...args]
 
 /** Commands of one step run side by side. */
+const BUILD = ['build, which checks the types', [...bin('tsc'), '-p', 'tsconfig.json']]
+const STYLE = [
+  [...bin('oxlint'), '--type-aware', 'src', 'sim', 'test', 'bench', 'scripts'],
+  [...bin('prettier'), '--check', '--cache', '--cache-strategy', 'content', '--log-level', 'warn', '.'],
+]
+const TESTS = ['tests', node('test.mjs', '--brief')]
 const QUICK = [
-  ['build, which checks the types', [...bin('tsc'), '-p', 'tsconfig.json']],
-  [
-    'lint and format',
-    [...bin('oxlint'), '--type-aware', 'src', 'sim', 'test', 'bench', 'scripts'],
-    [...bin('prettier'), '--check', '--log-level', 'warn', '.'],
-  ],
-  ['tests', node('test.mjs', '--brief')],
-  ['a short simulation, and a few mutants', node('sim.mjs', '--short')],
+  BUILD,
+  // The simulation has a core while the format is checked on the other one.
+  ['lint, format, a short simulation with a few mutants', ...STYLE, node('sim.mjs', '--short')],
+  TESTS,
 ]
 const LONG = [
   ['the reference of the API is up to date', node('api-reference.mjs', '--check')],
@@ -33,7 +36,11 @@ const LONG = [
 
 const has = (name) => process.argv.includes(name)
 /** @type {readonly (readonly [string, ...string[][]])[]} */
-const steps = [...(has('--long') ? [] : QUICK), ...(has('--quick') ? [] : LONG)]
+const steps = has('--quick')
+  ? QUICK
+  : has('--long')
+    ? LONG
+    : [BUILD, ['lint, format', ...STYLE], TESTS, ...LONG]
 const startMs = Date.now()
 const clock = (ms) => `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, '0')}`
 

@@ -3,18 +3,22 @@
 import { appendFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { END_OF_FILE } from './test-events.mjs'
+import { END_OF_FILE, spentMs } from './test-events.mjs'
 
 const files = process.argv.slice(2)
-const events = process.env['SERIATIM_TEST_EVENTS']
+const tell = (event) => appendFileSync(process.env['SERIATIM_TEST_EVENTS'], `${JSON.stringify(event)}\n`)
 
 for (const [at, file] of files.entries()) {
+  tell({ type: 'file', at, spent: spentMs() })
   try {
     await import(pathToFileURL(file).href)
   } catch (error) {
     process.exitCode = 1
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    appendFileSync(events, `${JSON.stringify({ type: 'broken', file, text })}\n`)
+    tell({
+      type: 'broken',
+      file,
+      text: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    })
   }
   // Tests at the top run one after another: when this one runs, those of the file have ended, and the next file may begin.
   if (at < files.length - 1) await new Promise((resolve) => void test(END_OF_FILE, () => resolve()))

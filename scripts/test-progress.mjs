@@ -11,7 +11,11 @@ export function openReport({ isBrief, write }) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const shown = (file) => file.replace(/^dist\//, '')
 
-  const fail = (file, title, text) => {
+  const known = (file) => {
+    if (!files.has(file)) files.set(file, { tests: 0, wallMs: 0, cpuMs: 0 })
+    return files.get(file)
+  }
+  const fail = (title, text) => {
     counts.failed += 1
     failures.push(title)
     write(`\n✖ ${title}\n${text}\n`)
@@ -25,11 +29,8 @@ export function openReport({ isBrief, write }) {
       if (type === 'diagnostic' && !isBrief) write(`${indent}ℹ ${text}\n`)
       if (type === 'suite' && !isBrief) write(`${indent}▸ ${name}\n`)
       if (type !== 'test') return 0
-      const known = files.get(file) ?? { tests: 0, ms: 0 }
-      files.set(file, known)
-      known.tests += 1
-      if (nesting === 0 || verdict === 'failed') known.ms += nesting === 0 ? ms : 0
-      if (verdict === 'failed') return fail(file, `${shown(file)}: ${name}`, text)
+      known(file).tests += 1
+      if (verdict === 'failed') return fail(`${shown(file)}: ${name}`, text)
       counts[verdict] += 1
       if (!isBrief)
         write(
@@ -42,19 +43,21 @@ export function openReport({ isBrief, write }) {
         write(`${tests} tests of ${files.size} files, ${counts.failed} failed (${secondsSince(startMs)} s)\n`)
       return 0
     },
+    /** What a file took, by the clock and of the processor. */
+    spent: (file, wallMs, cpuMs) => void Object.assign(known(file), { wallMs, cpuMs }),
     /** A file that could not be loaded, or whose process has crashed. */
-    broken: (file, text) => fail(file, shown(file), text),
+    broken: (file, text) => fail(shown(file), text),
     /** What a process with failures has printed. */
     output(text) {
       if (text !== '') write(`\nits output:\n${text}\n`)
     },
     /** Returns whether all is well. */
     end() {
-      const slowest = [...files].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, SLOWEST)
       if (isBrief) {
-        write(`\nslowest files, by the time of their tests:\n`)
-        for (const [file, { ms, tests }] of slowest)
-          write(`${(ms / 1000).toFixed(1).padStart(7)} s  ${shown(file)} (${tests})\n`)
+        write(`\nslowest files, in seconds by the clock and of the processor:\n`)
+        const slowest = [...files].toSorted(([, a], [, b]) => b.wallMs - a.wallMs).slice(0, SLOWEST)
+        for (const [file, { wallMs, cpuMs, tests }] of slowest)
+          write(`${secondsOf(wallMs)} ${secondsOf(cpuMs)}  ${shown(file)} (${tests})\n`)
       }
       if (failures.length > 0) write(`\nfailed:\n`)
       for (const failure of failures) write(`  ✖ ${failure}\n`)
@@ -65,4 +68,5 @@ export function openReport({ isBrief, write }) {
   }
 }
 
+const secondsOf = (ms) => (ms / 1000).toFixed(1).padStart(7)
 const secondsSince = (ms) => ((Date.now() - ms) / 1000).toFixed(0)

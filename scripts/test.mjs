@@ -38,6 +38,8 @@ if (files.length === 0) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'seriatim-tests-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const report = openReport({ isBrief: values.brief, write: (text) => process.stdout.write(text) })
 const groups = groupsOf(files)
 const environment = { ...process.env, ...(values.whole && { SERIATIM_TESTS: 'whole' }) }
@@ -50,7 +52,6 @@ const worker = async () => {
   }
 }
 await Promise.all(Array.from({ length: Number(values.processes) }, worker))
-rmSync(folder, { recursive: true, force: true })
 process.exitCode = report.end() ? 0 : 1
 
 /** Those that run alone come first: most of them take long. */
