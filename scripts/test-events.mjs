@@ -1,6 +1,6 @@
 // A reporter for node:test that writes what happens to the file SERIATIM_TEST_EVENTS, a line of JSON for each event, at once:
 // what was written is there although the process crashes. Its last line says that the tests have come to their end.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 
 /** The name of a test that stands between two files. */
 export const END_OF_FILE = '(end of a test file)'
@@ -18,13 +18,12 @@ export default async function* report(source) {
       tell({ type: 'diagnostic', text: data.message, nesting: data.nesting })
     yield ''
   }
-  tell({ type: 'end', spent: spentMs() })
+  tell({ type: 'end' })
 }
 
 function endOf(type, data) {
   const { name, nesting, details, skip } = data
-  if (name === END_OF_FILE && nesting === 0 && type === 'test:pass')
-    return { type: 'end of file', spent: spentMs() }
+  if (name === END_OF_FILE && nesting === 0 && type === 'test:pass') return { type: 'end of file' }
   const isSuite = details?.type === 'suite'
   // A suite whose own hooks failed says what no test of it says.
   if (isSuite && (type === 'test:pass' || details.error?.failureType === 'subtestsFailed'))
@@ -47,19 +46,4 @@ function textOf(error) {
   return typeof cause === 'object' && cause !== null
     ? (cause.stack ?? cause.message ?? String(cause))
     : String(cause)
-}
-
-const STAT = '/proc/self/stat'
-const MS_PER_TICK = 10
-
-/** By the clock, and of the processor: that of this process and, on Linux, of those that it has waited for. */
-export function spentMs() {
-  if (!existsSync(STAT))
-    return { wallMs: Date.now(), cpuMs: (process.cpuUsage().user + process.cpuUsage().system) / 1000 }
-  // Behind the name of the program, which may hold anything: user, system, and both of the children.
-  const ticks = readFileSync(STAT, 'latin1')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-    .slice(11, 15)
-  return { wallMs: Date.now(), cpuMs: MS_PER_TICK * ticks.reduce((sum, each) => sum + Number(each), 0) }
 }

@@ -3,13 +3,20 @@
 import { appendFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { END_OF_FILE, spentMs } from './test-events.mjs'
+import { END_OF_FILE } from './test-events.mjs'
+import { spentMs } from './test-spent.mjs'
 
 const files = process.argv.slice(2)
 const tell = (event) => appendFileSync(process.env['SERIATIM_TEST_EVENTS'], `${JSON.stringify(event)}\n`)
+let began = spentMs()
+const ended = (file) => {
+  const now = spentMs()
+  tell({ type: 'spent', file, wallMs: now.wallMs - began.wallMs, cpuMs: now.cpuMs - began.cpuMs })
+  began = now
+}
+process.on('exit', () => ended(files.at(-1)))
 
 for (const [at, file] of files.entries()) {
-  tell({ type: 'file', at, spent: spentMs() })
   try {
     await import(pathToFileURL(file).href)
   } catch (error) {
@@ -20,6 +27,8 @@ for (const [at, file] of files.entries()) {
       text: error instanceof Error ? (error.stack ?? error.message) : String(error),
     })
   }
+  if (at === files.length - 1) break
   // Tests at the top run one after another: when this one runs, those of the file have ended, and the next file may begin.
-  if (at < files.length - 1) await new Promise((resolve) => void test(END_OF_FILE, () => resolve()))
+  await new Promise((resolve) => void test(END_OF_FILE, () => resolve()))
+  ended(file)
 }

@@ -16,7 +16,6 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   let at = 0
   let isEnded = false
   let running
-  let began
   let eventMs = Date.now()
   let failures = 0
   let output = ''
@@ -25,12 +24,10 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   }
   const take = (event) => {
     eventMs = Date.now()
-    if (event.type === 'file') began = event.spent
-    else if (event.type === 'end of file' || event.type === 'end') {
-      report.spent(files[at], event.spent.wallMs - began.wallMs, event.spent.cpuMs - began.cpuMs)
-      if (event.type === 'end') isEnded = true
-      else at += 1
-    } else if (event.type === 'begin') running = event.name
+    if (event.type === 'end of file') at += 1
+    else if (event.type === 'end') isEnded = true
+    else if (event.type === 'spent') report.spent(event.file, event.wallMs, event.cpuMs)
+    else if (event.type === 'begin') running = event.name
     else if (event.type === 'diagnostic' && isBrief) keep(`${event.text}\n`)
     else if (event.type === 'broken') failures += report.broken(event.file, event.text)
     else failures += report.take(files[at], event)

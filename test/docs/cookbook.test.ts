@@ -9,6 +9,7 @@ import { open, type Store } from '../../src/store/store.js'
 import { ConditionFailed, Conflict } from '../../src/toolkit/endpoint/errors.js'
 import type { IsolationLevel, UnitHandle } from '../../src/toolkit/unit/transactor.js'
 import { dynalite } from '../support/dynalite.js'
+import { sized } from '../support/sizes.js'
 import { spawnServer } from '../support/spawned-server.js'
 import { assertPrinted, Installation, type Program, programsOf } from './programs.js'
 
@@ -67,10 +68,13 @@ async function holdAt(url: string, context: TestContext): Promise<void> {
     AWS_ACCESS_KEY_ID: 'any',
     AWS_SECRET_ACCESS_KEY: 'any',
   }
-  for (const recipe of recipes.filter(({ name }) => !SERIATIM_ONLY.has(name)))
-    await context.test(recipe.name, async () => {
-      assertPrinted(recipe, await installation.run(elsewhere(recipe), [], environment))
-    })
+  const held = recipes.filter(({ name }) => !SERIATIM_ONLY.has(name))
+  const printed = await installation.runAll(held.map(elsewhere), {
+    processes: sized('one', 'one each'),
+    environment,
+  })
+  for (const [at, recipe] of held.entries())
+    await context.test(recipe.name, () => assertPrinted(recipe, printed[at]!))
 }
 
 test('the cookbook has the six recipes', () => {
