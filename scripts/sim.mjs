@@ -20,7 +20,7 @@ const SHORT_MUTANTS = [
 const PROCESSES = 2
 const MUTANT_TRANSACTIONS = 40_000
 const SEEDS_PER_CRASH_POINT = 20
-const SAME_SEED_TRANSACTIONS = 3_000
+const SAME_SEED_TRANSACTIONS = short ? 600 : 3_000
 const PROGRESS_MS = 15_000
 
 const startMs = Date.now()

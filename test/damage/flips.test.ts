@@ -3,9 +3,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testFolder } from '../support/folder.js'
+import { sized } from '../support/sizes.js'
 import { drawFlips, filledFolder, tryFlips, type Trial } from './flips.js'
 
 const SEED = 20261116
+const IN_PLACES = sized(16, 48)
+const ANYWHERE = sized(8, 24)
 
 async function trials(nodes: number, count: number, by: 'byte' | 'place'): Promise<Trial[]> {
   const scratch = testFolder()
@@ -26,14 +29,14 @@ function check(done: readonly Trial[]): void {
   }
 }
 
-test('damage: of 48 flipped bits in keys, values, lengths, pointers and pages verify finds each, and none is served', async () => {
-  const done = await trials(1, 48, 'place')
-  assert.equal(done.length, 48)
+test(`damage: of ${IN_PLACES} flipped bits in keys, values, lengths, pointers and pages verify finds each, and none is served`, async () => {
+  const done = await trials(1, IN_PLACES, 'place')
+  assert.equal(done.length, IN_PLACES)
   check(done)
 })
 
-test('damage: of 24 flipped bits anywhere in the data of two nodes verify finds each, and none is served', async () => {
-  const done = await trials(2, 24, 'byte')
-  assert.equal(done.length, 24)
+test(`damage: of ${ANYWHERE} flipped bits anywhere in the data of two nodes verify finds each, and none is served`, async () => {
+  const done = await trials(2, ANYWHERE, 'byte')
+  assert.equal(done.length, ANYWHERE)
   check(done)
 })

@@ -36,6 +36,9 @@ const WORKERS = 12
 const BALANCE = 1000
 const RUN_MS_MIN = 150
 const RUN_MS_SPREAD = 350
+const ACKNOWLEDGED_EACH_MIN = 2
+const LOOK_MS = 10
+const LOOKS_MAX = 6_000
 const SETTLE_MS_MAX = 5000
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
@@ -56,6 +59,7 @@ export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptio
     await setUp(server.url)
     for (let kill = 1; kill <= kills && problems.length === 0; kill++) {
       const load = { running: true }
+      const acknowledgedBefore = acknowledged.size
       const workers = Array.from({ length: WORKERS }, async () => {
         while (load.running) {
           const transfer = makeTransfer(`${kill}-${sequence++}`, random)
@@ -63,6 +67,11 @@ export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptio
         }
       })
       await new Promise((resolve) => setTimeout(resolve, RUN_MS_MIN + random(RUN_MS_SPREAD)))
+      // On a slow machine the load may not even have begun by then.
+      const wanted = acknowledgedBefore + ACKNOWLEDGED_EACH_MIN
+      for (let looks = 0; acknowledged.size < wanted && looks < LOOKS_MAX; looks++)
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      if (acknowledged.size < wanted) problems.push(`kill ${kill}: no transfer is acknowledged any more`)
       await killNow(server.child)
       load.running = false
       await Promise.all(workers)
