@@ -17,6 +17,9 @@ const ended = (file) => {
 process.on('exit', () => ended(files.at(-1)))
 
 for (const [at, file] of files.entries()) {
+  // A new process runs no test before the first file is loaded. Later ones wait behind a test that stands between the files:
+  // it begins when all tests before it have ended, and ends when the file is loaded.
+  const loaded = at === 0 ? () => undefined : await betweenFiles(files[at - 1])
   try {
     await import(pathToFileURL(file).href)
   } catch (error) {
@@ -27,8 +30,18 @@ for (const [at, file] of files.entries()) {
       text: error instanceof Error ? (error.stack ?? error.message) : String(error),
     })
   }
-  if (at === files.length - 1) break
-  // Tests at the top run one after another: when this one runs, those of the file have ended, and the next file may begin.
-  await new Promise((resolve) => void test(END_OF_FILE, () => resolve()))
-  ended(file)
+  loaded()
+}
+
+async function betweenFiles(before) {
+  let loaded
+  const next = new Promise((resolve) => (loaded = resolve))
+  await new Promise((begin) => {
+    void test(END_OF_FILE, () => {
+      begin()
+      return next
+    })
+  })
+  ended(before)
+  return loaded
 }

@@ -15,7 +15,7 @@ const CHUNK_BYTES = 1 << 16
 export async function runGroup({ files, events, environment, isBrief, report }) {
   let at = 0
   let isEnded = false
-  let running
+  let running = ''
   let eventMs = Date.now()
   let failures = 0
   let output = ''
@@ -63,7 +63,7 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
       ? `ended with code ${ended.code}`
       : `was ended by ${ended.signal}`
   if (!isEnded) {
-    const test = running === undefined ? '' : ` The last test that began: ${running}.`
+    const test = running === '' ? '' : ` The last test that began: ${running}.`
     report.broken(files[at], `the process ${how} before its tests had ended.${test}\n${output}`)
     for (const file of files.slice(at + 1)) report.broken(file, 'did not run: the process had ended before')
   } else if (ended.code !== 0 && failures === 0) {

@@ -55,6 +55,12 @@ test('test runner: when all pass it ends with 0, and its last line is the count'
   assert.deepEqual([status, counts], [0, '2 passed, 0 failed, 0 skipped'])
 })
 
+test('test runner: no test of a file begins before the file is loaded, whichever place it has in its process', () => {
+  const uses = running(`test('uses what stands below', () => assert.equal(below, 1))\nconst below = 1`)
+  const { counts } = run({ 'room/a.test.js': uses, 'room/b.test.js': uses, 'room/c.test.js': uses })
+  assert.equal(counts, '3 passed, 0 failed, 0 skipped')
+})
+
 test('test runner: a failing test is named with its file and its error, and those after it run', () => {
   const { status, output, counts } = run({
     'room/a.test.js': running(`test('a sum', () => assert.equal(1 + 1, 3))`),

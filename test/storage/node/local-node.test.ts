@@ -3,7 +3,6 @@ import { openLocalNode } from '../../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../../support/folder.js'
 import { storageNodeSuite } from '../../suites/storage-node.js'
 
-storageNodeSuite('memory node', () => openLocalNode({ runtime: realRuntime(), memory: true }))
 storageNodeSuite('LMDB node', () => openLocalNode({ runtime: realRuntime(), path: testFolder() }))
 // Everything goes to the index at once, in small commits, so that readers meet it there too.
 storageNodeSuite('LMDB node that applies at once', () =>

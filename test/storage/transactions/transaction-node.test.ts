@@ -3,17 +3,6 @@ import { testFolder } from '../../support/folder.js'
 import { testRuntime } from '../../support/test-runtime.js'
 import { transactionNodeSuite } from '../../suites/transaction-node.js'
 
-transactionNodeSuite('memory node', async () => {
-  const runtime = testRuntime(1)
-  const node = await openLocalNode({ runtime, memory: true })
-  return {
-    node,
-    now: () => runtime.clock.nowMicros(),
-    advanceMs: (ms) => runtime.clock.advance(ms),
-    setBackMs: (ms) => runtime.clock.jump(-ms),
-  }
-})
-
 transactionNodeSuite('LMDB node', async () => {
   const runtime = testRuntime(1)
   const path = testFolder()

@@ -1,4 +1,4 @@
-// Runs alone: it collects garbage and looks at the heap of its process.
+// Runs alone: it collects the garbage of its process.
 // Steps that would take long: what they can, they do ahead, in turns (storage/work-ahead.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -9,17 +9,6 @@ import { itemOf, number, plain, plainItem, put, rich } from '../../suites/tables
 import { testRuntime } from '../../support/test-runtime.js'
 import { unitNodeSuite } from '../../suites/unit-node.js'
 
-unitNodeSuite('units, memory node', async () => {
-  const runtime = testRuntime(1)
-  const node = await openLocalNode({ runtime, memory: true })
-  return {
-    node,
-    now: () => runtime.clock.nowMicros(),
-    advanceMs: (ms) => runtime.clock.advance(ms),
-    setBackMs: (ms) => runtime.clock.jump(-ms),
-  }
-})
-
 unitNodeSuite('units, LMDB node', async () => {
   const runtime = testRuntime(1)
   const path = testFolder()
