@@ -10,8 +10,9 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
-RUN npm run build
-RUN npm prune --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund && chmod 755 dist/src/cli/main.js
+COPY scripts/bundle.mjs scripts/line-map.mjs ./scripts/
+RUN npm run build && npm run bundle
+RUN npm prune --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund
 
 FROM node:${NODE_VERSION}-bookworm-slim
 LABEL org.opencontainers.image.title="Seriatim" \
@@ -20,11 +21,11 @@ LABEL org.opencontainers.image.title="Seriatim" \
 ENV NODE_ENV=production
 COPY --from=build /build/package.json /seriatim/package.json
 COPY --from=build /build/node_modules /seriatim/node_modules
-COPY --from=build /build/dist/src /seriatim/dist/src
+COPY --from=build /build/lib /seriatim/lib
 COPY LICENSE /seriatim/LICENSE
 COPY --chmod=755 docker/entrypoint.sh /usr/local/bin/seriatim-container
 # /home/dynamodblocal/data is where compose files for DynamoDB Local keep their data (-dbPath ./data).
-RUN ln -s /seriatim/dist/src/cli/main.js /usr/local/bin/seriatim \
+RUN ln -s /seriatim/lib/main.js /usr/local/bin/seriatim \
     && install --directory --owner=node --group=node --mode=700 /data /home/dynamodblocal/data
 WORKDIR /home/dynamodblocal
 # The user node, by number: some orchestrators must see that it is not root.

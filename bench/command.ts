@@ -82,12 +82,12 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
     before === undefined
       ? {
           format: 'seriatim-bench-1',
-          seriatim: await version(),
+          seriatim: version(),
           command: ['npm run bench --', ...args].join(' '),
           startedAt: new Date().toISOString(),
           machine: thisMachine(),
         }
-      : resumedNow(before, groups, await version())
+      : resumedNow(before, groups, version())
   const interrupted = new AbortController()
   const off = world.onSignal(() => {
     if (interrupted.signal.aborted) world.exitNow(130)

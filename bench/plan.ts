@@ -16,7 +16,7 @@ import { startGroup } from './groups/start.js'
 import { worstGroup } from './groups/worst.js'
 import { VARIANTS } from './groups/variants.js'
 import type { Part, Settings } from './presets.js'
-import { matches, peerWorkloads } from '../src/bench/workloads.js'
+import { matches, peerWorkloads } from '../src/bench/load/workloads.js'
 
 /** A profile needs many samples. */
 const PROFILE_STRETCH = 3

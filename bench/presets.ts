@@ -3,7 +3,7 @@
 // everything for a moment, to see that it works.
 import type { TargetName } from './targets/commands.js'
 import { TARGET_NAMES } from './targets/commands.js'
-import { JUDGED_WORKLOADS } from '../src/bench/workloads.js'
+import { JUDGED_WORKLOADS } from '../src/bench/load/workloads.js'
 
 export const PRESET_NAMES = ['quick', 'figures', 'judged', 'page', 'full', 'try'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]

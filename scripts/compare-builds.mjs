@@ -13,7 +13,7 @@ import { Generator } from '../dist/src/bench/load/generator-process.js'
 import { measure } from '../dist/src/bench/measure.js'
 import { median } from '../dist/src/bench/statistics.js'
 import { memoryOf, usageOf } from '../dist/src/bench/targets/usage.js'
-import { peerWorkloads } from '../dist/src/bench/workloads.js'
+import { peerWorkloads } from '../dist/src/bench/load/workloads.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

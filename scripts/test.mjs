@@ -5,6 +5,7 @@
 //   node scripts/test.mjs --whole     only files with tests of two sizes (test/support/sizes.ts), at the larger one
 // Files share a process by the dozen, one after another. A file runs in a process of its own if it has hooks outside of
 // `describe`, or a line `// Runs alone: why`, because it changes what belongs to the whole process.
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,10 @@ if (files.length === 0) {
   console.error(`no test file matches: ${wanted.join(', ')}`)
   process.exit(1)
 }
+
+// Examples and the tests of the package import what the package ships.
+const bundled = spawnSync(process.execPath, ['scripts/bundle.mjs', '--if-older'], { stdio: 'inherit' })
+if (bundled.status !== 0) process.exit(1)
 
 const folder = mkdtempSync(join(tmpdir(), 'seriatim-tests-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { type BenchGroup, groupOf } from '../bench.js'
 import { Latencies, type LatencySummary } from '../../src/bench/load/latencies.js'
 import type { UnitRecord } from '../records.js'
-import { ITEM_BYTES } from '../../src/bench/workloads.js'
+import { ITEM_BYTES } from '../../src/bench/load/workloads.js'
 
 const FRAME_ITEMS = [1, 64]
 const writeAt = promisify(write)

@@ -9,7 +9,7 @@ import type { UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { dropFromPageCache } from '../targets/page-cache.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { PARTITION_ITEMS, peerWorkloads, QUERY_ITEMS, type Workload } from '../../src/bench/workloads.js'
+import { PARTITION_ITEMS, peerWorkloads, QUERY_ITEMS, type Workload } from '../../src/bench/load/workloads.js'
 
 export interface ColdOptions {
   readonly items: number

@@ -9,7 +9,12 @@ import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { ITEM_BYTES, ITEM_TABLE, type Operation, type Workload } from '../../src/bench/workloads.js'
+import {
+  ITEM_BYTES,
+  ITEM_TABLE,
+  type WorkloadOperation,
+  type Workload,
+} from '../../src/bench/load/workloads.js'
 import { START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface CostOptions extends Times {
@@ -39,7 +44,7 @@ interface Running {
 }
 
 export function costGroup(options: CostOptions): BenchGroup {
-  const workloadOf = (operation: Operation, size: number, nodes: number): Workload => ({
+  const workloadOf = (operation: WorkloadOperation, size: number, nodes: number): Workload => ({
     name: size === 1 ? operation : `${operation} of ${size}`,
     operation,
     items: size,

@@ -7,7 +7,7 @@ import { measure } from '../../src/bench/measure.js'
 import { recordsOf, type UnitRecord } from '../records.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { isJudged, peerWorkloads, type Scale, type Workload } from '../../src/bench/workloads.js'
+import { isJudged, peerWorkloads, type Scale, type Workload } from '../../src/bench/load/workloads.js'
 import { CONNECTIONS, START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface EqualOptions extends Times {

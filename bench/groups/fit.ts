@@ -19,7 +19,7 @@ import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import type { UnitRecord } from '../records.js'
 import { freePort } from '../../src/bench/targets/server.js'
-import { ITEM_BYTES, workloadKey } from '../../src/bench/workloads.js'
+import { ITEM_BYTES, workloadKey } from '../../src/bench/load/workloads.js'
 import type { Times } from './variants.js'
 
 export interface FitOptions extends Times {

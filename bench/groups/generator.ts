@@ -5,7 +5,7 @@ import type { Generator } from '../../src/bench/load/generator-process.js'
 import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { peerWorkloads } from '../../src/bench/workloads.js'
+import { peerWorkloads } from '../../src/bench/load/workloads.js'
 
 export interface GeneratorOptions {
   readonly rounds: number

@@ -10,12 +10,12 @@ import { startTarget, type Target } from '../targets/target.js'
 import {
   ITEM_BYTES,
   ITEM_TABLE,
-  type Operation,
+  type WorkloadOperation,
   PARTITION_ITEMS,
   PARTITION_TABLE,
   QUERY_ITEMS,
   type Workload,
-} from '../../src/bench/workloads.js'
+} from '../../src/bench/load/workloads.js'
 import type { Times } from './variants.js'
 
 export interface GrowthOptions extends Times {
@@ -78,7 +78,11 @@ function growthGroup(target: TargetName, name: string, units: readonly GrowthUni
   })
 }
 
-const itemWorkload = (operation: Operation, items: number, over: Partial<Workload> = {}): Workload => ({
+const itemWorkload = (
+  operation: WorkloadOperation,
+  items: number,
+  over: Partial<Workload> = {},
+): Workload => ({
   name: items === 1 ? operation : `${operation} of ${items}`,
   operation,
   items,

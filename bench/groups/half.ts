@@ -4,7 +4,7 @@ import { type BenchGroup, groupOf } from '../bench.js'
 import { fillPeerTables } from '../../src/bench/fill.js'
 import { recordsOf, type UnitRecord } from '../records.js'
 import { startTarget } from '../targets/target.js'
-import { isJudged, peerWorkloads, type Scale } from '../../src/bench/workloads.js'
+import { isJudged, peerWorkloads, type Scale } from '../../src/bench/load/workloads.js'
 import {
   closeVariants,
   measureAtRate,

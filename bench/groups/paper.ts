@@ -10,10 +10,10 @@ import { recordsOf, type UnitRecord } from '../records.js'
 import {
   ITEM_BYTES,
   ITEM_TABLE,
-  type KeyRange,
-  type Operation,
+  type KeyNumbers,
+  type WorkloadOperation,
   type Workload,
-} from '../../src/bench/workloads.js'
+} from '../../src/bench/load/workloads.js'
 import {
   closeVariants,
   measureAtRate,
@@ -60,7 +60,7 @@ function paperGroup(
   })
 }
 
-const workloadOf = (operation: Operation, size: number, keys: KeyRange): Workload => ({
+const workloadOf = (operation: WorkloadOperation, size: number, keys: KeyNumbers): Workload => ({
   name: `${operation} of ${size}`,
   operation,
   items: size,

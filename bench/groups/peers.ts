@@ -15,7 +15,7 @@ import {
   type Scale,
   type Workload,
   isJudged,
-} from '../../src/bench/workloads.js'
+} from '../../src/bench/load/workloads.js'
 
 export interface PeerOptions {
   readonly targets: readonly TargetName[]

@@ -6,7 +6,7 @@ import type { Generator } from '../../src/bench/load/generator-process.js'
 import { measure } from '../../src/bench/measure.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { isJudged, peerWorkloads, type Scale, type Workload } from '../../src/bench/workloads.js'
+import { isJudged, peerWorkloads, type Scale, type Workload } from '../../src/bench/load/workloads.js'
 import { CONNECTIONS, START_AND_FILL_MS, type Times } from './variants.js'
 
 export interface ProfileOptions extends Times {

@@ -7,7 +7,7 @@ import { measure } from '../../src/bench/measure.js'
 import type { Measured } from '../../src/bench/measure.js'
 import type { TargetName } from '../targets/commands.js'
 import { startTarget, type Target } from '../targets/target.js'
-import { ITEM_BYTES, ITEM_TABLE } from '../../src/bench/workloads.js'
+import { ITEM_BYTES, ITEM_TABLE } from '../../src/bench/load/workloads.js'
 
 export interface Variant {
   readonly name: string

@@ -23,7 +23,7 @@ import {
 import { coldTables } from './cold-tables.js'
 import { equalTables, oneClientTable, peerRows, peerTables, ratesTable, titleOf } from './peer-tables.js'
 import { rivalLeads, rivalTables } from './rival-tables.js'
-import { isJudgedName } from '../../src/bench/workloads.js'
+import { isJudgedName } from '../../src/bench/load/workloads.js'
 import { functionLines, profileTables } from './profile-tables.js'
 import { generatorLines } from './report.js'
 import { fixed, markdownLines, megabytes, type ReportTable, whole } from '../../src/bench/table.js'

@@ -2,7 +2,7 @@
 // medians within the run; a line whose figures the run does not have is not measured, and not met.
 import { type RecordOf, recordsOf, type UnitRecord } from '../records.js'
 import { groupBy, median } from '../../src/bench/statistics.js'
-import { JUDGED_WORKLOADS, type JudgedWorkload } from '../../src/bench/workloads.js'
+import { JUDGED_WORKLOADS, type JudgedWorkload } from '../../src/bench/load/workloads.js'
 import { peerRows, rateRatio, titleOf } from './peer-tables.js'
 import { fixed, markdownLines, type ReportTable } from '../../src/bench/table.js'
 

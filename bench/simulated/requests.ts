@@ -8,7 +8,7 @@ import type { Item } from '../../src/model/value.js'
 import type { WriteRequest } from '../../src/rules/item/item.js'
 import type { Random } from '../../src/runtime/seeded-random.js'
 import type { Action } from '../../src/storage/contract/transactions.js'
-import { workloadKey } from '../../src/bench/workloads.js'
+import { workloadKey } from '../../src/bench/load/workloads.js'
 
 export type SimulatedRequest = { readonly name: string } & (
   | { readonly kind: 'read'; readonly items: readonly ItemRef[] }

@@ -1,11 +1,11 @@
 // The ceiling of anything on node:http: parses the body, and answers as many bytes as the operation's answer has.
 import { createServer } from 'node:http'
-import { answerTo, ITEM_BYTES, type Operation, QUERY_ITEMS } from '../../src/bench/workloads.js'
+import { answerTo, ITEM_BYTES, type WorkloadOperation, QUERY_ITEMS } from '../../src/bench/load/workloads.js'
 
 const itemBytes = Number(process.argv[3] ?? ITEM_BYTES)
 const answers = new Map<string, Buffer>()
 
-function answerFor(operation: Operation | 'ListTables', items: number): Buffer {
+function answerFor(operation: WorkloadOperation | 'ListTables', items: number): Buffer {
   const name = `${operation} ${items}`
   let answer = answers.get(name)
   if (answer === undefined) {
@@ -24,7 +24,7 @@ createServer((request, response) => {
     const body = JSON.parse(Buffer.concat(chunks).toString()) as {
       readonly TransactItems?: readonly unknown[]
     }
-    const operation = String(request.headers['x-amz-target']).split('.')[1] as Operation
+    const operation = String(request.headers['x-amz-target']).split('.')[1] as WorkloadOperation
     const answer = answerFor(
       operation,
       operation === 'Query' ? QUERY_ITEMS : (body.TransactItems?.length ?? 1),

@@ -12,7 +12,7 @@ import {
   partitionItem,
   plainItem,
   type Scale,
-} from './workloads.js'
+} from './load/workloads.js'
 
 const WRITERS = 8
 const ACTIVE_LOOK_MS = 20

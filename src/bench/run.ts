@@ -23,7 +23,7 @@ import {
   peerWorkloads,
   type Scale,
   type Workload,
-} from './workloads.js'
+} from './load/workloads.js'
 
 export interface BenchSettings {
   /** A server that is running; without one, this store is started in memory and on disk. */

@@ -5,7 +5,7 @@ import { type Machine, thisMachine } from '../bench/machine.js'
 import { resultTable } from '../bench/result-table.js'
 import { type BenchResult, type BenchSettings, runBench, workloadsOf } from '../bench/run.js'
 import { terminalLines } from '../bench/table.js'
-import { peerWorkloads } from '../bench/workloads.js'
+import { peerWorkloads } from '../bench/load/workloads.js'
 import { readArguments, readInteger, UsageError } from './arguments.js'
 import { version } from './version.js'
 import type { CommandEnvironment } from './environment.js'
@@ -79,7 +79,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   const { json } = values
   const file: Omit<BenchFile, 'results'> = {
     format: 'seriatim-bench-results-1',
-    seriatim: await version(),
+    seriatim: version(),
     command: ['seriatim bench', ...args].join(' '),
     startedAt: new Date().toISOString(),
     machine: thisMachine(),

@@ -51,7 +51,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
     return name === undefined ? 2 : 0
   }
   if (name === '--version' || name === '-v') {
-    world.print(await version())
+    world.print(version())
     return 0
   }
   const command = COMMANDS.get(name)

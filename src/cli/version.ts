@@ -1,7 +1,7 @@
-// The version of this package, as its package.json says.
-import { readFile } from 'node:fs/promises'
+// The version of this package, as its package.json says: found by the package's own name, wherever this file lies in it.
+import { createRequire } from 'node:module'
 
-export async function version(): Promise<string> {
-  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+export function version(): string {
+  const { version } = createRequire(import.meta.url)('seriatim/package.json') as { readonly version: string }
+  return version
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Answer, AnswerReader, refusalName } from '../../src/bench/load/answer-reader.js'
+import { type HttpAnswer, AnswerReader, refusalName } from '../../src/bench/load/answer-reader.js'
 
 const answer = (status: string, body: string, name = 'Content-Length'): Buffer =>
   Buffer.from(`HTTP/1.1 ${status}\r\nDate: today\r\n${name}: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 
 /** As the socket would hand it out: the same memory for each chunk. */
-function feed(reader: AnswerReader, bytes: Buffer, chunkBytes: number): (Answer | undefined)[] {
+function feed(reader: AnswerReader, bytes: Buffer, chunkBytes: number): (HttpAnswer | undefined)[] {
   const memory = Buffer.alloc(chunkBytes)
-  const answers: (Answer | undefined)[] = []
+  const answers: (HttpAnswer | undefined)[] = []
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     const length = bytes.copy(memory, 0, at, at + chunkBytes)
     answers.push(reader.feed(memory.subarray(0, length)))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestBytes } from '../../src/bench/load/request-bytes.js'
-import { answerTo, workloadKey, peerWorkloads, type Workload } from '../../src/bench/workloads.js'
+import { answerTo, workloadKey, peerWorkloads, type Workload } from '../../src/bench/load/workloads.js'
 import { itemBytes } from '../../src/model/item-size.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'

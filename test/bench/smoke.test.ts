@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { fillPeerTables } from '../../src/bench/fill.js'
 import { Generator } from '../../src/bench/load/generator-process.js'
 import type { LoadJob, LoadResult } from '../../src/bench/load/load.js'
-import { peerWorkloads } from '../../src/bench/workloads.js'
+import { peerWorkloads } from '../../src/bench/load/workloads.js'
 import { open, type Store } from '../../src/store/store.js'
 
 const SCALE = { items: 300, partitions: 5 }

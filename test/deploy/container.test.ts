@@ -125,7 +125,7 @@ async function startStep(env: Readonly<Record<string, string>>) {
   mkdirSync(bin, { recursive: true })
   writeFileSync(
     join(bin, 'seriatim'),
-    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'dist/src/cli/main.js')}" "$@"\n`,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'lib/main.js')}" "$@"\n`,
     { mode: 0o755 },
   )
   const output = join(temporary, 'output')

@@ -1,10 +1,11 @@
-// What package.json says of the package is true of the code.
+// What package.json says of the package is true of the bundle, which lib/ holds.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
+const LIB = join(ROOT, 'lib')
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly sideEffects: readonly string[]
   readonly repository: { readonly url: string }
@@ -18,26 +19,46 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 /** A line of a module that does more than declare: code within functions is indented. */
 const ACTION = /^(?:await |(?:for|if|while) (?:await )?\(|[\w$][\w$.?]*(?:\(| [+]?= |\+\+))/m
 
+const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => ({ path, text: readFileSync(join(ROOT, 'src', path), 'utf8') }))
+
 test('package: sideEffects names every module that does something when it is loaded, and no other', () => {
-  const listed = manifest.sideEffects.map(patternOf)
-  const acting = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && ACTION.test(readFileSync(join(ROOT, 'src', path), 'utf8')))
-    .map((path) => `./dist/src/${path.replaceAll('\\', '/').replace(/ts$/, 'js')}`)
-  const missing = acting.filter((path) => !listed.some((pattern) => pattern.test(path)))
-  assert.deepEqual(missing, [])
-  for (const pattern of listed)
-    assert.ok(
-      acting.some((path) => pattern.test(path)),
-      `${pattern} names nothing`,
-    )
+  // Each of them is an entry of the bundle, and its file has the name of the module.
+  const acting = sources
+    .filter(({ text }) => ACTION.test(text))
+    .map(({ path }) => `./lib/${path.replaceAll('\\', '/').split('/').at(-1)!.replace(/ts$/, 'js')}`)
+  assert.deepEqual(manifest.sideEffects.toSorted(), acting.toSorted())
+  for (const path of manifest.sideEffects) assert.ok(existsSync(join(ROOT, path)), path)
 })
 
 test('package: nothing is imported only for what it does when it is loaded', () => {
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  const importing = sources.filter(
-    (path) => path.endsWith('.ts') && /^import '/m.test(readFileSync(join(ROOT, 'src', path), 'utf8')),
-  )
+  const importing = sources.filter(({ text }) => /^import '/m.test(text))
   assert.deepEqual(importing, [])
+})
+
+test('package: every file that is started or loaded by its URL stands in the bundle by that name', () => {
+  const started = sources.flatMap(({ text }) =>
+    [...text.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g)].map(([, path]) => path!),
+  )
+  assert.ok(started.length >= 4, started.join(' '))
+  for (const path of started) {
+    assert.match(path, /^(\.\/)?[\w-]+\.js$/, 'beside the module that starts it')
+    assert.ok(existsSync(join(LIB, path)), path)
+  }
+})
+
+test('package: every entry of the bundle exports what its module exports', async () => {
+  for (const [file, module] of [
+    ['index.js', 'index.js'],
+    ['toolkit.js', 'toolkit/index.js'],
+    ['templates.js', 'testing/templates.js'],
+    ['vitest.js', 'testing/vitest.js'],
+  ] as const) {
+    const names = async (path: string): Promise<readonly string[]> =>
+      Object.keys((await import(path)) as object).toSorted()
+    assert.deepEqual(await names(join(LIB, file)), await names(join(ROOT, 'dist/src', module)), file)
+  }
 })
 
 test('package: it says where it comes from, and is published with its provenance', () => {
@@ -53,6 +74,3 @@ test('package: every peer is optional, so that none is installed for those who d
   for (const name of Object.keys(manifest.peerDependencies))
     assert.equal(manifest.peerDependenciesMeta[name]?.optional, true, name)
 })
-
-const patternOf = (glob: string): RegExp =>
-  new RegExp(`^${glob.replaceAll('.', '\\.').replace('**/*', '.+')}$`)

@@ -12,8 +12,12 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name)
 
+const UNPACKED_BYTES_MAX = 1_800_000
+const FILES_MAX = 120
+
 interface Packed {
   readonly filename: string
+  readonly unpackedSize: number
   readonly files: readonly { readonly path: string }[]
 }
 
@@ -48,14 +52,56 @@ describe('package', () => {
 
   after(() => rm(folder, { recursive: true, force: true }))
 
-  test('it holds the build of src and the documentation, and no tests', () => {
+  test('it holds the bundle, its declarations and no others, and is small', () => {
     const paths = packed.files.map(({ path }) => path)
-    assert.ok(paths.includes('dist/src/index.js') && paths.includes('dist/src/index.d.ts'))
+    assert.ok(paths.includes('lib/index.js') && paths.includes('lib/types/index.d.ts'))
     assert.ok(paths.includes('LICENSE') && paths.includes('README.md'))
-    const foreign = paths.filter(
-      (path) => !/^(dist\/src|docs)\/|^(LICENSE|[A-Z]+\.md|package\.json)$/.test(path),
-    )
+    const foreign = paths.filter((path) => !/^lib\/|^(LICENSE|[A-Z]+\.md|package\.json)$/.test(path))
     assert.deepEqual(foreign, [])
+    assert.ok(packed.unpackedSize <= UNPACKED_BYTES_MAX, `${packed.unpackedSize} bytes`)
+    assert.ok(paths.length <= FILES_MAX, `${paths.length} files`)
+  })
+
+  test('a class has one identity, whichever entry it came by, and a stack trace names our files', async () => {
+    const script = `
+      import assert from 'node:assert/strict'
+      import { open } from 'seriatim'
+      import { UnitAborted } from 'seriatim/toolkit'
+      const store = await open({ memory: true })
+      const error = await store.transactor().transact((tx) => tx.abort('no')).catch((error) => error)
+      await store.close()
+      assert.ok(error instanceof UnitAborted)
+      console.log(error.stack)`
+    await writeFile(join(project, 'identity.js'), script)
+    const { stdout } = await run(process.execPath, ['--enable-source-maps', 'identity.js'], { cwd: project })
+    assert.match(stdout, /seriatim[\\/]src[\\/]toolkit[\\/][\w\\/-]+\.ts:\d+/)
+  })
+
+  test('a store on disk is written by a process of its own, and read again', async () => {
+    const script = `
+      import { open } from 'seriatim'
+      process.on('warning', (warning) => { console.log(warning.message) })
+      const key = { id: { S: 'b1' } }
+      const first = await open({ path: './data' })
+      await first.call('CreateTable', {
+        TableName: 'Books', BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      })
+      await first.call('PutItem', { TableName: 'Books', Item: { ...key, title: { S: 'Emma' } } })
+      await first.close()
+      const second = await open({ path: './data' })
+      console.log((await second.call('GetItem', { TableName: 'Books', Key: key })).Item.title.S)
+      await second.close()`
+    await writeFile(join(project, 'disk.js'), script)
+    const { stdout } = await run(process.execPath, ['disk.js'], { cwd: project })
+    assert.equal(stdout, 'Emma\n', 'and without a warning that the process could not be started')
+  })
+
+  test('its command measures itself, with the processes that it starts', async () => {
+    const short = '--rounds 1 --seconds 0.05 --items 100 --clients 2 --operation GetItem'.split(' ')
+    const { stdout } = await run(join(project, 'node_modules/.bin/seriatim'), ['bench', ...short])
+    assert.match(stdout, /GetItem +2 clients +Seriatim, disk, durable/)
   })
 
   test('an ESM script opens a store, with the SDK and without', async () => {

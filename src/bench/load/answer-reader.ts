@@ -1,13 +1,13 @@
 // Reads the answers of one keep-alive connection, one at a time. Most answers of a run look alike, so the header of the
 // last one is remembered: a chunk of the same length with the same status and content-length at the same place is whole.
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   /** Only of refusals: what is not 200. */
   readonly body: string
 }
 
-const OK: Answer = { status: 200, body: '' }
+const OK: HttpAnswer = { status: 200, body: '' }
 const HEADER_END = Buffer.from('\r\n\r\n')
 const CHUNKS_END = Buffer.from('0\r\n\r\n')
 const HEADER_BYTES_MAX = 64 * 1024
@@ -29,7 +29,7 @@ export class AnswerReader {
   #missing = 0
 
   /** What the server sent; the bytes are not kept beyond this call. The answer, once it is whole. */
-  feed(chunk: Buffer): Answer | undefined {
+  feed(chunk: Buffer): HttpAnswer | undefined {
     if (this.#missing > 0) {
       this.#missing -= chunk.length
       return this.#missing > 0 ? undefined : OK
@@ -52,7 +52,7 @@ export class AnswerReader {
     return true
   }
 
-  #read(bytes: Buffer): Answer | undefined {
+  #read(bytes: Buffer): HttpAnswer | undefined {
     const headerEnd = bytes.indexOf(HEADER_END)
     if (headerEnd === -1) {
       if (bytes.length > HEADER_BYTES_MAX) throw new Error('an answer without end of its header')
@@ -84,7 +84,7 @@ export class AnswerReader {
     return bytes.length < totalBytes ? undefined : this.#done(bytes, status, bodyFrom)
   }
 
-  #done(bytes: Buffer, status: string, bodyFrom: number): Answer {
+  #done(bytes: Buffer, status: string, bodyFrom: number): HttpAnswer {
     this.#parts = undefined
     return status === '200' ? OK : { status: Number(status), body: bytes.toString('utf8', bodyFrom) }
   }
@@ -94,7 +94,7 @@ export class AnswerReader {
  * The name of a refusal, as a benchmark counts it: `TransactionCanceledException: TransactionConflict` tells a conflict
  * from a condition that did not hold.
  */
-export function refusalName({ status, body }: Answer): string {
+export function refusalName({ status, body }: HttpAnswer): string {
   const name = /"__type" *: *"(?:[^"#]*#)?([^"]+)"/.exec(body)?.[1]
   if (name === undefined) return `HTTP ${status}`
   if (name !== 'TransactionCanceledException') return name

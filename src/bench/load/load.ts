@@ -8,7 +8,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Random } from '../../runtime/seeded-random.js'
-import type { Workload } from '../workloads.js'
+import type { Workload } from './workloads.js'
 import { AlarmClock, monotonicMicros as nowMicros } from './alarm-clock.js'
 import { AnswerReader, refusalName } from './answer-reader.js'
 import { Arrivals, OpenLoop, type Spacing } from './arrivals.js'

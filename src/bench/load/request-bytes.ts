@@ -5,11 +5,11 @@ import { itemKey } from '../../model/key-bytes.js'
 import {
   KEY_DIGITS,
   KEY_PLACEHOLDER,
-  type KeyRange,
+  type KeyNumbers,
   workloadKey,
   prepareBody,
   type Workload,
-} from '../workloads.js'
+} from './workloads.js'
 
 /** Servers that check no signature still want to see one. */
 export const UNSIGNED_HEADERS = {
@@ -20,7 +20,7 @@ export const UNSIGNED_HEADERS = {
 
 export class RequestBytes {
   readonly #bytes: Buffer
-  readonly #slots: readonly { readonly at: number; readonly range: KeyRange }[]
+  readonly #slots: readonly { readonly at: number; readonly range: KeyNumbers }[]
   readonly #nodes: KeyNodes | undefined
 
   constructor(host: string, workload: Workload) {
@@ -63,7 +63,7 @@ class KeyNodes {
   readonly #nodeOf: Uint8Array
   readonly #met: Uint8Array
 
-  constructor({ from, to }: KeyRange, nodes: number) {
+  constructor({ from, to }: KeyNumbers, nodes: number) {
     this.#from = from
     this.#met = new Uint8Array(nodes)
     this.#nodeOf = Uint8Array.from({ length: to - from }, (_, at) => {
@@ -87,9 +87,9 @@ class KeyNodes {
 
 const ITEM_KEY = { partition: { name: 'id', type: 'S' } } as const
 
-function slotsOf(bytes: Buffer, ranges: readonly KeyRange[]): { at: number; range: KeyRange }[] {
+function slotsOf(bytes: Buffer, ranges: readonly KeyNumbers[]): { at: number; range: KeyNumbers }[] {
   const placeholder = Buffer.from(KEY_PLACEHOLDER)
-  const slots: { at: number; range: KeyRange }[] = []
+  const slots: { at: number; range: KeyNumbers }[] = []
   for (let at = bytes.indexOf(placeholder); at !== -1; at = bytes.indexOf(placeholder, at + 1)) {
     const range = ranges[slots.length]
     if (range === undefined) throw new RangeError('more keys in the request than ranges to draw them from')

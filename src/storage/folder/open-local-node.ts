@@ -1,8 +1,7 @@
 // Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
 import { dirname } from 'node:path'
-import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
+import type { MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
 import { memoryMap } from '../../ordered-map/memory-map.js'
-import { upgradeIndex } from '../../ordered-map/lmdb/lmdb-upgrade.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { type Journal, openJournal } from '../../journal/journal.js'
 import type { JournalOwner } from '../../journal/read-back.js'
@@ -73,18 +72,24 @@ async function openFolder(
   options: Extract<LocalNodeOptions, { path: string }> & { readonly nodes?: number },
 ): Promise<readonly StorageNode[]> {
   const { runtime, nodes } = options
+  // A store in memory does without the package of LMDB, which takes longer to load than all of the store.
+  const loading = import('../../ordered-map/lmdb/lmdb-map.js')
+  loading.catch(() => undefined)
   const folder = await takeFolder(options.path, { runtime, ...(nodes !== undefined && { nodes }) })
   const indexes: MarkedIndex[] = []
   try {
     await refuseMissingIndexes(folder)
     await folder.begin()
+    const { lmdbIndex } = await loading
     for (let node = 0; node < folder.nodes; node++) {
       const path = folder.indexPath(node)
       // It reads the file once more: not at every start.
-      if (folder.state !== 'whole')
+      if (folder.state !== 'whole') {
+        const { upgradeIndex } = await import('../../ordered-map/lmdb/lmdb-upgrade.js')
         await upgradeIndex(path, {
           onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
         })
+      }
       const index = lmdbIndex(path)
       indexes.push(index)
       claimIndex(folder, node, index)

@@ -4,7 +4,7 @@
 // can make its answers from it. Keys have a fixed width, `user-000000042`, so that a prepared request gets new ones by
 // writing digits into it.
 
-export type Operation =
+export type WorkloadOperation =
   | 'GetItem'
   | 'PutItem'
   | 'UpdateItem'
@@ -14,7 +14,7 @@ export type Operation =
   | 'TransactWriteItems'
 
 /** From `from` up to, but not including, `to`. */
-export interface KeyRange {
+export interface KeyNumbers {
   readonly from: number
   readonly to: number
 }
@@ -22,14 +22,14 @@ export interface KeyRange {
 export interface Workload {
   /** As it is called in tables and figures. */
   readonly name: string
-  readonly operation: Operation
+  readonly operation: WorkloadOperation
   /** How many items a request touches. */
   readonly items: number
   readonly itemBytes: number
   readonly table: string
-  readonly keys: KeyRange
+  readonly keys: KeyNumbers
   /** If there is one, the first item of each request is from here and the others from `keys`. */
-  readonly hot?: KeyRange
+  readonly hot?: KeyNumbers
   /** What a write transaction does to its items, and a single write: `puts` if it is not said. */
   readonly writes?: 'puts' | 'updates'
   /** Attributes that are keys of secondary indexes. */
@@ -45,7 +45,7 @@ export const QUERY_ITEMS = 10
 export const BATCH_ITEMS = 25
 export const ITEM_BYTES = 900
 /** Index keys are drawn from so many. */
-export const INDEX_KEYS: KeyRange = { from: 0, to: 1000 }
+export const INDEX_KEYS: KeyNumbers = { from: 0, to: 1000 }
 
 /** What the store is judged by, of the operations that peers are compared by. */
 export const JUDGED_WORKLOADS = [
@@ -128,11 +128,11 @@ export function partitionItem(key: string, sort: number, itemBytes: number): obj
 }
 
 export interface PreparedBody {
-  readonly operation: Operation
+  readonly operation: WorkloadOperation
   /** With KEY_PLACEHOLDER in place of each key. */
   readonly body: string
   /** Where the keys come from, in the order of the placeholders. */
-  readonly ranges: readonly KeyRange[]
+  readonly ranges: readonly KeyNumbers[]
 }
 
 /** The items of one request are drawn from as many equal parts of the keys, so that no item is in it twice. */
@@ -146,7 +146,7 @@ export function prepareBody(workload: Workload): PreparedBody {
   return { operation, body: bodyOf(workload), ranges }
 }
 
-function parts({ from, to }: KeyRange, count: number): readonly KeyRange[] {
+function parts({ from, to }: KeyNumbers, count: number): readonly KeyNumbers[] {
   if (to - from < count) throw new RangeError(`${count} different keys of ${to - from}`)
   const edge = (part: number): number => from + Math.floor(((to - from) * part) / count)
   return Array.from({ length: count }, (_, part) => ({ from: edge(part), to: edge(part + 1) }))
@@ -204,7 +204,7 @@ const UPDATE = {
 }
 
 /** What a server answers to a request for that many items, as a bare server sends it. */
-export function answerTo(operation: Operation, items: number, itemBytes: number): string {
+export function answerTo(operation: WorkloadOperation, items: number, itemBytes: number): string {
   const Item = plainItem(workloadKey(1), itemBytes)
   const times = <T>(one: T): T[] => Array.from({ length: items }, () => one)
   switch (operation) {

@@ -1,0 +1,146 @@
+// Builds lib/, which the package ships, of dist/, which is tested: the entry points and the files that they share, the processes
+// and threads that the store starts, and the declarations that the entry points reach. `npm run build` makes dist/.
+//
+//   node scripts/bundle.mjs               always
+//   node scripts/bundle.mjs --if-older    if dist/src has been built since
+//
+// Everything lies flat in lib/. A module that starts another file by its URL (`new URL('./x.js', import.meta.url)`) stands beside
+// it in src/ or has a name of its own, so that the same line finds it in dist/src/ and in lib/ (test/package checks this).
+// Chunks are shared between the entry points: a class has one identity, whichever entry it came by.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { lineMap } from './line-map.mjs'
+
+/** Of which build it is, for --if-older; the package leaves it out. */
+const MADE_OF = '.made-of'
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
+const LIB = join(ROOT, 'lib')
+
+/** What package.json exports, and the command. */
+const ENTRIES = {
+  index: 'index',
+  toolkit: 'toolkit/index',
+  templates: 'testing/templates',
+  vitest: 'testing/vitest',
+  jest: 'testing/jest',
+  main: 'cli/main',
+}
+
+/** Loaded by their file names. */
+const STARTED = {
+  'vitest-setup': 'testing/vitest-setup',
+  'lmdb-writer-process': 'ordered-map/lmdb/lmdb-writer-process',
+  generator: 'bench/load/generator',
+  'alarm-thread': 'bench/load/alarm-thread',
+}
+
+/**
+ * What is loaded together is one file, with what it imports; the first group that has a module keeps it. LMDB's package takes longer to load than all of the store: a store in memory does
+ * without it. Few files, because each costs as much as 20 KB of code.
+ */
+const GROUPS = [
+  [
+    'base',
+    /\/(model|expression|port|runtime)\/|\/line\/errors|\/server\/access\/|\/store\/store\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
+  ],
+  ['lmdb', /\/lmdb\/(lmdb-(batch|map|upgrade|writer)|sealed-entries)\./],
+  ['transactor', /\/toolkit\/(?!index)/],
+  [
+    'opened-store',
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router|server|store)\//,
+  ],
+  ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
+  ['terminal', /\/cli\/(arguments|version)/],
+  ['load', /\/bench\/(?!load\/(generator|alarm-thread)\.)/],
+]
+
+/** A small map stands in its file: fewer files. */
+const INLINE_MAP_BYTES_MAX = 1500
+
+if (process.argv.includes('--if-older') && isUpToDate()) process.exit()
+
+const BUILT = join(ROOT, 'dist/src')
+const built = (path) => join(BUILT, `${path}.js`)
+const entries = Object.entries({ ...ENTRIES, ...STARTED })
+const bundle = await rolldown({
+  cwd: ROOT,
+  input: Object.fromEntries(entries.map(([name, path]) => [name, built(path)])),
+  platform: 'node',
+  external: (id) => !id.startsWith('.') && !id.startsWith(ROOT),
+  plugins: [
+    {
+      name: 'maps of the compiler',
+      load: (path) => ({ code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }),
+    },
+  ],
+  onLog(level, log) {
+    throw new Error(`${level}: ${log.message}`)
+  },
+})
+rmSync(LIB, { recursive: true, force: true })
+const { output } = await bundle.generate({
+  format: 'esm',
+  sourcemap: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name].js',
+  minifyInternalExports: false,
+  comments: { legal: true, annotation: true, jsdoc: false },
+  codeSplitting: {
+    groups: GROUPS.map(([name, test], at) => ({ name, test, priority: GROUPS.length - at })),
+  },
+})
+await bundle.close()
+
+mkdirSync(LIB)
+for (const file of output) {
+  if (file.type !== 'chunk') continue
+  const code = file.code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+  // A file that only passes on what others export has no map.
+  const map = file.map && JSON.stringify(lineMap(file.map, 'src/'))
+  const isApart = map?.length > INLINE_MAP_BYTES_MAX
+  const place = isApart
+    ? `${file.fileName}.map`
+    : `data:application/json;base64,${Buffer.from(map ?? '').toString('base64')}`
+  const note = map ? `//# sourceMappingURL=${place}\n` : ''
+  writeFileSync(join(LIB, file.fileName), code + note, { mode: file.name === 'main' ? 0o755 : 0o644 })
+  if (isApart) writeFileSync(join(LIB, place), map)
+}
+
+/** Of the declarations of dist/src, those that the entry points reach. */
+const declarations = new Set()
+for (const path of Object.values(ENTRIES)) if (path !== ENTRIES.main) reach(`${path}.d.ts`)
+for (const path of declarations) {
+  mkdirSync(dirname(join(LIB, 'types', path)), { recursive: true })
+  copyFileSync(join(ROOT, 'dist/src', path), join(LIB, 'types', path))
+}
+
+function reach(path) {
+  if (declarations.has(path)) return
+  declarations.add(path)
+  const text = readFileSync(join(ROOT, 'dist/src', path), 'utf8')
+  for (const [, specifier] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g))
+    reach(join(dirname(path), `${specifier}.d.ts`))
+}
+
+console.log(
+  `${relative(process.cwd(), LIB) || '.'}: ${output.filter(({ type }) => type === 'chunk').length} files`,
+)
+
+/** Whether it was made of the build that is there. */
+function isUpToDate() {
+  try {
+    return readFileSync(join(LIB, MADE_OF), 'utf8') === newestBuild()
+  } catch {
+    return false
+  }
+}
+
+/** The compiler writes every file at every build. */
+function newestBuild() {
+  const files = readdirSync(join(ROOT, 'dist/src'), { recursive: true }).filter((path) =>
+    path.endsWith('.js'),
+  )
+  return String(Math.max(...files.map((path) => statSync(join(ROOT, 'dist/src', path)).mtimeMs)))
+}

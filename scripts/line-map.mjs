@@ -1,0 +1,60 @@
+// A source map that knows of each line only where it begins: a quarter of the size, and a stack trace still names the right line.
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** Sources from `folder` on, relative to a folder beside it; without their texts. */
+export function lineMap({ file, mappings, sources }, folder) {
+  // All fields but the column in the generated line go on from the last segment, whether or not it is kept.
+  let [source, line, column] = [0, 0, 0]
+  let [keptSource, keptLine, keptColumn] = [0, 0, 0]
+  const lines = mappings.split(';').map((segments) => {
+    let first
+    for (const segment of segments.split(',')) {
+      const [, ofSource, ofLine, ofColumn] = decode(segment)
+      if (ofSource === undefined) continue
+      source += ofSource
+      line += ofLine
+      column += ofColumn
+      first ??= [source, line, column]
+    }
+    if (first === undefined) return ''
+    const [atSource, atLine, atColumn] = first
+    const kept = encode([0, atSource - keptSource, atLine - keptLine, atColumn - keptColumn])
+    ;[keptSource, keptLine, keptColumn] = first
+    return kept
+  })
+  return {
+    version: 3,
+    file,
+    names: [],
+    sources: sources.map((path) => `../${path.slice(path.indexOf(folder))}`),
+    mappings: lines.join(';'),
+  }
+}
+
+/** Base 64 digits of five bits and one that says whether more follow; the lowest bit of the number is its sign. */
+function decode(segment) {
+  const numbers = []
+  let [value, shift] = [0, 0]
+  for (const digit of segment) {
+    const bits = DIGITS.indexOf(digit)
+    value += (bits & 31) << shift
+    shift += 5
+    if ((bits & 32) !== 0) continue
+    numbers.push((value & 1) === 1 ? -(value >> 1) : value >> 1)
+    ;[value, shift] = [0, 0]
+  }
+  return numbers
+}
+
+function encode(numbers) {
+  let text = ''
+  for (const number of numbers) {
+    let value = number < 0 ? (-number << 1) | 1 : number << 1
+    do {
+      text += DIGITS[(value & 31) | (value > 31 ? 32 : 0)]
+      value >>= 5
+    } while (value > 0)
+  }
+  return text
+}

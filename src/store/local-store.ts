@@ -1,0 +1,267 @@
+// One store in this process: nodes, catalogue and router put together, and the three ways in.
+//
+//   store.listen()      HTTP  ---\
+//   store.client()      AWS SDK --+--> router --> storage nodes
+//   store.call()        neither -/
+//   store.transactor()  neither /
+import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { OpenOptions, Store } from './store.js'
+import { inProcessClient } from './in-process-client.js'
+import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
+import type { LedgerSlot } from '../model/brand.js'
+import type { DirectUnits } from '../port/unit-port.js'
+import { type Recovery, startRecovery } from '../recovery/recovery.js'
+import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
+import { openRouter } from '../router/local-router.js'
+import { queryOperations } from '../router/reads/query-operations.js'
+import { deleteItem } from '../router/writes/delete-item.js'
+import { getItem } from '../router/reads/get-item.js'
+import { putItem } from '../router/writes/put-item.js'
+import { updateItem } from '../router/writes/update-item.js'
+import { ItemWaits } from '../router/reads/item-waits.js'
+import { waitForItem } from '../router/reads/wait-for-item.js'
+import { transactionOperations } from '../router/transactions/transaction-operations.js'
+import { tableOperations } from '../router/tables/tables.js'
+import { openDirectUnits } from '../router/units/direct.js'
+import { openTickets } from '../router/request/passes.js'
+import { unitOperations } from '../router/units/unit-operations.js'
+import { allRules, noRules, type TransactionRules } from '../rules/item/section-4.js'
+import { owner, type Router } from '../router/request/router.js'
+import { LoopYield } from '../runtime/loop-yield.js'
+import { realRuntime } from '../runtime/real-runtime.js'
+import { clientRuntime } from '../runtime/client-runtime.js'
+import { type Runtime, steadyMicros } from '../runtime/runtime.js'
+import { Dispatcher } from '../server/dispatch/dispatch.js'
+import { listen, type ListenOptions, type RunningServer } from '../server/http-server.js'
+import { serverLimits } from '../server/http/limits.js'
+import { Metrics } from '../server/dispatch/metrics.js'
+import { refusalOf } from '../storage/items/damage.js'
+import { openLocalNodes } from '../storage/folder/open-local-node.js'
+import type { StorageNode } from '../storage/contract/storage-node.js'
+import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
+import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
+import { endpointTransactor } from '../toolkit/open-transactor.js'
+import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
+import { fromWire, toWire } from './wire-values.js'
+
+/** As `open` of ./store.ts, which loads this file. */
+export async function openLocalStore(options: OpenOptions): Promise<Store> {
+  const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
+  const onError = options.onError ?? warn
+  const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
+  const rules = options.rules === 'none' ? noRules : allRules
+  const { snapshotAgeMs, lockMsMax } = options
+  if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
+    throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
+  if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
+    throw new RangeError(`lockMsMax is a whole number from 1 on, not ${lockMsMax}`)
+  const nodes = await openLocalNodes({
+    runtime,
+    rules,
+    units: {
+      ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
+      ...(lockMsMax !== undefined && { lockMsMax }),
+    },
+    ...place,
+    ...(options.onProgress && { onProgress: options.onProgress }),
+    onTrouble: onError,
+    ...(options.nodes !== undefined && { nodes: options.nodes }),
+  })
+  try {
+    const catalog = await openCatalog({ runtime, nodes, onBackgroundError: onError })
+    const ledgerNodeOf = (slot: LedgerSlot): number =>
+      nodeNumber(Number.parseInt(slot.slice(0, 8), 16), nodes.length)
+    const recovery = startRecovery({ runtime, nodes, ledgerNodeOf, onError })
+    for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
+    // Whoever coordinated before this start is gone: nobody need wait for what he left.
+    await recovery.takeOver()
+    const coordinator = openCoordinator({
+      runtime,
+      nodes,
+      nodeOf: (hash) => nodeNumber(hash, nodes.length),
+      ledgerNodeOf,
+      rules,
+      sharedJournal: 'path' in place,
+    })
+    const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
+    return new LocalStore({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError })
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.close()))
+    throw refusalOf(error, options.path ?? '')
+  }
+}
+
+function memory(options: OpenOptions): { readonly memory: true } {
+  if (options.memory === true) return { memory: true }
+  throw new TypeError('open() needs a place for the data: { path: DIR } or { memory: true }')
+}
+
+const warn = (error: unknown): void =>
+  process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
+
+interface StoreParts {
+  readonly runtime: Runtime
+  /** For the toolkit on this store. */
+  readonly clients: Runtime
+  readonly nodes: readonly StorageNode[]
+  readonly catalog: TableCatalog
+  readonly coordinator: Coordinator
+  readonly rules: TransactionRules
+  readonly recovery: Recovery
+  readonly onError: (error: unknown) => void
+}
+
+class LocalStore implements Store {
+  readonly #nodes: readonly StorageNode[]
+  readonly #catalog: TableCatalog
+  readonly #coordinator: Coordinator
+  readonly #recovery: Recovery
+  readonly #router: Router
+  readonly #direct: DirectUnits
+  readonly #waits = new ItemWaits()
+  readonly #share: LoopYield
+  readonly #clients: Runtime
+  readonly #servers = new Set<RunningServer>()
+  #dispatcher: Dispatcher | undefined
+  #closed: Promise<void> | undefined
+
+  constructor({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError }: StoreParts) {
+    this.#clients = clients
+    this.#share = new LoopYield(runtime)
+    this.#nodes = nodes
+    this.#catalog = catalog
+    this.#coordinator = coordinator
+    this.#recovery = recovery
+    const context = {
+      runtime,
+      catalog,
+      nodes,
+      nodeOf: (hash: number) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
+      coordinator,
+      rules,
+      startedMicros: steadyMicros(runtime.clock),
+      tickets: openTickets({ runtime, coordinator }),
+    }
+    this.#direct = openDirectUnits(context, onError)
+    this.#router = openRouter({
+      context,
+      operations: [
+        getItem,
+        putItem,
+        updateItem,
+        deleteItem,
+        ...queryOperations,
+        ...transactionOperations,
+        ...unitOperations,
+        ...tableOperations,
+        waitForItem(this.#waits),
+      ],
+      endWaits: () => this.#waits.endAll(),
+      onInternalError: onError,
+    })
+  }
+
+  client(config: DynamoDBClientConfig = {}): DynamoDB {
+    this.#assertOpen()
+    this.#dispatcher ??= new Dispatcher(this.#router, { limits: serverLimits, metrics: new Metrics() })
+    return inProcessClient(this.#dispatcher, this.#share, config)
+  }
+
+  call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>> {
+    return this.#share.of(this.#call(operation, input))
+  }
+
+  async #call<Name extends StoreOperation>(
+    operation: Name,
+    input: StoreInput<Name>,
+  ): Promise<StoreOutput<Name>> {
+    this.#assertOpen()
+    const reply = await this.#router.handle({ operation, input: toWire(input), principal: owner })
+    if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
+    return fromWire(JSON.parse(textOf(reply.body))) as StoreOutput<Name>
+  }
+
+  transactor<Tables extends TableMap<Tables> = AnyTables>(
+    options: TransactorOptions = {},
+  ): Transactor<Tables> {
+    this.#assertOpen()
+    return endpointTransactor(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
+  }
+
+  /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
+  #endpoint(): ExtendedEndpoint {
+    const direct = this.#direct
+    const extension: ExtendedEndpoint['extension'] = async (operation, input) => {
+      this.#assertOpen()
+      const reply = await this.#router.handle({ operation, input, principal: owner })
+      if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
+      return JSON.parse(textOf(reply.body)) as unknown
+    }
+    return {
+      losesNoAnswers: true,
+      direct: {
+        getItems: (request) => {
+          this.#assertOpen()
+          return this.#share.of(direct.getItems(request))
+        },
+        commit: (request) => {
+          this.#assertOpen()
+          return this.#share.of(direct.commit(request))
+        },
+      },
+      call: (operation, input) => this.call(operation, input),
+      extension: (operation, input) => this.#share.of(extension(operation, input)),
+    }
+  }
+
+  async listen(options: ListenOptions = {}): Promise<RunningServer> {
+    this.#assertOpen()
+    const server = await listen(this.#router, options)
+    this.#servers.add(server)
+    return server
+  }
+
+  async reset(): Promise<void> {
+    this.#assertOpen()
+    await this.#catalog.change((draft) => {
+      for (const record of this.#catalog.records()) draft.remove(record)
+    })
+    await this.#catalog.idle()
+  }
+
+  async idle(): Promise<void> {
+    await this.#coordinator.idle()
+    await this.#catalog.idle()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.#waits.endAll()
+    await Promise.all([...this.#servers].map((server) => server.stop()))
+    await this.#catalog.close()
+    await this.#coordinator.idle()
+    await this.#recovery.stop()
+    await Promise.all(this.#nodes.map((node) => node.close()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw new Error('This store is closed.')
+  }
+}
+
+/** Without a copy of the bytes. */
+const textOf = (body: Uint8Array): string =>
+  Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+
+const HASHES = 2 ** 32
+
+/** Each node has a contiguous part of the ring. */
+const nodeNumber = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
