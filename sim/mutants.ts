@@ -112,7 +112,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'observing-write-stamped-later': {
     module: beside,
-    find: 'writes(action) && !observes(action) && !answersImage)',
+    find: 'writes(action) && !observes(action))',
     replace: 'writes(action))',
     ...mixed,
   },

@@ -38,13 +38,7 @@ export interface Cluster {
 }
 
 /** What the interfaces of storage nodes, ledgers and coordinators say may happen. */
-const EXPECTED = new Set([
-  'WriteFailed',
-  'OutcomeUnknown',
-  'RunOver',
-  'NoAnswer',
-  'TransactionConflictException',
-])
+const EXPECTED = new Set(['WriteFailed', 'OutcomeUnknown', 'RunOver', 'NoAnswer', 'ItemPending'])
 const EXPECTED_MESSAGES = new Set([
   'a transaction before this one is not decided',
   'a transaction of before the last start has not been decided yet',

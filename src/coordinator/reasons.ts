@@ -1,14 +1,13 @@
 // Why a transaction was cancelled, in DynamoDB's words.
 import type { CancellationReason } from '../ledger/ledger.js'
+import { CONDITION_FAILED_MESSAGE, TRANSACTION_ONGOING } from '../model/errors.js'
 import type { ActionVerdict } from '../storage/contract/transactions.js'
-
-export const TRANSACTION_ONGOING = 'Transaction is ongoing for the item'
 
 export const NO_REASON: CancellationReason = { Code: 'None' }
 export const CONFLICT: CancellationReason = { Code: 'TransactionConflict', Message: TRANSACTION_ONGOING }
 const CONDITION_FAILED: CancellationReason = {
   Code: 'ConditionalCheckFailed',
-  Message: 'The conditional request failed',
+  Message: CONDITION_FAILED_MESSAGE,
 }
 
 /**

@@ -10,6 +10,15 @@ export class DurabilityUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
 }
 
+/** A transaction is pending on the item, and plain reads do not pass it (§4 rule 1 left out). */
+export class ItemPending extends Error {
+  override readonly name = 'ItemPending'
+
+  constructor() {
+    super('A transaction is pending on the item.')
+  }
+}
+
 /** What the request rests upon was decided in an earlier run of the journal, and may be lost. Nothing was done. */
 export class RunOver extends Error {
   override readonly name = 'RunOver'

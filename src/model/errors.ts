@@ -111,6 +111,15 @@ function parsed(value: unknown): unknown {
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message)
 
+/** Why a request met a transaction that is not decided: of single requests, and of an item of a transaction. */
+export const TRANSACTION_ONGOING = 'Transaction is ongoing for the item'
+
+export const transactionConflict = (): DynamoError =>
+  new DynamoError('TransactionConflictException', TRANSACTION_ONGOING)
+
+/** A condition that did not hold: of single writes, and of an item of a transaction. */
+export const CONDITION_FAILED_MESSAGE = 'The conditional request failed'
+
 /** A transaction that was not done, with a reason for each of its actions, in order. */
 export function transactionCancelled(reasons: readonly { readonly Code: string }[]): DynamoError {
   const codes = reasons.map(({ Code }) => Code).join(', ')

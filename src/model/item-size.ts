@@ -1,8 +1,29 @@
 // Sizes as DynamoDB counts them, for the 400 KB limit, pages and capacity. Only for validated values: recursion is
 // bounded by their depth.
 import { base64Bytes } from './binary.js'
+import { validationError } from './errors.js'
+import { limits } from './limits.js'
 import { numberBytes } from './number.js'
 import type { AttributeValue, Item } from './value.js'
+
+/** Why an item of that size cannot be stored, in DynamoDB's words; undefined if it can. */
+export function itemSizeRefusal(
+  bytes: number,
+  kind: 'put' | 'update' | 'delete' = 'put',
+): string | undefined {
+  if (bytes <= limits.itemBytesMax) return undefined
+  return kind === 'update'
+    ? 'Item size to update has exceeded the maximum allowed size'
+    : 'Item size has exceeded the maximum allowed size'
+}
+
+/** The size of an item that is to be put. Throws ValidationException if it is too large to be stored. */
+export function storableBytes(item: Item): number {
+  const bytes = itemBytes(item)
+  const refusal = itemSizeRefusal(bytes)
+  if (refusal !== undefined) throw validationError(refusal)
+  return bytes
+}
 
 /** UTF-8 names and the sizes of the values. */
 export function itemBytes(item: Item): number {

@@ -2,7 +2,7 @@
 import { DynamoError } from '../model/errors.js'
 import { type AccessPart, accessDenied, allows, type OperationName } from './request/access.js'
 import type { RequestScope, Operation, RouterContext } from './request/context.js'
-import { damageError, internalError } from './request/reply.js'
+import { damageError, internalError, storageRefusal } from './request/reply.js'
 import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './request/router.js'
 import { readShaped } from './shapes/read-shaped.js'
 import { checkShape } from './shapes/shape.js'
@@ -51,6 +51,8 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
       } catch (error) {
         const damage = damageError(error, context.catalog)
         if (error instanceof DynamoError && damage === undefined) return { ok: false, error }
+        const refusal = storageRefusal(error)
+        if (refusal !== undefined) return { ok: false, error: refusal }
         onInternalError?.(damage ?? error, name)
         return { ok: false, error: damage ?? internalError(error) }
       }

@@ -13,6 +13,7 @@
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
 import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './units/expectation.js'
+import type { WriteRequest } from './item/item.js'
 import {
   looksAtImage,
   observes,
@@ -22,15 +23,13 @@ import {
   type ContendedItem,
 } from './item/contended-item.js'
 import { idsOf } from './prepare.js'
-import type { NextImage } from './item/single-write.js'
+import { decideWrite, type NextImage } from './item/single-write.js'
 import type { TransactionRules } from './item/section-4.js'
 import { pendingStillHolds, actionResult, type ActionResult } from './item/possible-images.js'
 
 export interface WriteStepAction {
   readonly item: ContendedItem
   readonly action: Action
-  /** The caller is told the old image: then the write is not blind. */
-  readonly answersImage: boolean
 }
 
 export type WriteStepVerdict =
@@ -59,6 +58,47 @@ export interface WriteStepPlace {
   readonly unit?: string | undefined
   /** It has to stand behind everything the node has seen: it has read ranges, which pending writes may change. */
   readonly last?: boolean
+}
+
+export type SingleWriteVerdict =
+  /** `next` absent: there is no item afterwards. */
+  | { readonly verdict: 'done'; readonly timestamp: Timestamp; readonly next?: NextImage | undefined }
+  | { readonly verdict: 'condition-failed' }
+  | { readonly verdict: 'invalid'; readonly message: string }
+  | {
+      readonly verdict: 'wait' | 'conflict'
+      readonly others: readonly TxId[]
+      /** The unit whose explicit lock is in the way. */
+      readonly holder: string | undefined
+    }
+
+/**
+ * A single write (§2.2, §4 rules 2 and 3). `now` is above every timestamp that the node has seen: where nothing is pending and
+ * no lock held, the write stands there, behind everything so far, and nothing but the image matters to it.
+ */
+export function decideSingleWrite(
+  item: ContendedItem,
+  request: WriteRequest,
+  now: Timestamp,
+  rules: TransactionRules,
+): SingleWriteVerdict {
+  if (item.pending.length === 0 && item.lockedBy === undefined) {
+    const verdict = decideWrite(item, request)
+    return verdict.verdict === 'done' ? { verdict: 'done', timestamp: now, next: verdict.next } : verdict
+  }
+  const verdict = decideWriteStep([{ item, action: request }], now, rules)
+  switch (verdict.verdict) {
+    case 'done':
+      return { verdict: 'done', timestamp: verdict.timestamp, next: verdict.next[0] }
+    case 'refused': {
+      const [result] = verdict.results
+      if (result?.verdict === 'condition-failed' || result?.verdict === 'invalid') return result
+      throw new Error(`a single write expects nothing, and was refused: ${result?.verdict}`)
+    }
+    case 'wait':
+    case 'conflict':
+      return { verdict: verdict.verdict, others: verdict.others[0] ?? [], holder: verdict.holders[0] }
+  }
 }
 
 /** Timestamps left free below the first pending one for others that may want to go before it too (§4 rule 2). */
@@ -127,9 +167,9 @@ const isExpected = (item: ContendedItem): boolean =>
  * Nothing of it depends on what is pending: it may be stamped later than all of that, and done now (§4 rule 3, point 10).
  * Not where the images between would show to snapshots.
  */
-function isFree({ item, action, answersImage }: WriteStepAction): boolean {
+function isFree({ item, action }: WriteStepAction): boolean {
   const mayOvertake = item.ordered !== true
-  return !isContended(item) || (mayOvertake && writes(action) && !observes(action) && !answersImage)
+  return !isContended(item) || (mayOvertake && writes(action) && !observes(action))
 }
 
 function done(

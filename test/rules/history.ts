@@ -213,13 +213,14 @@ export class History {
       case 'done':
         this.#step(name, intent, verdict.timestamp, answersImage ? { image } : undefined)
         return
-      case 'refused':
+      case 'condition-failed':
+      case 'invalid':
         assert.equal(outcomeOf(intent, image), 'refused')
         return
       case 'wait':
       case 'conflict':
         assert.notEqual(pending.length, 0, 'nothing stands in the way of a write to an item that is free')
-        this.#assertPending(name, verdict.others[0] ?? [])
+        this.#assertPending(name, verdict.others)
     }
   }
 

@@ -1,7 +1,13 @@
 // A storage node reduced to its decisions: items as plain data, and around the pure rules only what a node has to do
 // with their answers. It has no journal, no index and no messages; requests that have to wait are told so.
 import { timestamp as stamp, type Timestamp, type TxId } from '../../src/model/brand.js'
-import { decideWriteStep, type WriteStepPlace, type WriteStepVerdict } from '../../src/rules/write-step.js'
+import {
+  decideSingleWrite,
+  decideWriteStep,
+  type SingleWriteVerdict,
+  type WriteStepPlace,
+  type WriteStepVerdict,
+} from '../../src/rules/write-step.js'
 import { decideFinish, type FinishVerdict } from '../../src/rules/finish.js'
 import {
   observes,
@@ -18,7 +24,7 @@ import {
   decideReadLatest,
   type ReadAtVerdict,
 } from '../../src/rules/read.js'
-import { decideWrite, type NextImage } from '../../src/rules/item/single-write.js'
+import type { NextImage } from '../../src/rules/item/single-write.js'
 import { allRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 
 /** What is stored of one item. */
@@ -37,6 +43,7 @@ export interface StoredItem {
 export interface NamedAction {
   readonly name: string
   readonly action: Action
+  /** Of a single write. */
   readonly answersImage?: boolean
 }
 
@@ -48,7 +55,7 @@ export class RuleNode {
   clock: Timestamp = ZERO
   /** All items are of one partition. */
   maxDelete: Timestamp = ZERO
-  /** Snapshots are open. */
+  /** OpenSnapshots are open. */
   ordered = false
   readonly #items = new Map<string, StoredItem>()
 
@@ -104,25 +111,18 @@ export class RuleNode {
   }
 
   /** A write to one item outside a transaction. */
-  single(named: NamedAction): WriteStepVerdict {
-    const { name, action, answersImage = false } = named
-    const { pending, lockedBy } = this.stored(name)
-    if (pending.length > 0 || lockedBy !== undefined) return this.step([named])
+  single({ name, action, answersImage = false }: NamedAction): SingleWriteVerdict {
     const request = { ...action, mutation: mutationOf(action), answersImage }
-    const verdict = decideWrite({ record: undefined, item: () => this.stored(name).image }, request)
-    if (verdict.verdict !== 'done') return { verdict: 'refused', results: [verdict] }
-    const timestamp = this.#next()
-    this.#apply(name, verdict.next, { timestamp, blind: isBlind(named) })
-    return { verdict: 'done', timestamp, next: [verdict.next] }
+    const verdict = decideSingleWrite(this.load(name), request, this.#next(), this.rules)
+    if (verdict.verdict !== 'done') return verdict
+    this.#witness(verdict.timestamp)
+    this.#applyStep({ name, action: request }, verdict.next, verdict.timestamp)
+    return verdict
   }
 
-  /** A transaction in one round, or a single write beside pending ones. */
+  /** A transaction in one round. */
   step(actions: readonly NamedAction[], place: WriteStepPlace = {}): WriteStepVerdict {
-    const steps = actions.map(({ name, action, answersImage = false }) => ({
-      item: this.load(name),
-      action: { ...action, answersImage },
-      answersImage,
-    }))
+    const steps = actions.map(({ name, action }) => ({ item: this.load(name), action }))
     const verdict = decideWriteStep(steps, this.#next(), this.rules, place)
     if (verdict.verdict !== 'done') return verdict
     this.#witness(verdict.timestamp)
@@ -163,9 +163,8 @@ export class RuleNode {
 
   #applyStep(named: NamedAction, next: NextImage | undefined, timestamp: Timestamp): void {
     const { name, action } = named
-    const blind = isBlind(named)
-    if (!blind) this.#mark(name, timestamp)
-    if (writes(action)) this.#apply(name, next, { timestamp, blind })
+    if (writes(action)) this.#apply(name, next, { timestamp, blind: !observes(action) })
+    else this.#mark(name, timestamp)
   }
 
   #apply(name: string, next: NextImage | undefined, write: { timestamp: Timestamp; blind: boolean }): void {
@@ -203,8 +202,6 @@ export class RuleNode {
     if (timestamp > this.clock) this.clock = timestamp
   }
 }
-
-const isBlind = ({ action, answersImage }: NamedAction): boolean => !observes(action) && answersImage !== true
 
 function mutationOf({ mutation }: Action): Exclude<Action['mutation'], { kind: 'check' }> {
   if (mutation.kind === 'check') throw new TypeError('a check is no single write')

@@ -173,10 +173,11 @@ function write(node: RuleNode, { rest = '', old }: Groups): string {
   const before = node.stored(named.name).image
   const verdict = node.single(named)
   if (verdict.verdict === 'done') {
-    const text = writtenText(verdict.timestamp, verdict.next[0]?.item)
+    const text = writtenText(verdict.timestamp, verdict.next?.item)
     return old === undefined ? text : `${text} old ${imageText(before)}`
   }
-  return verdict.verdict === 'refused' ? resultText(verdict.results[0]) : blockedText(verdict)
+  if (verdict.verdict === 'condition-failed' || verdict.verdict === 'invalid') return resultText(verdict)
+  return blockedText({ ...verdict, others: [verdict.others], holders: [verdict.holder] })
 }
 
 function transact(node: RuleNode, { unit, rest = '' }: Groups): string {

@@ -1,5 +1,6 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
-import { DynamoError } from '../../model/errors.js'
+import { ItemPending } from '../../line/errors.js'
+import { DynamoError, transactionConflict } from '../../model/errors.js'
 import { capitalised, damageIn, nameOfRecord } from '../../storage/items/damage.js'
 import type { Catalog } from './context.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
@@ -50,6 +51,10 @@ export function internalError(error: unknown): DynamoError {
   const reason = error instanceof Error ? error.message : String(error)
   return new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
 }
+
+/** An error of storage that the caller can react to, in DynamoDB's words. */
+export const storageRefusal = (error: unknown): DynamoError | undefined =>
+  error instanceof ItemPending ? transactionConflict() : undefined
 
 /** A damaged record by table and key. Nothing was read of it, and nothing written. */
 export function damageError(error: unknown, catalog: Catalog): DynamoError | undefined {

@@ -13,7 +13,7 @@ import {
 } from '../../expression/expression.js'
 import type { BoundCondition } from '../../expression/parse/types.js'
 import { validationError } from '../../model/errors.js'
-import { itemBytes } from '../../model/item-size.js'
+import { itemBytes, storableBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
@@ -195,10 +195,7 @@ function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mut
     case 'Put': {
       checkConditionParameters(input)
       const item = parseItem(input['Item'])
-      const bytes = itemBytes(item)
-      if (bytes > limits.itemBytesMax) {
-        throw validationError('Item size has exceeded the maximum allowed size')
-      }
+      const bytes = storableBytes(item)
       const mutation = { kind: 'put', item, itemBytes: bytes } as const
       return { attributes: item, mutation, condition: openCondition(input) }
     }

@@ -11,7 +11,7 @@ import type { ItemRef } from '../../ledger/ledger.js'
 import type { Timestamp } from '../../model/brand.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { validatesReads } from '../../model/isolation.js'
-import { itemBytes } from '../../model/item-size.js'
+import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
@@ -212,7 +212,7 @@ function plainMutation({ kind, item, bound }: UnitAction): Action['mutation'] | 
   if (kind === 'delete') return DELETE
   if (kind !== 'put') return undefined
   const parsed = parseItem(item)
-  return itemBytes(parsed) > limits.itemBytesMax ? undefined : { kind, item: parsed }
+  return itemSizeRefusal(itemBytes(parsed)) === undefined ? { kind, item: parsed } : undefined
 }
 
 const DELETE = { kind: 'delete' } as const

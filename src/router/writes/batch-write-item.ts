@@ -1,6 +1,6 @@
 import { keyAttributesOf } from '../../model/table.js'
 import { validationError } from '../../model/errors.js'
-import { itemBytes } from '../../model/item-size.js'
+import { storableBytes } from '../../model/item-size.js'
 import { itemKey } from '../../model/key-bytes.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
@@ -146,10 +146,7 @@ function parseWrite(write: WireWrite): Action {
     return { itemBytes: 0, mutation: { kind: 'delete' }, attributes: parseItem(remove?.Key) }
   }
   const item = parseItem(put.Item)
-  const bytes = itemBytes(item)
-  if (bytes > limits.itemBytesMax) {
-    throw validationError('Item size has exceeded the maximum allowed size')
-  }
+  const bytes = storableBytes(item)
   return { itemBytes: bytes, mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
 }
 

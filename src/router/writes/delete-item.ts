@@ -30,7 +30,6 @@ export const deleteItem: Operation = {
       keyAttributes,
       mutation: { kind: 'delete' as const },
       ...(condition && { condition }),
-      ...(input['ReturnValues'] === 'ALL_OLD' && { answersImage: true }),
     }
     return runWrite(context, table, input, request, (outcome) =>
       input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,

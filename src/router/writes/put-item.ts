@@ -1,7 +1,5 @@
 import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
-import { validationError } from '../../model/errors.js'
-import { itemBytes } from '../../model/item-size.js'
-import { limits } from '../../model/limits.js'
+import { storableBytes } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../request/context.js'
 import { keyOfItem } from '../request/keys.js'
@@ -22,10 +20,7 @@ export const putItem: Operation = {
     checkConditionParameters(input)
     const item = parseItem(input['Item'])
     refuseUpdateReturnValues(input)
-    const bytes = itemBytes(item)
-    if (bytes > limits.itemBytesMax) {
-      throw validationError('Item size has exceeded the maximum allowed size')
-    }
+    const bytes = storableBytes(item)
     const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOfItem(table.shape, item)
@@ -37,7 +32,6 @@ export const putItem: Operation = {
       keyAttributes: item,
       mutation: { kind: 'put' as const, item, itemBytes: bytes },
       ...(condition && { condition }),
-      ...(input['ReturnValues'] === 'ALL_OLD' && { answersImage: true }),
     }
     return runWrite(context, table, input, request, (outcome) =>
       input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,

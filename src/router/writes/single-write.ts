@@ -1,6 +1,12 @@
 // What PutItem, UpdateItem and DeleteItem share: the parameters around the write, and the answer.
+import {
+  CONDITION_FAILED_MESSAGE,
+  DynamoError,
+  ItemText,
+  transactionConflict,
+  validationError,
+} from '../../model/errors.js'
 import { parseRecord } from '../../line/record.js'
-import { DynamoError, ItemText, validationError } from '../../model/errors.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
 import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../request/capacity.js'
@@ -83,7 +89,7 @@ export async function runWrite(
     case 'invalid':
       throw validationError(outcome.message)
     case 'conflict':
-      throw new DynamoError('TransactionConflictException', 'Transaction is ongoing for the item')
+      throw transactionConflict()
     case 'condition-failed':
       throw conditionFailed(input, outcome.current)
     case 'done': {
@@ -105,7 +111,7 @@ function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoE
   const wanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD' && current !== undefined
   return new DynamoError(
     'ConditionalCheckFailedException',
-    'The conditional request failed',
+    CONDITION_FAILED_MESSAGE,
     wanted ? { Item: new ItemText(current.json) } : {},
   )
 }

@@ -23,6 +23,8 @@ export interface Action {
   readonly expected?: Expectation
   /** The unit's explicit lock on the item must still be held. */
   readonly locked?: true
+  /** Of a single write: see `WriteRequest`. */
+  readonly answersImage?: boolean
 }
 
 /**
@@ -84,9 +86,16 @@ export interface ContendedItem {
 
 export const writes = (action: Action): boolean => action.mutation.kind !== 'check'
 
-/** Whether what becomes of the action depends on what it meets: then it leaves a read mark, and is not blind (point 8). */
-export const observes = ({ mutation, condition, expected }: Action): boolean =>
-  condition !== undefined || expected !== undefined || mutation.kind === 'check' || mutation.kind === 'update'
+/**
+ * Whether what becomes of the action, or what its caller is told, depends on what it meets: then it leaves a read mark, and is
+ * not blind (points 8 and 10). A unit that expects something of the image has seen it.
+ */
+export const observes = ({ mutation, condition, expected, answersImage }: Action): boolean =>
+  condition !== undefined ||
+  expected !== undefined ||
+  answersImage === true ||
+  mutation.kind === 'check' ||
+  mutation.kind === 'update'
 
 /** What becomes of it depends on the attributes that it meets: those have to be parsed. An expectation is about versions. */
 export const looksAtImage = ({ mutation, condition }: Action): boolean =>

@@ -5,10 +5,9 @@
 // our answer to that (point 11, docs/adr/0005-transactions.md).
 import { evaluateCondition } from '../../expression/expression.js'
 import type { Timestamp } from '../../model/brand.js'
-import type { Mutation } from './item.js'
 import type { Action, ContendedItem, Image, Pending } from './contended-item.js'
 import { writes } from './contended-item.js'
-import { decideWrite, type NextImage } from './single-write.js'
+import { decideWrite, type NextImage, type WriteAction } from './single-write.js'
 
 /** More than this many possible images are not looked at; whoever needs them waits instead. */
 const IMAGES_MAX = 4
@@ -25,10 +24,7 @@ export function actionResult(action: Action, image: Image): ActionResult {
     const holds = condition === undefined || evaluateCondition(condition, image)
     return holds ? { verdict: 'fine', image } : { verdict: 'condition-failed' }
   }
-  const verdict = decideWrite(
-    { record: undefined, item: () => image },
-    action as Action & { mutation: Mutation },
-  )
+  const verdict = decideWrite({ item: () => image }, action as WriteAction)
   if (verdict.verdict !== 'done') return verdict
   const { next } = verdict
   return next === undefined

@@ -8,11 +8,11 @@
 //
 // The old image is parsed only if a condition or an update looks at it.
 import { applyUpdate, evaluateCondition } from '../../expression/expression.js'
-import { itemBytes } from '../../model/item-size.js'
-import { limits } from '../../model/limits.js'
+import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { indexKeyRefusal } from './index-keys.js'
-import type { ItemState, LastWrite, WriteRequest } from './item.js'
+import type { ItemState, LastWrite, Mutation } from './item.js'
+import { observes, type Action } from './contended-item.js'
 
 /** The image that a write leaves. */
 export interface NextImage {
@@ -27,20 +27,15 @@ export type WriteVerdict =
   | { readonly verdict: 'condition-failed' }
   | { readonly verdict: 'invalid'; readonly message: string }
 
-/** `expected`: as of an action of a unit of work. */
-type DecidedRequest = WriteRequest & { readonly expected?: unknown }
+/** A single write, or an action of a transaction that writes. */
+export type WriteAction = Action & { readonly mutation: Mutation }
 
-export function decideWrite(state: ItemState, request: DecidedRequest): WriteVerdict {
+export function decideWrite(state: Pick<ItemState, 'item'>, request: WriteAction): WriteVerdict {
   const { mutation } = request
   switch (mutation.kind) {
     case 'put': {
       // What is wrong with the item whatever it meets comes before the condition.
-      const next = image(
-        request,
-        mutation.item,
-        mutation.itemBytes ?? itemBytes(mutation.item),
-        PUT_TOO_LARGE,
-      )
+      const next = image(request, mutation.item, mutation.itemBytes ?? itemBytes(mutation.item))
       if (next.verdict === 'invalid') return next
       return conditionHolds(state, request) ? next : CONDITION_FAILED
     }
@@ -48,7 +43,7 @@ export function decideWrite(state: ItemState, request: DecidedRequest): WriteVer
       if (!conditionHolds(state, request)) return CONDITION_FAILED
       const updated = applyUpdate(mutation.update, state.item(), request.keyAttributes)
       if ('refusal' in updated) return { verdict: 'invalid', message: updated.refusal }
-      return image(request, updated.item, itemBytes(updated.item), UPDATE_TOO_LARGE)
+      return image(request, updated.item, itemBytes(updated.item))
     }
     case 'delete':
       return conditionHolds(state, request) ? DELETED : CONDITION_FAILED
@@ -57,30 +52,23 @@ export function decideWrite(state: ItemState, request: DecidedRequest): WriteVer
 
 const CONDITION_FAILED = { verdict: 'condition-failed' } as const
 const DELETED = { verdict: 'done' } as const
-const PUT_TOO_LARGE = 'Item size has exceeded the maximum allowed size'
-const UPDATE_TOO_LARGE = 'Item size to update has exceeded the maximum allowed size'
 
-function conditionHolds(state: ItemState, { condition }: DecidedRequest): boolean {
+function conditionHolds(state: Pick<ItemState, 'item'>, { condition }: WriteAction): boolean {
   return condition === undefined || evaluateCondition(condition, state.item())
 }
 
 function image(
-  request: DecidedRequest,
+  request: WriteAction,
   item: Item,
   bytes: number,
-  tooLarge: string,
 ): Extract<WriteVerdict, { verdict: 'done' | 'invalid' }> {
-  if (bytes > limits.itemBytesMax) return { verdict: 'invalid', message: tooLarge }
-  const message = indexKeyRefusal(request.table, item)
+  const message = itemSizeRefusal(bytes, request.mutation.kind) ?? indexKeyRefusal(request.table, item)
   if (message !== undefined) return { verdict: 'invalid', message }
   return { verdict: 'done', next: { item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
 }
 
-/** Who expects something of the image has seen it, as who is shown it has (points 8 and 10). */
-function lastWriteOf({ mutation, condition, expected, answersImage }: DecidedRequest): LastWrite {
-  const observes = condition !== undefined || expected !== undefined || answersImage === true
-  return {
-    kind: mutation.kind === 'put' ? 'put' : 'update',
-    blind: mutation.kind === 'put' && !observes,
-  }
-}
+/** What the record of an item says of the write that left it. */
+export const lastWriteOf = (action: WriteAction): LastWrite => ({
+  kind: action.mutation.kind === 'put' ? 'put' : 'update',
+  blind: !observes(action),
+})

@@ -1,6 +1,11 @@
 // Faults on demand, for tests of clients: the header `x-seriatim-fault` of one request says what happens to it, or a
 // plan does for all of them (fault-plan.ts). Only on a server that was started with faults, which listens on loopback.
-import { DynamoError, transactionCancelled } from '../../model/errors.js'
+import {
+  DynamoError,
+  TRANSACTION_ONGOING,
+  transactionCancelled,
+  transactionConflict,
+} from '../../model/errors.js'
 
 /** What happens to a request that meets a fault. */
 export type Fault =
@@ -54,16 +59,14 @@ export function faultFits(fault: Fault, operation: string): boolean {
   }
 }
 
-const ONGOING = 'Transaction is ongoing for the item'
-
 /** The first item of a transaction is the one in conflict. */
 export function conflictError(operation: string, input: object): DynamoError {
-  if (!TRANSACTIONS.has(operation)) return new DynamoError('TransactionConflictException', ONGOING)
+  if (!TRANSACTIONS.has(operation)) return transactionConflict()
   const items: unknown = (input as { readonly TransactItems?: unknown }).TransactItems
   const count = Array.isArray(items) ? Math.max(1, items.length) : 1
   return transactionCancelled(
     Array.from({ length: count }, (_, at) =>
-      at === 0 ? { Code: 'TransactionConflict', Message: ONGOING } : { Code: 'None' },
+      at === 0 ? { Code: 'TransactionConflict', Message: TRANSACTION_ONGOING } : { Code: 'None' },
     ),
   )
 }

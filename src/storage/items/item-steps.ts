@@ -26,7 +26,7 @@ export interface ItemChange {
   /** It observed nothing of what was there before. Of an item that stays, the record says so. */
   readonly blind: boolean
   /** The transaction, if it is one. */
-  readonly by?: TxId
+  readonly by?: TxId | undefined
   /** Committed in the same step, and overwritten by this one: only snapshots see them. */
   readonly passed?: readonly CommittedWrite[]
   /** `putVisible` for a commit that readers may see before its batch is durable. */

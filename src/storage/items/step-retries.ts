@@ -62,6 +62,11 @@ export class StepRetries {
     options.line.onRollback(() => this.#waits.changedAll())
   }
 
+  /** Some items may not be read now. */
+  get hasDoubts(): boolean {
+    return this.#doubts.size > 0
+  }
+
   /** Undefined if the item may be read now. */
   doubt(item: KeyBytes): Promise<void> | undefined {
     return this.#doubts.size > 0 && this.#doubts.has(item) ? this.#resolved([item]) : undefined
@@ -101,6 +106,15 @@ export class StepRetries {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** The same, of a step that was taken and has to wait. */
+  again<Answer, Reply>(
+    first: StepOutcome<Answer>,
+    take: () => StepOutcome<Answer>,
+    replyOf: (answer: Answer) => Reply,
+  ): Promise<Reply> {
+    return this.#until(first, take, replyOf, undefined)
   }
 
   async #until<Answer, Reply>(

@@ -3,22 +3,20 @@
 // It carries state to the rules and their answer back; it decides nothing about items itself.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import { BatchBoundaries } from '../snapshots/batch-boundaries.js'
-import { DynamoError } from '../../model/errors.js'
 import { expiryPrefix } from '../../model/key-bytes.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import { LocalLedger } from '../../ledger/local-ledger.js'
-import { observes } from '../../rules/item/contended-item.js'
-import { decideWrite } from '../../rules/item/single-write.js'
 import { allRules, type TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import { storedCeiling } from '../items/ceiling.js'
 import { damageIn } from '../items/damage.js'
 import { entryKey, expiryKey } from '../items/index-entries.js'
+import { ItemPending } from '../../line/errors.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { ItemSteps } from '../items/item-steps.js'
-import { type Line, both } from '../../line/line.js'
+import type { Line } from '../../line/line.js'
 import { Partitions } from '../items/partitions.js'
 import { PendingItems } from '../items/pending-items.js'
 import { ReadMarks } from '../items/read-marks.js'
@@ -37,7 +35,7 @@ import type {
   UnitNode,
   UnitsHeld,
 } from '../contract/units.js'
-import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
+import { asBuffer, decodeItemRecord, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   boundsOf,
   inSpace,
@@ -93,7 +91,6 @@ export interface UnitLimits extends SnapshotLimits, LockLimits {}
 export class LocalNode implements StorageNode {
   readonly ledger: LocalLedger
   readonly #line: Line
-  readonly #clock: HybridClock
   readonly #rules: TransactionRules
   readonly #steps: ItemSteps
   readonly #pendings: PendingItems
@@ -112,7 +109,6 @@ export class LocalNode implements StorageNode {
     const units = { ...knobs, ...parts.units }
     this.#texts = new TextCollector(knobs)
     this.#line = line
-    this.#clock = clock
     this.#rules = rules
     this.#onClose = onClose
     // Whatever was read or deleted before the node was opened was so below these.
@@ -246,26 +242,13 @@ export class LocalNode implements StorageNode {
     const doubt = this.#transactions.doubt(address)
     if (doubt !== undefined) await doubt
     if (!this.#rules.readsPassPrepared && this.#pendings.has(address)) {
-      throw new DynamoError('TransactionConflictException', 'Transaction is ongoing for the item')
+      throw new ItemPending()
     }
     return this.#record(address)
   }
 
-  async write(request: WriteRequest): Promise<WriteOutcome> {
-    const admission = this.#line.admission()
-    if (admission !== undefined) await admission
-    const address = inSpace(request.table.space, request.key.bytes)
-    if (
-      (this.#pendings.size > 0 && this.#pendings.has(address)) ||
-      (this.#locks.size > 0 && this.#locks.holder(address) !== undefined)
-    ) {
-      const doubt = this.#transactions.doubt(address)
-      if (doubt !== undefined) await doubt
-      return this.#transactions.writeBeside(request)
-    }
-    const { outcome, whenDurable } = this.#decide(address, request)
-    if (whenDurable !== undefined) await whenDurable
-    return outcome
+  write(request: WriteRequest): Promise<WriteOutcome> {
+    return this.#transactions.write(request)
   }
 
   async range(request: RangeRequest): Promise<RangePage> {
@@ -370,50 +353,6 @@ export class LocalNode implements StorageNode {
       await this.#line.close()
     } finally {
       await this.#onClose()
-    }
-  }
-
-  /** One step: everything from the first look at the item to the last change happens in this turn. */
-  #decide(
-    address: KeyBytes,
-    given: WriteRequest,
-  ): { readonly outcome: WriteOutcome; readonly whenDurable: Promise<void> | undefined } {
-    const table = this.#steps.shapeOf(given.table)
-    const request = table === given.table ? given : { ...given, table }
-    const state = itemState(this.#line.decided.get(address))
-    const verdict = decideWrite(state, request)
-    const { record } = state
-    switch (verdict.verdict) {
-      case 'condition-failed':
-        return {
-          outcome: { verdict: 'condition-failed', ...(record && { current: record }) },
-          whenDurable: this.#line.whenDurableAt(address),
-        }
-      case 'invalid':
-        return { outcome: verdict, whenDurable: this.#line.whenDurableAt(address) }
-      case 'done': {
-        // Above everything this node has seen, marks included, for the clock witnesses every timestamp.
-        const timestamp = this.#clock.nextTimestamp()
-        const { key } = request
-        const blind = !observes(request) && request.answersImage !== true
-        const written = this.#steps.apply({
-          table,
-          key,
-          state,
-          next: verdict.next,
-          timestamp,
-          blind,
-          put: 'put',
-        })
-        const next = written && decodeItemRecord(written)
-        const nothing = next === undefined && record === undefined
-        return {
-          outcome: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },
-          whenDurable: nothing
-            ? both(this.#line.whenDurableAt(address), this.#transactions.covered(timestamp))
-            : this.#line.whenDurable(),
-        }
-      }
     }
   }
 

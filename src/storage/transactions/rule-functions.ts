@@ -1,5 +1,5 @@
 // The rules that a node asks about transactions.
-import { decideWriteStep } from '../../rules/write-step.js'
+import { decideSingleWrite, decideWriteStep } from '../../rules/write-step.js'
 import { decideFinish } from '../../rules/finish.js'
 import { decidePrepare } from '../../rules/prepare.js'
 import { commonReadTimestamp, decideReadAt, decideReadLatest } from '../../rules/read.js'
@@ -9,6 +9,7 @@ export interface RuleFunctions {
   readonly decidePrepare: typeof decidePrepare
   readonly decideFinish: typeof decideFinish
   readonly decideWriteStep: typeof decideWriteStep
+  readonly decideSingleWrite: typeof decideSingleWrite
   readonly decideReadAt: typeof decideReadAt
   readonly decideReadLatest: typeof decideReadLatest
   readonly commonReadTimestamp: typeof commonReadTimestamp
@@ -18,6 +19,7 @@ export const ruleFunctions: RuleFunctions = {
   decidePrepare,
   decideFinish,
   decideWriteStep,
+  decideSingleWrite,
   decideReadAt,
   decideReadLatest,
   commonReadTimestamp,

@@ -2,37 +2,30 @@
 // rules, and writes their answer in the same step. It decides nothing itself.
 //
 //   prepare   rules/prepare.ts   --> pending entries (durable before the answer, or `ahead` of the decision)
-//   transact  rules/write-step.ts    --> items, token; one step
+//   transact  rules/write-step.ts    --> items, token; one step                    write-steps.ts
+//   write     rules/write-step.ts    --> the item; one step                        single-writes.ts
 //   commit    rules/finish.ts    --> item, index entries, pending entries     transaction-finish.ts
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
 //
-// Who has to wait for what is pending does so in patience.ts.
+// Who has to wait for what is pending does so in step-retries.ts.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { WriteStepAction, WriteStepPlace, WriteStepVerdict } from '../../rules/write-step.js'
 import type { WriteRequest } from '../../rules/item/item.js'
-import { observes, writes, type Action } from '../../rules/item/contended-item.js'
+import type { Action } from '../../rules/item/contended-item.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
-import type { NextImage } from '../../rules/item/single-write.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { LocalLedger } from '../../ledger/local-ledger.js'
 import { Ceiling } from '../items/ceiling.js'
 import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
-import { loadItem, whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
+import { whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
 import { EndedTransactions } from './ended-transactions.js'
 import type { ItemSteps } from '../items/item-steps.js'
 import { both, whenAllDurable } from '../../line/line.js'
-import {
-  StepRetries,
-  type StepRetryOptions,
-  type StepOutcome,
-  type StepDeferred,
-  asItIs,
-} from '../items/step-retries.js'
+import { StepRetries, type StepRetryOptions, type StepOutcome, type StepDeferred } from '../items/step-retries.js'
 import { decidePredicates, isFinal, raiseFloors } from '../units/predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
-import { decodeItemRecord } from '../../line/record.js'
-import { inSpace } from '../../line/spaces.js'
 import type { WriteOutcome } from '../contract/storage-node.js'
+import { SingleWrites } from './single-writes.js'
 import { TransactionFinish } from './transaction-finish.js'
 import { TransactionReads } from './transaction-reads.js'
 import { UnitPart } from '../units/unit-part.js'
@@ -52,6 +45,7 @@ import type {
   TransactRequest,
   TransactionNode,
 } from '../contract/transactions.js'
+import { WriteSteps, leavesTrace, type LoadedAction } from './write-steps.js'
 import { AheadPlace, WorkAhead, type WorkAheadParts } from './work-ahead.js'
 import {
   ACCEPTED,
@@ -77,9 +71,6 @@ export interface TransactionPartOptions extends TransactionState, StepRetryOptio
   readonly functions?: RuleFunctions
 }
 
-/** An action and the item it meets. */
-type Loaded = WriteStepAction & { readonly item: LoadedItem }
-
 export class TransactionPart implements TransactionNode {
   readonly #options: TransactionPartOptions
   readonly #functions: RuleFunctions
@@ -89,6 +80,8 @@ export class TransactionPart implements TransactionNode {
   readonly #ceiling: Ceiling
   readonly #finish: TransactionFinish
   readonly #reads: TransactionReads
+  readonly #writing: WriteSteps
+  readonly #singles: SingleWrites
   /** What serves units of work beside their commits. */
   readonly units: UnitPart
 
@@ -99,10 +92,17 @@ export class TransactionPart implements TransactionNode {
     this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace() }
     this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
     this.#ceiling = new Ceiling(options.line)
-    const shared = { ...options, functions: this.#functions, retries: this.#retries }
+    const shared = {
+      ...options,
+      functions: this.#functions,
+      retries: this.#retries,
+      ceiling: this.#ceiling,
+    }
     this.#finish = new TransactionFinish({ ...shared, ended: this.#ended })
-    this.#reads = new TransactionReads({ ...shared, ceiling: this.#ceiling })
-    this.units = new UnitPart({ ...shared, ceiling: this.#ceiling })
+    this.#reads = new TransactionReads(shared)
+    this.#writing = new WriteSteps(shared)
+    this.#singles = new SingleWrites({ ...shared, writing: this.#writing })
+    this.units = new UnitPart(shared)
   }
 
   /** Undefined if the item may be read now. */
@@ -276,7 +276,9 @@ export class TransactionPart implements TransactionNode {
     const verdict = this.#decideWriteStep(steps, { unit, last: predicates.length > 0 })
     switch (verdict.verdict) {
       case 'refused': {
-        const verdicts = verdict.results.map((result, at) => stepVerdict(result, (steps[at] as Loaded).item))
+        const verdicts = verdict.results.map((result, at) =>
+          stepVerdict(result, (steps[at] as LoadedAction).item),
+        )
         return { answer: { outcome: 'refused', verdicts }, whenDurable: whenDurableAt(line, itemsOf(steps)) }
       }
       case 'wait':
@@ -292,9 +294,9 @@ export class TransactionPart implements TransactionNode {
         if (refused !== undefined) return refused
         const { timestamp } = verdict
         for (let at = 0; at < steps.length; at++) {
-          const step = steps[at] as Loaded
+          const step = steps[at] as LoadedAction
           const json = ahead.isEmpty ? undefined : ahead.jsonOf(step.item)
-          this.#applyStep(step, verdict.next[at], timestamp, tx, json)
+          this.#writing.apply(step, verdict.next[at], timestamp, { by: tx, json })
         }
         raiseFloors(this.#options, predicates, verdict.timestamp)
         if (unit !== undefined) this.#unlock(itemsOf(steps), unit)
@@ -305,21 +307,12 @@ export class TransactionPart implements TransactionNode {
           whenDurable: steps.some((step, at) => leavesTrace(step, verdict.next[at]))
             ? line.whenDurable()
             : both(
-                this.#settledRead(itemsOf(steps), verdict.timestamp),
+                this.#writing.whenSeenIsDurable(itemsOf(steps), verdict.timestamp),
                 predicates.length > 0 ? whenAllDurable(line) : undefined,
               ),
         }
       }
     }
-  }
-
-  /**
-   * For what only looked, or deleted nothing: no batch of its own is behind what it saw, and no record keeps its place in the
-   * serial order.
-   */
-  #settledRead(items: readonly LoadedItem[], timestamp: Timestamp): Promise<void> | undefined {
-    const { line } = this.#options
-    return both(both(line.whenDurable(), whenDurableAt(line, items)), this.#ceiling.above(timestamp))
   }
 
   /** What the predicates of a unit have against its commit in one round at that timestamp. */
@@ -359,56 +352,9 @@ export class TransactionPart implements TransactionNode {
     return { answer: { outcome: 'refused', verdicts }, whenDurable: ended.whenDurable }
   }
 
-  /** A single write to an item that has transactions pending (§4). */
-  writeBeside(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#retries.patiently(() => this.#writeBeside(request), asItIs)
-  }
-
-  #writeBeside(request: WriteRequest): StepOutcome<WriteOutcome> {
-    const step = { ...this.#loadAction(request), answersImage: request.answersImage === true }
-    const { item } = step
-    const { record } = item.state
-    const verdict = this.#decideWriteStep([step])
-    switch (verdict.verdict) {
-      case 'refused': {
-        const [result] = verdict.results
-        const whenDurable = whenDurableAt(this.#options.line, [item])
-        if (result?.verdict === 'invalid') return { answer: result, whenDurable }
-        return { answer: { verdict: 'condition-failed', ...(record && { current: record }) }, whenDurable }
-      }
-      case 'wait':
-      case 'conflict': {
-        const [others = []] = verdict.others
-        const [holder] = verdict.holders
-        const answer: WriteOutcome = { verdict: 'conflict', others, ...(holder !== undefined && { holder }) }
-        return verdict.verdict === 'wait'
-          ? { answer, waitFor: [item.address] }
-          : { answer, whenDurable: undefined }
-      }
-      case 'done': {
-        const written = this.#applyStep(step, verdict.next[0], verdict.timestamp)
-        const next = written && decodeItemRecord(written)
-        return {
-          answer: {
-            verdict: 'done',
-            timestamp: verdict.timestamp,
-            ...(record && { old: record }),
-            ...(next && { new: next }),
-          },
-          whenDurable: leavesTrace(step, verdict.next[0])
-            ? this.#options.line.whenDurable()
-            : this.#settledRead([item], verdict.timestamp),
-        }
-      }
-    }
-  }
-
-  /**
-   * When a delete of nothing has its place in the serial order for good: it leaves no trace but this, and a write that was
-   * stamped before it must not come after it because the node was opened anew.
-   */
-  covered(timestamp: Timestamp): Promise<void> | undefined {
-    return this.#ceiling.above(timestamp)
+  /** A write outside transactions. */
+  write(request: WriteRequest): Promise<WriteOutcome> {
+    return this.#singles.write(request)
   }
 
   #decideWriteStep(steps: readonly WriteStepAction[], place?: WriteStepPlace): WriteStepVerdict {
@@ -418,41 +364,14 @@ export class TransactionPart implements TransactionNode {
     return verdict
   }
 
-  /** `json`: the text of the next image, where it is known. */
-  #applyStep(
-    { item, action, answersImage }: Loaded,
-    next: NextImage | undefined,
-    timestamp: Timestamp,
-    by?: TxId,
-    json?: Uint8Array,
-  ): Uint8Array | undefined {
-    const { steps, pendings, marks } = this.#options
-    const blind = !observes(action) && !answersImage
-    if (!blind) marks.raise(item.address, timestamp)
-    if (!writes(action)) return undefined
-    const { state, key } = item
-    const { table } = action
-    const writer = by !== undefined && { by }
-    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', json, ...writer })
-    if (item.pending.length > 0) {
-      const tombstone = next === undefined && { tombstone: { timestamp, blind } }
-      pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')
-      // What is pending below it is nothing any more, and nobody need wait for it.
-      this.#retries.changed(item.address)
-    }
-    return written
-  }
-
   // eslint-disable-next-line typescript/require-await -- an exception must reject
   async stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
     return this.#options.pendings.stalled(olderThan, entriesMax, after)
   }
 
-  #loadAction(given: Action, ahead?: WorkAhead): Loaded {
-    const table = this.#options.steps.shapeOf(given.table)
-    const action = table === given.table ? given : { ...given, table }
-    const item = loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key)
-    return { item: ahead?.isEmpty === false ? ahead.load(item) : item, action, answersImage: false }
+  #loadAction(given: Action, ahead: WorkAhead): LoadedAction {
+    const loaded = this.#writing.load(given)
+    return ahead.isEmpty ? loaded : { item: ahead.load(loaded.item), action: loaded.action }
   }
 }
 
@@ -466,15 +385,11 @@ type TransactAnswer = TransactReply extends infer Reply
 
 const isRemembered = ({ token, once }: TransactRequest): boolean => token !== undefined || once !== true
 
-/** Something of it is written, behind everything that it saw. */
-const leavesTrace = ({ item, action }: Loaded, next: NextImage | undefined): boolean =>
-  writes(action) && (item.state.record !== undefined || next !== undefined)
-
 /** Why a large step is not taken, said of its first action. */
 const notTaken = (actions: readonly Action[], why: 'too-much' | 'busy'): readonly ActionVerdict[] =>
   actions.map((_, at) => (at > 0 ? ACCEPTED : why === 'busy' ? BUSY : TOO_MUCH))
 
-const itemsOf = (steps: readonly Loaded[]): readonly LoadedItem[] => steps.map(({ item }) => item)
+const itemsOf = (steps: readonly LoadedAction[]): readonly LoadedItem[] => steps.map(({ item }) => item)
 
 const contendedOf = (items: readonly LoadedItem[]): readonly KeyBytes[] =>
   items.flatMap((item) => (item.pending.length > 0 || item.lockedBy !== undefined ? [item.address] : []))

@@ -3,8 +3,7 @@
 import { keyAttributesOf } from '../../model/table.js'
 import { applyUpdate, evaluateCondition, openExpressions } from '../../expression/expression.js'
 import { DynamoError } from '../../model/errors.js'
-import { itemBytes } from '../../model/item-size.js'
-import { limits } from '../../model/limits.js'
+import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import type { KeyAttribute } from '../../model/table.js'
 import type { UnitAction, TableLayout } from '../unit/protocol.js'
@@ -67,8 +66,8 @@ function checked(after: Item, layout: TableLayout): Evaluation {
   for (const name of [VERSION, INTENT])
     if (attribute(after, name) !== undefined)
       return invalid(`the attribute ${name} is reserved for transactions`)
-  if (itemBytes(after) + VERSION_BYTES_MAX > limits.itemBytesMax)
-    return invalid('Item size has exceeded the maximum allowed size')
+  const tooLarge = itemSizeRefusal(itemBytes(after) + VERSION_BYTES_MAX)
+  if (tooLarge !== undefined) return invalid(tooLarge)
   for (const index of layout.indexes) {
     for (const part of [index.key.partition, index.key.sort]) {
       const wrong = part === undefined ? undefined : wrongIndexKey(part, after, index.name)
