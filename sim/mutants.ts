@@ -116,6 +116,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'writes(action))',
     ...mixed,
   },
+  'shown-image-not-observed': {
+    module: 'rules/item/contended-item.js',
+    find: 'answersImage === true ||',
+    replace: '',
+    ...mixed,
+  },
   // Rules: reading.
   'read-passes-pending': {
     module: 'rules/read.js',

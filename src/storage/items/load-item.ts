@@ -35,12 +35,15 @@ export interface TransactionState extends UnitState {
   readonly partitions: Partitions
 }
 
-/** As decided so far. `address`: the key of the item with its space. */
+/**
+ * As decided so far. `address`: the key of the item with its space. Who does not ask when the item was read before is told
+ * the end of time: if it did, nothing would be written.
+ */
 export function loadItem(
   node: TransactionState,
   address: KeyBytes,
   key: ItemKey,
-  isWriter = true,
+  asksWhenRead = true,
 ): LoadedItem {
   const { line, pendings, marks, partitions, floors, snapshots, locks } = node
   const { item: pendingItem, state = itemState(line.decided.get(address)) } = pendings.with(address)
@@ -56,7 +59,7 @@ export function loadItem(
     item: state.item,
     written,
     writtenBlindly: record?.lastWrite.blind ?? tombstone?.blind ?? false,
-    read: (isWriter ? Math.max(marks.of(address), floors.of(address)) : Infinity) as Timestamp,
+    read: (asksWhenRead ? Math.max(marks.of(address), floors.of(address)) : Infinity) as Timestamp,
     version: record?.timestamp,
   }
   if (snapshots.size === 0 && locks.size === 0) return item
@@ -78,7 +81,7 @@ function changedSince(
   return snapshots.isOpen(timestamp) ? 'unchanged' : 'unknown'
 }
 
-/** For a reader, who does not ask when it was read before: with that `read` nothing would be written. */
+/** For a reader. */
 export const loadRef = (state: TransactionState, { space, key }: ItemRef): LoadedItem =>
   loadItem(state, inSpace(space, key.bytes), key, false)
 

@@ -55,7 +55,7 @@ export class PendingItems {
 
   /** What is pending on an item, and the item itself, if it is known without looking. */
   with(item: KeyBytes): Pick<Held, 'item' | 'state'> {
-    return this.#held.get(item) ?? NOTHING_HELD
+    return this.#held.size === 0 ? NOTHING_HELD : (this.#held.get(item) ?? NOTHING_HELD)
   }
 
   has(item: KeyBytes): boolean {

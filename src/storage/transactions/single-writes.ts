@@ -49,7 +49,7 @@ export class SingleWrites {
   /** Everything from the first look at the item to the last change happens in this turn. */
   #take(request: WriteRequest): StepOutcome<WriteOutcome> {
     const { clock, functions, line, rules, writing } = this.#options
-    const loaded = writing.load(request)
+    const loaded = writing.loadSingle(request)
     const { item, action } = loaded
     const { record } = item.state
     const verdict = functions.decideSingleWrite(item, action, clock.nextTimestamp(), rules)

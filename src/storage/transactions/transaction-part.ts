@@ -21,7 +21,12 @@ import { whenDurableAt, type LoadedItem, type TransactionState } from '../items/
 import { EndedTransactions } from './ended-transactions.js'
 import type { ItemSteps } from '../items/item-steps.js'
 import { both, whenAllDurable } from '../../line/line.js'
-import { StepRetries, type StepRetryOptions, type StepOutcome, type StepDeferred } from '../items/step-retries.js'
+import {
+  StepRetries,
+  type StepRetryOptions,
+  type StepOutcome,
+  type StepDeferred,
+} from '../items/step-retries.js'
 import { decidePredicates, isFinal, raiseFloors } from '../units/predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
 import type { WriteOutcome } from '../contract/storage-node.js'

@@ -4,6 +4,7 @@ import type { Timestamp, TxId } from '../../model/brand.js'
 import { both } from '../../line/line.js'
 import { inSpace } from '../../line/spaces.js'
 import { observes, writes, type Action } from '../../rules/item/contended-item.js'
+import type { WriteRequest } from '../../rules/item/item.js'
 import type { NextImage } from '../../rules/item/single-write.js'
 import type { ItemSteps } from '../items/item-steps.js'
 import type { Ceiling } from '../items/ceiling.js'
@@ -36,10 +37,20 @@ export class WriteSteps {
   }
 
   /** With the shape that is in force, whatever the action was validated with. */
-  load<A extends Action>(given: A): LoadedAction<A> {
+  load(given: Action): LoadedAction {
     const table = this.#options.steps.shapeOf(given.table)
     const action = table === given.table ? given : { ...given, table }
     return { item: loadItem(this.#options, inSpace(table.space, action.key.bytes), action.key), action }
+  }
+
+  /** The same for a single write, which is stamped above all marks unless something is pending or locked. */
+  loadSingle(given: WriteRequest): LoadedAction<WriteRequest> {
+    const { steps, pendings, locks } = this.#options
+    const table = steps.shapeOf(given.table)
+    const action = table === given.table ? given : { ...given, table }
+    const { key } = action
+    const address = inSpace(table.space, key.bytes)
+    return { item: loadItem(this.#options, address, key, pendings.size > 0 || locks.size > 0), action }
   }
 
   /** The record as it now is, in bytes; undefined if there is no item. */

@@ -348,9 +348,12 @@ export class UnitsHistory {
   }
 
   /** Waits are bounded by a clock that stands still otherwise. */
-  #waiting<T>(promise: Promise<T>): Promise<T> {
-    this.#clock.advance(WAIT_MS)
-    return promise
+  async #waiting<T>(promise: Promise<T>): Promise<T> {
+    let waits = true
+    const answered = promise.finally(() => (waits = false))
+    // A step that works ahead begins to wait in a later turn.
+    for (this.#clock.advance(WAIT_MS); waits; this.#clock.advance(WAIT_MS)) await turn()
+    return answered
   }
 
   #check(compare: () => void): void {
@@ -475,3 +478,5 @@ function writeOf({ key, keyAttributes, mutation }: Action, at: Timestamp): Write
     },
   }
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
