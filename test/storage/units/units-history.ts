@@ -349,11 +349,13 @@ export class UnitsHistory {
 
   /** Waits are bounded by a clock that stands still otherwise. */
   async #waiting<T>(promise: Promise<T>): Promise<T> {
-    let waits = true
-    const answered = promise.finally(() => (waits = false))
-    // A step that works ahead begins to wait in a later turn.
-    for (this.#clock.advance(WAIT_MS); waits; this.#clock.advance(WAIT_MS)) await turn()
-    return answered
+    const answered = promise.then((value) => ({ value }))
+    // More than once: a step that works ahead begins to wait in a later turn.
+    for (;;) {
+      this.#clock.advance(WAIT_MS)
+      const answer = await Promise.race([answered, turn()])
+      if (answer !== undefined) return answer.value
+    }
   }
 
   #check(compare: () => void): void {
@@ -479,4 +481,4 @@ function writeOf({ key, keyAttributes, mutation }: Action, at: Timestamp): Write
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const turn = (): Promise<undefined> => new Promise((resolve) => setImmediate(() => resolve(undefined)))
