@@ -39,7 +39,7 @@ const check: Action = { ...rest, mutation: { kind: 'check' } }
 test('write step: a check that expects a version parses nothing, though transactions are pending on its item', () => {
   const { item, seen } = contendedItem()
   const action: Action = { ...check, expected: { kind: 'version', written: at(10) } }
-  const verdict = decideWriteStep([{ item, action, answersImage: false }], at(2_000), allRules)
+  const verdict = decideWriteStep([{ item, action }], at(2_000), allRules)
   assert.equal(verdict.verdict, 'done')
   assert.ok(verdict.timestamp < 1_000, 'it stands before what is pending')
   assert.equal(seen.parsed, 0)
@@ -55,7 +55,7 @@ test('write step: a check with a condition sees the committed item before what i
     return { ...check, condition: bound! }
   }
   const decide = (condition: string) =>
-    decideWriteStep([{ item, action: conditioned(condition), answersImage: false }], at(2_000), allRules)
+    decideWriteStep([{ item, action: conditioned(condition) }], at(2_000), allRules)
   assert.equal(decide('v = :one').verdict, 'done')
   assert.equal(decide('v > :one').verdict, 'refused')
   assert.equal(seen.parsed, 2)

@@ -8,7 +8,7 @@ import { allRules } from '../../src/rules/item/section-4.js'
 import { ledgerSlot, timestamp, txId } from '../../src/model/brand.js'
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { plain, plainItem, putRequest } from '../suites/tables.js'
-import { testRuntime } from '../suites/test-runtime.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url))
 

@@ -3,6 +3,7 @@
 //   load --> rules/write-step.ts (decideSingleWrite) --> done: the item, its index entries, what is pending on it
 //                                                    refused: answered once what it was based upon is durable
 //                                                    wait: the step again when something changes (step-retries.ts)
+import { both } from '../../line/line.js'
 import { decodeItemRecord } from '../../line/record.js'
 import { inSpace } from '../../line/spaces.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
@@ -78,7 +79,11 @@ export class SingleWrites {
           answer: { verdict: 'done', timestamp, ...(record && { old: record }), ...(next && { new: next }) },
           whenDurable: leavesTrace(loaded, image)
             ? line.whenDurable()
-            : writing.whenSeenIsDurable([item], timestamp),
+            : both(
+                // A tombstone was put beside what is pending.
+                item.pending.length > 0 ? line.whenDurable() : undefined,
+                writing.whenSeenIsDurable([item], timestamp),
+              ),
         }
       }
     }

@@ -186,7 +186,7 @@ export class TransactionPart implements TransactionNode {
     if (gone !== undefined) return { answer: { verdicts: gone }, whenDurable: undefined }
     const loaded = actions.map((action) => this.#loadAction(action, ahead))
     // What was accepted before stays so, whatever became of the items since: it is not looked at again.
-    const isNew = ({ item }: Loaded): boolean => !item.pending.some((each) => each.tx === tx)
+    const isNew = ({ item }: LoadedAction): boolean => !item.pending.some((each) => each.tx === tx)
     const after = ahead.due(pendings.hasItemsOf(tx) ? loaded.filter(isNew) : loaded)
     if (typeof after === 'string')
       return { answer: { verdicts: notTaken(actions, after) }, whenDurable: undefined }
@@ -312,7 +312,7 @@ export class TransactionPart implements TransactionNode {
           whenDurable: steps.some((step, at) => leavesTrace(step, verdict.next[at]))
             ? line.whenDurable()
             : both(
-                this.#writing.whenSeenIsDurable(itemsOf(steps), verdict.timestamp),
+                both(line.whenDurable(), this.#writing.whenSeenIsDurable(itemsOf(steps), timestamp)),
                 predicates.length > 0 ? whenAllDurable(line) : undefined,
               ),
         }

@@ -85,7 +85,7 @@ export class WriteSteps {
    */
   whenSeenIsDurable(items: readonly LoadedItem[], timestamp: Timestamp): Promise<void> | undefined {
     const { line, ceiling } = this.#options
-    return both(both(line.whenDurable(), whenDurableAt(line, items)), ceiling.above(timestamp))
+    return both(whenDurableAt(line, items), ceiling.above(timestamp))
   }
 }
 
