@@ -9,13 +9,14 @@ import { repairIndex } from '../../src/storage/folder/repair.js'
 import { open } from '../../src/store/store.js'
 import { testFolder } from '../support/folder.js'
 import { drawFlips, filledFolder, tryFlips } from './flips.js'
+import { sized } from '../support/sizes.js'
 
 test('damage: after --repair a folder with one flipped bit, wherever it is, is sound and serves everything as before', async () => {
   const scratch = testFolder()
   const folder = join(scratch, 'sound')
   mkdirSync(folder)
   const model = await filledFolder(folder, 1)
-  const flips = drawFlips(folder, 1, 24, 4711, 'place')
+  const flips = drawFlips(folder, 1, sized(8, 24), 4711, 'place')
   for (const trial of await tryFlips(folder, scratch, model, flips, 'repair'))
     assert.equal(trial.served, 'unnoticed', JSON.stringify(trial))
 })

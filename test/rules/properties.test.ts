@@ -5,8 +5,9 @@ import * as fc from 'fast-check'
 import { allRules, noRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 import { History, NAMES, type Command } from './history.js'
 import type { Change, Field, Guard, Intent } from './plain-model.js'
+import { sized } from '../support/sizes.js'
 
-const RUNS = Number(process.env['SERIATIM_PROPERTY_RUNS'] ?? 10_000)
+const RUNS = Number(process.env['SERIATIM_PROPERTY_RUNS'] ?? sized(2_500, 10_000))
 
 const field = fc.constantFrom<Field>('n', 'm')
 const small = fc.integer({ min: 0, max: 2 })

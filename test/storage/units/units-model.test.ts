@@ -9,6 +9,7 @@ import { type LocalNodeTuning, openLocalNode } from '../../../src/storage/folder
 import { testFolder } from '../../support/folder.js'
 import { testRuntime } from '../../support/test-runtime.js'
 import { type Draw, OPERATIONS, UnitsHistory } from './units-history.js'
+import { sized } from '../../support/sizes.js'
 
 const draw: fc.Arbitrary<Draw> = fc.record({
   what: fc.constantFrom(...OPERATIONS),
@@ -59,7 +60,7 @@ test('units: what is read at a snapshot is what a model that keeps every version
         for (const name of Object.keys(seen) as (keyof typeof seen)[]) seen[name] += counts[name]
       },
     ),
-    { numRuns: 600 },
+    { numRuns: sized(200, 600) },
   )
   for (const [what, count] of Object.entries(seen)) assert.ok(count > 50, `${what}: ${count}`)
 })
@@ -73,6 +74,6 @@ test('units: and on disk', async () => {
         await run(draws, { applyChangesMax: 5, ...tuning }, testFolder())
       },
     ),
-    { numRuns: 15 },
+    { numRuns: sized(5, 15) },
   )
 })

@@ -11,6 +11,7 @@ import { RECORDS } from '../../../src/toolkit/intents/intents-protocol.js'
 import { INTENT, VERSION } from '../../../src/toolkit/intents/records.js'
 import { dynamoDbLocal, foreign, intentsTransactor, localFolder, type Place, seriatim } from './endpoints.js'
 import { type Growth, requestsAtOnceMax } from './growth.js'
+import { sized } from '../../support/sizes.js'
 
 const PAGE = readFileSync(new URL('../../../../docs/reference/any-endpoint.md', import.meta.url), 'utf8')
 const TABLE = 'Accounts'
@@ -222,7 +223,7 @@ test('memory grows in proportion to the items of a unit, and requests at once ar
   await using store = await open({ memory: true })
   const { url } = await store.listen({ port: 0 })
   const grown: Growth[] = []
-  for (const items of [200, 800]) {
+  for (const items of sized([100, 400], [200, 800])) {
     const script = fileURLToPath(new URL('./growth.js', import.meta.url))
     const args = ['--no-warnings', '--expose-gc', script, url, String(items), '1']
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
