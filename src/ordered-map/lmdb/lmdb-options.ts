@@ -16,7 +16,8 @@ export const ENVIRONMENT = {
   eventTurnBatching: false,
   // LMDB's thread starts when it has been handed everything: it would only compete with the handing over.
   batchStartThreshold: Infinity,
-  noMemInit: true,
+  // Pages are zeroed before they are filled: what is free in them would else be bytes of the heap, in a file that is copied and backed up.
+  noMemInit: false,
   noReadAhead: true,
   cache: false,
   encoding: 'binary' as const,
