@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { open } from 'lmdb'
 import { ENVIRONMENT } from '../../src/ordered-map/lmdb/lmdb-options.js'
-import { testFolder } from '../suites/folder.js'
+import { testFolder } from '../support/folder.js'
 
 const SECRET = Buffer.from('-a secret of another client-')
 const PAGE_BYTES = 4096
