@@ -22,6 +22,7 @@ const QUICK = [
   TESTS,
 ]
 const LONG = [
+  ['the package as it is packed, used', node('trials.mjs', '--short')],
   ['the reference of the API is up to date', node('api-reference.mjs', '--check')],
   ['tests of two sizes, at the larger one', node('test.mjs', '--brief', '--whole')],
   ['simulation of the store, and its mutants', node('sim.mjs')],
