@@ -11,7 +11,7 @@ for (const [place, nodes, keys] of [
   ['on disk', 4, sized(6_000, 25_000)],
   ['in memory', 1, sized(6_000, 25_000)],
 ] as const) {
-  test(`large world: right after a burst of ${BURST_WRITES} writes every read is that of a map (${nodes} nodes, ${place})`, async () => {
+  test(`large world: right after a burst of writes every read is that of a map (${nodes} nodes, ${place})`, async () => {
     await using store = await open({
       ...(place === 'on disk' ? { path: testFolder() } : { memory: true }),
       nodes,
