@@ -7,7 +7,16 @@
 // Everything lies flat in lib/. A module that starts another file by its URL (`new URL('./x.js', import.meta.url)`) stands beside
 // it in src/ or has a name of its own, so that the same line finds it in dist/src/ and in lib/ (test/package checks this).
 // Chunks are shared between the entry points: a class has one identity, whichever entry it came by.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -17,6 +26,8 @@ import { lineMap } from './line-map.mjs'
 const MADE_OF = '.made-of'
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const LIB = join(ROOT, 'lib')
+/** Built here and renamed, so that whoever starts a program of lib/ meanwhile finds the whole one. */
+const NEW = join(ROOT, 'lib.new')
 
 /** What package.json exports, and the command. */
 const ENTRIES = {
@@ -37,8 +48,9 @@ const STARTED = {
 }
 
 /**
- * What is loaded together is one file, with what it imports; the first group that has a module keeps it. LMDB's package takes longer to load than all of the store: a store in memory does
- * without it. Few files, because each costs as much as 20 KB of code.
+ * What is loaded together is one file, with what it imports; the first group that has a module keeps it. LMDB's package takes
+ * longer to load than all of the store: a store in memory does without it. Few files, because each costs as much as 20 KB of
+ * code.
  */
 const GROUPS = [
   [
@@ -79,7 +91,7 @@ const bundle = await rolldown({
     throw new Error(`${level}: ${log.message}`)
   },
 })
-rmSync(LIB, { recursive: true, force: true })
+rmSync(NEW, { recursive: true, force: true })
 const { output } = await bundle.generate({
   format: 'esm',
   sourcemap: true,
@@ -88,12 +100,17 @@ const { output } = await bundle.generate({
   minifyInternalExports: false,
   comments: { legal: true, annotation: true, jsdoc: false },
   codeSplitting: {
-    groups: GROUPS.map(([name, test], at) => ({ name, test, priority: GROUPS.length - at })),
+    groups: GROUPS.map(([name, test], at) => ({
+      name,
+      // By its place in dist/src: where the checkout lies must not matter.
+      test: (id) => test.test(`/${relative(BUILT, id).replaceAll('\\', '/')}`),
+      priority: GROUPS.length - at,
+    })),
   },
 })
 await bundle.close()
 
-mkdirSync(LIB)
+mkdirSync(NEW)
 for (const file of output) {
   if (file.type !== 'chunk') continue
   const code = file.code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
@@ -104,16 +121,16 @@ for (const file of output) {
     ? `${file.fileName}.map`
     : `data:application/json;base64,${Buffer.from(map ?? '').toString('base64')}`
   const note = map ? `//# sourceMappingURL=${place}\n` : ''
-  writeFileSync(join(LIB, file.fileName), code + note, { mode: file.name === 'main' ? 0o755 : 0o644 })
-  if (isApart) writeFileSync(join(LIB, place), map)
+  writeFileSync(join(NEW, file.fileName), code + note, { mode: file.name === 'main' ? 0o755 : 0o644 })
+  if (isApart) writeFileSync(join(NEW, place), map)
 }
 
 /** Of the declarations of dist/src, those that the entry points reach. */
 const declarations = new Set()
 for (const path of Object.values(ENTRIES)) if (path !== ENTRIES.main) reach(`${path}.d.ts`)
 for (const path of declarations) {
-  mkdirSync(dirname(join(LIB, 'types', path)), { recursive: true })
-  copyFileSync(join(ROOT, 'dist/src', path), join(LIB, 'types', path))
+  mkdirSync(dirname(join(NEW, 'types', path)), { recursive: true })
+  copyFileSync(join(ROOT, 'dist/src', path), join(NEW, 'types', path))
 }
 
 function reach(path) {
@@ -124,6 +141,9 @@ function reach(path) {
     reach(join(dirname(path), `${specifier}.d.ts`))
 }
 
+writeFileSync(join(NEW, MADE_OF), newestBuild())
+rmSync(LIB, { recursive: true, force: true })
+renameSync(NEW, LIB)
 console.log(
   `${relative(process.cwd(), LIB) || '.'}: ${output.filter(({ type }) => type === 'chunk').length} files`,
 )

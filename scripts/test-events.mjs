@@ -26,10 +26,10 @@ function endOf(type, data) {
   if (name === END_OF_FILE && nesting === 0 && type === 'test:pass') return { type: 'end of file' }
   const isSuite = details?.type === 'suite'
   // A suite whose own hooks failed says what no test of it says.
-  if (isSuite && (type === 'test:pass' || details.error?.failureType === 'subtestsFailed'))
+  const isSkipped = skip !== undefined && skip !== false
+  if (isSuite && !isSkipped && (type === 'test:pass' || details.error?.failureType === 'subtestsFailed'))
     return { type: 'suite', name, nesting }
-  const verdict =
-    type === 'test:fail' ? 'failed' : skip !== undefined && skip !== false ? 'skipped' : 'passed'
+  const verdict = type === 'test:fail' ? 'failed' : isSkipped ? 'skipped' : 'passed'
   return {
     type: 'test',
     name,

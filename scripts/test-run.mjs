@@ -66,6 +66,9 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
     const test = running === '' ? '' : ` The last test that began: ${running}.`
     report.broken(files[at], `the process ${how} before its tests had ended.${test}\n${output}`)
     for (const file of files.slice(at + 1)) report.broken(file, 'did not run: the process had ended before')
+  } else if (at < files.length - 1) {
+    report.broken(files[at], `its tests never came to an end, and the process ${how}\n${output}`)
+    for (const file of files.slice(at + 1)) report.broken(file, 'did not run: the file before it did not end')
   } else if (ended.code !== 0 && failures === 0) {
     report.broken(files.join(', '), `the process ${how}, though no test failed\n${output}`)
   } else if (failures > 0) report.output(output)

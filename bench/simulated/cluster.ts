@@ -1,6 +1,7 @@
 // A simulated cluster under load: the real storage nodes, ledgers and coordinators, in virtual time, at rates that one
 // machine could never hold. Requests arrive as from many independent clients; only what arrives after a warm-up counts.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../../src/coordinator/coordinator.js'
+import { ItemPending } from '../../src/line/errors.js'
 import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import type { LedgerSlot } from '../../src/model/brand.js'
@@ -195,7 +196,7 @@ async function ask(cluster: Cluster, fleet: Fleet, request: SimulatedRequest): P
     const { verdict } = await call(cluster, CLIENTS, machine, 'write', () => node.write(item), [])
     return verdict === 'done' ? 'done' : verdict === 'conflict' ? 'conflict' : 'lost'
   } catch (error) {
-    return (error as Error).name === 'TransactionConflictException' ? 'conflict' : 'lost'
+    return error instanceof ItemPending ? 'conflict' : 'lost'
   }
 }
 

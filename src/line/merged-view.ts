@@ -7,7 +7,7 @@ export interface MergedView {
   get(key: KeyBytes): Uint8Array | undefined
   /** Consumed before the caller next yields to the event loop. */
   range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]>
-  /** Shows the values of a range in order; see `OrderedIndex.scan`. */
+  /** Shows the values of a range in order; see `OrderedMap.scan`. */
   scan(range: ScanRange, look: EntryVisitor): void
 }
 

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { encodeChanges, forEachChange } from '../../src/ordered-map/change-bytes.js'
 import { CHECKSUM_BYTES } from '../../src/ordered-map/checksum.js'
 import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import type { IndexChange, OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
+import { encodeHead } from '../../src/ordered-map/lmdb/writer-requests.js'
 import { testFolder } from '../support/folder.js'
+
+const WRITER = fileURLToPath(new URL('../../src/ordered-map/lmdb/lmdb-writer-process.js', import.meta.url))
 
 const key = (name: string): KeyBytes => name as KeyBytes
 
@@ -387,4 +392,25 @@ await index.apply([['a', Buffer.from('y')]], 2)
 console.log(JSON.stringify([waitedMs, /had not answered for 120 s/.test(refused), children.length, index.appliedUpTo]))
 await index.close()`
   assert.deepEqual(withProcesses('', script), [120_000, true, 2, 2])
+})
+
+test('index: a writing process whose input and output do not block waits for them', async () => {
+  const unblocked =
+    'import os, sys; os.set_blocking(0, False); os.set_blocking(1, False); os.execv(sys.argv[1], sys.argv[1:])'
+  const child = spawn('python3', ['-c', unblocked, process.execPath, WRITER], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const answer = async (): Promise<unknown> => {
+    const { value, done } = await answers.next()
+    return done === true ? 'it has ended' : (JSON.parse(value) as unknown)
+  }
+  assert.deepEqual(await answer(), { number: 0 })
+  const path = Buffer.from(join(testFolder(), 'data.mdb'))
+  const request = { kind: 'open', number: 1, index: 0, appliedUpTo: 0, appliedBefore: 0 } as const
+  child.stdin.write(Buffer.concat([encodeHead({ ...request, length: path.length }), path]))
+  assert.deepEqual(await answer(), { number: 1 })
+  child.stdin.end()
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  assert.equal(code, 0)
 })

@@ -23,6 +23,8 @@ const OUTPUT = 1
 const APPLIED_KEY = Buffer.from(APPLIED, 'latin1')
 /** The memory of pieces is used again; a piece is rarely longer. */
 const PIECE_BYTES = 512 * 1024
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
+const PAUSE_MS = 2
 
 type Values = Database<Uint8Array, Uint8Array>
 
@@ -129,7 +131,7 @@ function read(length: number): Buffer {
 
 function readSome(at: number, length: number): number {
   try {
-    return readSync(INPUT, memory, at, length, null)
+    return whenReady(() => readSync(INPUT, memory, at, length, null))
   } catch (error) {
     // So Windows says that it has ended.
     if ((error as NodeJS.ErrnoException).code === 'EOF') return 0
@@ -138,7 +140,20 @@ function readSome(at: number, length: number): number {
 }
 
 function tell(answer: WriterAnswer): void {
-  writeSync(OUTPUT, `${JSON.stringify(answer)}\n`)
+  const line = Buffer.from(`${JSON.stringify(answer)}\n`)
+  for (let done = 0; done < line.length;) done += whenReady(() => writeSync(OUTPUT, line, done))
+}
+
+/** Input and output block as a rule. Where they do not, because another holder of them has said so, they are asked again. */
+function whenReady(call: () => number): number {
+  for (;;) {
+    try {
+      return call()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      Atomics.wait(PAUSE, 0, 0, PAUSE_MS)
+    }
+  }
 }
 
 function serve(request: WriterRequest): void {

@@ -150,6 +150,7 @@ export class SealedEntries {
   }
 
   scan({ from, to, reverse }: ScanRange, look: EntryVisitor): void {
+    if (this.#isScanning) throw new Error('a scan within a scan')
     this.#checkStart(from, to, reverse)
     const scan = this.#scan
     scan.begin(from, to, reverse, look)
@@ -218,8 +219,12 @@ export class SealedEntries {
   #checkNeighbour(side: Neighbours, of: KeyBytes, from: KeyBytes, to: KeyBytes): KeyBytes | undefined {
     this.neighboursRead++
     this.#wanted = false
-    const found = (side === 'before' ? this.#before : this.#behind).first(of)
-    this.#wanted = true
+    let found
+    try {
+      found = (side === 'before' ? this.#before : this.#behind).first(of)
+    } finally {
+      this.#wanted = true
+    }
     if (found === undefined) return side === 'before' ? LOWEST : HIGHEST
     if (side === 'before' ? found.key >= of : found.key < of) throw new EntryDamaged(of, 'out of order')
     if (found.value !== DAMAGED) return found.key

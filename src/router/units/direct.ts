@@ -1,5 +1,5 @@
 // Units of work of a caller in this process: the same functions as behind the wire, without the wire. What the toolkit hands
-// over through the port (port/direct-units.ts) is taken as it is:
+// over through the port (port/unit-port.ts) is taken as it is:
 //
 //   getItems --> where each item is (`place`), which comes back with the commit
 //   commit ----> tables and keys, and what was read of each item that is written --> commit.ts

@@ -16,7 +16,7 @@
 //
 // The wire, the port in this process and the simulator all come here, and decide nothing of this themselves. The rules of
 // units are ours; those of the paper stand in the folder above, and judge what is required here (expectation.ts,
-// visibility.ts). May import: model, and the state of an item among transactions (pending.ts).
+// visibility.ts). May import: model, and the state of an item among transactions (contended-item.ts).
 import type { Timestamp } from '../../model/brand.js'
 import { type Isolation, validatesReads } from '../../model/isolation.js'
 import type { Action, Expectation } from '../item/contended-item.js'

@@ -28,9 +28,15 @@ const MANY_ITEMS: ReadonlySet<string> = new Set([
 const READS: ReadonlySet<string> = new Set([...MANY_ITEMS, 'GetItem', 'WaitForItem'])
 
 /** What is looked at of an answer. */
+/** Nothing has changed, and the answer may show what it was refused upon. */
+const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
+  'ConditionalCheckFailedException',
+  'TransactionCanceledException',
+])
+
 interface MadeAnswer {
   readonly body: { readonly length: number }
-  /** The name of the exception in it: then nothing has changed. */
+  /** The name of the exception in it. */
   readonly error: string | undefined
 }
 
@@ -80,7 +86,7 @@ export class AnswerRoom {
 
   /** Whether its answer, which is made by now, may be kept until the client takes it. */
   holds(operation: string, { body, error }: MadeAnswer, share: AnswerShare): boolean {
-    const mayHaveWritten = error === undefined && !READS.has(operation)
+    const mayHaveWritten = !READS.has(operation) && !REFUSALS_WITH_ITEMS.has(error ?? '')
     return body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, share)
   }
 

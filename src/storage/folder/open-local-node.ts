@@ -79,8 +79,9 @@ async function openFolder(
   const indexes: MarkedIndex[] = []
   try {
     await refuseMissingIndexes(folder)
-    await folder.begin()
+    // Before the folder is marked as being upgraded: where LMDB cannot be loaded, it stays as it was.
     const { lmdbIndex } = await loading
+    await folder.begin()
     for (let node = 0; node < folder.nodes; node++) {
       const path = folder.indexPath(node)
       // It reads the file once more: not at every start.

@@ -1,9 +1,9 @@
 // Waiting for transactions that are pending on items: a request that meets one takes its step again when it is decided,
 // for a bounded time, and tells recovery of it if it is old (§3.5). What was pending when the node was opened is in doubt
-// (doubts.ts), and nobody reads it before it is decided.
+// (in-doubt.ts), and nobody reads it before it is decided.
 //
 //   step --after---------------------> the step again, once that is done (work-ahead.ts)
-//        --answer, settled-----------> answered once that is durable
+//        --answer, whenDurable-------> answered once that is durable
 //        --answer, waitFor--> a change of one of these items --> the step again
 //                         \-> none for that long            --> the answer of the last try
 import type { KeyBytes, TxId } from '../../model/brand.js'

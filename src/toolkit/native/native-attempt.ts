@@ -1,4 +1,4 @@
-// One attempt of a unit of work on Seriatim. A store in this process is asked through the port (port/direct-units.ts),
+// One attempt of a unit of work on Seriatim. A store in this process is asked through the port (port/unit-port.ts),
 // another one over the wire; what becomes of the answers is the same.
 import { namesReads, readsAtOneSnapshot, validatesReads } from '../../model/isolation.js'
 import type { Item } from '../../model/value.js'
