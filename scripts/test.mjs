@@ -55,7 +55,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const report = openReport({ isBrief: values.brief, write: (text) => process.stdout.write(text) })
 const groups = groupsOf(files)
-const environment = { ...process.env, ...(values.whole && { SERIATIM_TESTS: 'whole' }) }
+const environment = { ...process.env, SERIATIM_TESTS: values.whole ? 'whole' : 'quick' }
 let next = 0
 const worker = async () => {
   while (next < groups.length) {
