@@ -31,9 +31,14 @@ export interface TableShape {
   readonly space: SpaceId
   readonly key: KeySchema
   readonly indexes: readonly IndexShape[]
+  /** Of the change of the catalogue that gave it this shape; absent: before changes were counted. */
+  readonly version?: number
   /** Items that expire are found through a key space of their own, ordered by expiry. */
   readonly expiry?: { readonly attribute: string; readonly space: SpaceId }
 }
+
+/** Of two shapes of a table the one with the higher version is the newer one. */
+export const versionOf = ({ version = 0 }: TableShape): number => version
 
 /** The primary key of an item: its place on the ring, and its bytes within the table's key space. */
 export interface ItemKey {

@@ -35,6 +35,7 @@ export interface CatalogOptions {
 const TABLE_PREFIX = 'table/'
 const DROPPED_PREFIX = 'dropped/'
 const NEXT_SPACE = 'space/next'
+const VERSION = 'catalogue/version'
 const FIRST_SPACE = 1
 
 /**
@@ -48,17 +49,31 @@ const FIRST_SPACE = 1
 export async function openCatalog(options: CatalogOptions): Promise<TableCatalog> {
   const home = options.nodes[0]
   if (home === undefined) throw new RangeError('a catalogue needs a node')
+  const catalog = new TableCatalog(options, home)
+  await catalog.begin()
+  return catalog
+}
+
+async function stored(home: StorageNode): Promise<StoredCatalog> {
   const records = (await home.readMeta(TABLE_PREFIX)).map(decodeTableRecord)
   const inUse = new Set(records.flatMap(spacesOf))
   const dropped = (await home.readMeta(DROPPED_PREFIX))
     .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))
     // A drop whose outcome was unknown may have been followed by a change that kept the space.
     .filter((space) => !inUse.has(space))
-  const next = (await home.readMeta(NEXT_SPACE)).find((entry) => entry.name === NEXT_SPACE)
-  let nextSpace = next === undefined ? FIRST_SPACE : Number(Buffer.from(next.value).toString())
+  const next = await storedNumber(home, NEXT_SPACE)
+  let nextSpace = next ?? FIRST_SPACE
   for (const space of [...inUse, ...dropped]) nextSpace = Math.max(nextSpace, space + 1)
-  return new TableCatalog(options, home, { records, dropped, nextSpace })
+  return { records, dropped, nextSpace, version: await storedNumber(home, VERSION) }
 }
+
+async function storedNumber(home: StorageNode, name: string): Promise<number | undefined> {
+  const entry = (await home.readMeta(name)).find((each) => each.name === name)
+  return entry && Number(Buffer.from(entry.value).toString())
+}
+
+const numberEntry = (name: string, value: number | undefined): MetaEntry =>
+  value === undefined ? { name } : { name, value: Buffer.from(String(value)) }
 
 /** The tables that a node keeps the records of, for those who only look: no background work begins. */
 export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise<readonly TableShape[]> =>
@@ -69,37 +84,52 @@ interface Entry {
   readonly table: Table
 }
 
-interface Loaded {
+interface StoredCatalog {
   readonly records: readonly TableRecord[]
   readonly dropped: readonly SpaceId[]
   readonly nextSpace: number
+  /** Undefined: no change was counted yet. */
+  readonly version: number | undefined
 }
 
 export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #nodes: readonly StorageNode[]
   readonly #home: StorageNode
   readonly #entries = new Map<string, Entry>()
-  readonly #dropped: Set<SpaceId>
+  #dropped = new Set<SpaceId>()
   readonly #maintenance: Maintenance
   readonly #expiry: ExpirySweeper
   /** Undefined: to be sorted anew. */
   #names: readonly string[] | undefined
-  #nextSpace: number
+  #nextSpace = FIRST_SPACE
+  /** Of the last change that this process knows of. */
+  #version: number | undefined
   #lastChange: Promise<unknown> = Promise.resolve()
   #closed = false
 
-  constructor(options: CatalogOptions, home: StorageNode, loaded: Loaded) {
+  constructor(options: CatalogOptions, home: StorageNode) {
     this.#nodes = options.nodes
     this.#home = home
-    this.#dropped = new Set(loaded.dropped)
-    this.#nextSpace = loaded.nextSpace
-    // Nodes, too: what was prepared before the last start may have been so with an older shape.
-    for (const record of loaded.records) this.#enforce(record.name, record)
-    for (const space of this.#dropped) for (const node of this.#nodes) node.dropTable(space)
     const background = { ...options, catalog: this }
     this.#maintenance = new Maintenance(background)
     this.#expiry = new ExpirySweeper(background)
+  }
+
+  /** Before anything else: takes what is stored, and takes up the background work that was left. */
+  async begin(): Promise<void> {
+    await this.#refresh()
     this.#wake()
+  }
+
+  /** Nodes are told, too: what was prepared before the last start may have been so with an older shape. */
+  async #refresh(): Promise<void> {
+    const { records, dropped, nextSpace, version } = await stored(this.#home)
+    this.#entries.clear()
+    this.#names = undefined
+    this.#dropped = new Set(dropped)
+    this.#nextSpace = Math.max(this.#nextSpace, nextSpace)
+    this.#version = version
+    await Promise.all([...records.map((record) => this.#enforce(record.name, record)), ...dropped.map((space) => this.#drop(space))])
   }
 
   table(name: string): Table {
@@ -138,15 +168,20 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     return [...this.#dropped]
   }
 
-  count(space: SpaceId): SpaceCount {
-    let items = 0
-    let bytes = 0
-    for (const node of this.#nodes) {
-      const count = node.count(space)
-      items += count.items
-      bytes += count.bytes
-    }
-    return { items, bytes }
+  /** Over all nodes. */
+  async count(space: SpaceId): Promise<SpaceCount> {
+    const counts = await Promise.all(this.#nodes.map((node) => node.count(space)))
+    return counts.reduce((sum, { items, bytes }) => ({ items: sum.items + items, bytes: sum.bytes + bytes }), {
+      items: 0,
+      bytes: 0,
+    })
+  }
+
+  /** Those of a table and its indexes. */
+  async counts(record: TableRecord): Promise<(space: SpaceId) => SpaceCount> {
+    const counted = new Map<SpaceId, SpaceCount>()
+    await Promise.all(spacesOf(record).map(async (space) => counted.set(space, await this.count(space))))
+    return (space) => counted.get(space) ?? { items: 0, bytes: 0 }
   }
 
   /**
@@ -161,30 +196,47 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   async #apply<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
     if (this.#closed) throw new Error('the catalogue is closed')
-    const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++))
-    const result = decide(draft)
-    const entries = metaEntries(draft, this.#nextSpace)
-    if (entries.length === 0) return result
-    await this.#home.writeMeta(entries)
+    for (;;) {
+      const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++))
+      const result = decide(draft)
+      if (draft.tables.size + draft.dropped.size + draft.swept.size === 0) return result
+      const version = (this.#version ?? 0) + 1
+      const entries = metaEntries(draft, { nextSpace: this.#nextSpace, version })
+      // Decided on what another router has changed meanwhile: once more, on what is there now.
+      if (await this.#home.writeMetaIf(numberEntry(VERSION, this.#version), entries)) {
+        await this.#inForce(draft, version)
+        return result
+      }
+      await this.#refresh()
+    }
+  }
+
+  async #inForce(draft: CatalogDraft, version: number): Promise<void> {
+    this.#version = version
+    const told: Promise<void>[] = []
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else this.#enforce(name, record)
+      else told.push(this.#enforce(name, { ...record, version }))
     }
     for (const space of draft.dropped) {
       this.#dropped.add(space)
-      for (const node of this.#nodes) node.dropTable(space)
+      told.push(this.#drop(space))
     }
     for (const space of draft.swept) this.#dropped.delete(space)
     if (draft.tables.size > 0) this.#names = undefined
+    await Promise.all(told)
     this.#wake()
-    return result
   }
 
   /** Requests see the new shape from here on, and nodes use it for those that were validated with the old one. */
-  #enforce(name: string, record: TableRecord): void {
+  async #enforce(name: string, record: TableRecord): Promise<void> {
     const table = tableOf(record)
     this.#entries.set(name, { record, table })
-    for (const node of this.#nodes) node.setShape(table.shape)
+    await Promise.all(this.#nodes.map((node) => node.setShape(table.shape)))
+  }
+
+  async #drop(space: SpaceId): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.dropTable(space)))
   }
 
   #wake(): void {
@@ -253,14 +305,18 @@ export class CatalogDraft {
   }
 }
 
-function metaEntries(draft: CatalogDraft, nextSpace: number): MetaEntry[] {
-  const entries: MetaEntry[] = []
+function metaEntries(
+  draft: CatalogDraft,
+  { nextSpace, version }: { readonly nextSpace: number; readonly version: number },
+): MetaEntry[] {
+  const entries: MetaEntry[] = [numberEntry(VERSION, version)]
   for (const [name, record] of draft.tables) {
-    entries.push({ name: TABLE_PREFIX + name, ...(record && { value: encodeTableRecord(record) }) })
+    const value = record && encodeTableRecord({ ...record, version })
+    entries.push({ name: TABLE_PREFIX + name, ...(value && { value }) })
   }
   for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
   for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
-  if (draft.tables.size > 0) entries.push({ name: NEXT_SPACE, value: Buffer.from(String(nextSpace)) })
+  if (draft.tables.size > 0) entries.push(numberEntry(NEXT_SPACE, nextSpace))
   return entries
 }
 

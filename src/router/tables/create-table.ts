@@ -72,7 +72,7 @@ export const createTable = tableOperation<CreateTableInput>({
     const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
     const statuses = { table: 'CREATING', indexes: creating } as const
     return jsonReply({
-      TableDescription: tableDescription(record, (space) => catalog.count(space), scope.addressed, statuses),
+      TableDescription: tableDescription(record, await catalog.counts(record), scope.addressed, statuses),
     })
   },
 })

@@ -23,7 +23,7 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
       return doomed
     })
     const withoutIndexes = { ...record, indexes: record.indexes.filter((index) => index.kind === 'local') }
-    const answer = tableDescription(withoutIndexes, (space) => catalog.count(space), scope.addressed, {
+    const answer = tableDescription(withoutIndexes, await catalog.counts(withoutIndexes), scope.addressed, {
       table: 'DELETING',
     })
     return jsonReply({ TableDescription: answer })

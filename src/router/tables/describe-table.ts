@@ -8,11 +8,10 @@ export const describeTable = tableOperation<{ readonly TableName: string }>({
   name: 'DescribeTable',
   shape: { kind: 'struct', members: { TableName: administeredTableNameShape } },
 
-  run(catalog, input, scope) {
+  async run(catalog, input, scope) {
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
-    return jsonReply({
-      Table: describe(catalog.record(name), (space) => catalog.count(space), scope.addressed),
-    })
+    const record = catalog.record(name)
+    return jsonReply({ Table: describe(record, await catalog.counts(record), scope.addressed) })
   },
 })

@@ -107,7 +107,7 @@ export class ExpirySweeper {
   /** Once through all, and no further than as many as there are now: more may be written without end. */
   async #sweepAll(name: string, node: StorageNode, nowSeconds: number): Promise<void> {
     const space = this.#current(name)?.expiry?.space
-    let left = space === undefined ? 0 : node.count(space).items
+    let left = space === undefined ? 0 : (await node.count(space)).items
     for (let from: KeyBytes | undefined; left > 0 && !this.#closed;) {
       const page = await this.#sweep(name, node, nowSeconds, from)
       from = page.more

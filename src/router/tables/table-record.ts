@@ -52,6 +52,8 @@ export interface Tag {
 
 export interface TableRecord {
   readonly name: string
+  /** Of the catalogue, when the record was last changed; absent: before changes were counted. */
+  readonly version?: number
   readonly id: string
   readonly createdAtMicros: number
   readonly space: SpaceId
@@ -108,6 +110,7 @@ export function tableOf(record: TableRecord): Table {
     space: record.space,
     key: keySchemaOf(record.keySchema, record.attributeDefinitions),
     indexes,
+    ...(record.version !== undefined && { version: record.version }),
     ...(record.timeToLive && {
       expiry: { attribute: record.timeToLive.attribute, space: record.timeToLive.space },
     }),

@@ -63,7 +63,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
     const shown = { ...update.record, indexes: [...update.record.indexes, ...update.dropped] }
     const statuses = { table: update.tableStatus, indexes: update.indexStatuses }
     return jsonReply({
-      TableDescription: tableDescription(shown, (space) => catalog.count(space), scope.addressed, statuses),
+      TableDescription: tableDescription(shown, await catalog.counts(shown), scope.addressed, statuses),
     })
   },
 })

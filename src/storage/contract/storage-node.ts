@@ -63,6 +63,13 @@ export interface RangePage {
   readonly more: boolean
 }
 
+/** Changes of one item are told of. */
+export interface Watch {
+  /** Resolves when no change is missed any more; absent: it is so already. */
+  readonly begun?: Promise<void>
+  end(): void
+}
+
 export interface MetaEntry {
   readonly name: string
   /** Absent: removed. */
@@ -71,8 +78,11 @@ export interface MetaEntry {
 
 /** Writes, meta writes and backfills are decided in the order in which they were called. */
 export interface StorageNode extends TransactionNode, UnitNode {
-  /** The durable state of one item. */
-  get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined>
+  /**
+   * The durable state of one item. A read that need not be consistent may be answered by a node's copy that is behind; a node
+   * without copies answers both alike.
+   */
+  get(space: SpaceId, key: ItemKey, isConsistent: boolean): Promise<ItemRecord | undefined>
   /**
    * Resolves once the write is durable, or once what it was refused upon is.
    * @throws WriteFailed if nothing was written, OutcomeUnknown if nobody knows
@@ -81,8 +91,8 @@ export interface StorageNode extends TransactionNode, UnitNode {
   range(request: RangeRequest): Promise<RangePage>
   /** The same for items that nobody looks into: they come as one text. Not every node can. */
   rangeText?(request: RangeTextRequest): Promise<RangeText>
-  /** Calls back whenever readers begin to see a change of this item; the result ends it. Not every node can. */
-  watch?(space: SpaceId, key: ItemKey, callback: () => void): () => void
+  /** Calls back whenever readers begin to see a change of this item, until it is ended. Not every node can. */
+  watch?(space: SpaceId, key: ItemKey, callback: () => void): Watch
 
   /** This node's part of the transaction ledger. */
   readonly ledger: Ledger
@@ -90,13 +100,18 @@ export interface StorageNode extends TransactionNode, UnitNode {
   /** Calls back with transactions that requests meet here and that look stalled (§3.5). */
   onStalled(callback: (tx: TxId) => void): void
 
-  /** The table has got this shape: writes that were validated with an older one follow it from now on. */
-  setShape(table: TableShape): void
-  /** Nothing is written to this table any more, not even by a transaction that was prepared before. */
-  dropTable(space: SpaceId): void
+  /**
+   * The table has got this shape: steps that were validated with an older one follow it once the call resolves, and in this
+   * process from the call on. Of two shapes the one with the higher version is in force, whichever came first.
+   */
+  setShape(table: TableShape): Promise<void>
+  /** Likewise: nothing is written to this table any more, not even by a transaction that was prepared before. */
+  dropTable(space: SpaceId): Promise<void>
 
   /** Small named records beside the items: the catalogue of tables. All entries in one atomic step. */
   writeMeta(entries: readonly MetaEntry[]): Promise<void>
+  /** The same if that entry has the value that was seen, or is absent as it was; false, and nothing is written, if not. */
+  writeMetaIf(seen: MetaEntry, entries: readonly MetaEntry[]): Promise<boolean>
   readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]>
 
   /**
@@ -122,6 +137,6 @@ export interface StorageNode extends TransactionNode, UnitNode {
     entriesMax: number,
   ): Promise<readonly RangeEntry[]>
 
-  count(space: SpaceId): SpaceCount
+  count(space: SpaceId): Promise<SpaceCount>
   close(): Promise<void>
 }

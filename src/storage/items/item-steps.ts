@@ -2,7 +2,7 @@
 // counters of its table.
 import { EntryDamaged } from '../../ordered-map/checksum.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import type { ItemKey, TableShape } from '../../model/table.js'
+import { versionOf, type ItemKey, type TableShape } from '../../model/table.js'
 import type { ItemState } from '../../rules/item/item.js'
 import type { CommittedWrite } from '../../rules/finish.js'
 import type { NextImage } from '../../rules/item/single-write.js'
@@ -73,7 +73,10 @@ export class ItemSteps {
     return this.#highest
   }
 
+  /** An older shape than the one in force changes nothing: messages of two routers may pass each other. */
   setShape(table: TableShape): void {
+    const known = this.#shapes.get(table.space)
+    if (known !== undefined && versionOf(known) > versionOf(table)) return
     // Of a new index the past is not known.
     if (this.#snapshots.size > 0) this.#snapshots.dropAll()
     this.#shapes.set(table.space, table)
@@ -89,9 +92,11 @@ export class ItemSteps {
     return this.#dropped.size > 0 && this.#dropped.has(space)
   }
 
-  /** The shape in force, whatever the request was validated with. */
+  /** The shape in force: the newer one of what the node was told and what the request was validated with. */
   shapeOf(table: TableShape): TableShape {
-    return this.#shapes.size === 0 ? table : (this.#shapes.get(table.space) ?? table)
+    if (this.#shapes.size === 0) return table
+    const known = this.#shapes.get(table.space)
+    return known === undefined || versionOf(known) < versionOf(table) ? table : known
   }
 
   /** The record as it now is, in bytes; undefined if there is no item. */

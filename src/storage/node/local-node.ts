@@ -228,13 +228,15 @@ export class LocalNode implements StorageNode {
     }
   }
 
-  setShape(table: TableShape): void {
+  setShape(table: TableShape): Promise<void> {
     this.#steps.setShape(table)
+    return Promise.resolve()
   }
 
-  dropTable(space: SpaceId): void {
+  dropTable(space: SpaceId): Promise<void> {
     this.#steps.drop(space)
     this.#floors.forget(space)
+    return Promise.resolve()
   }
 
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
@@ -283,8 +285,8 @@ export class LocalNode implements StorageNode {
     return this.#texts.finish()
   }
 
-  watch(space: SpaceId, key: ItemKey, callback: () => void): () => void {
-    return this.#line.watches.add(inSpace(space, key.bytes), callback)
+  watch(space: SpaceId, key: ItemKey, callback: () => void): Watch {
+    return { end: this.#line.watches.add(inSpace(space, key.bytes), callback) }
   }
 
   async writeMeta(entries: readonly MetaEntry[]): Promise<void> {
@@ -292,6 +294,22 @@ export class LocalNode implements StorageNode {
     if (admission !== undefined) await admission
     for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
     await this.#line.whenDurable()
+  }
+
+  async writeMetaIf(seen: MetaEntry, entries: readonly MetaEntry[]): Promise<boolean> {
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
+    const key = metaKey(seen.name)
+    const current = this.#line.decided.get(key)
+    const isAsSeen =
+      current === undefined || seen.value === undefined
+        ? current === seen.value
+        : Buffer.compare(current, seen.value) === 0
+    if (isAsSeen)
+      for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
+    // A refusal, too, only when what it was based on is durable.
+    await this.#line.whenAllDurable()
+    return isAsSeen
   }
 
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
@@ -339,8 +357,8 @@ export class LocalNode implements StorageNode {
     return page.entries
   }
 
-  count(space: SpaceId): SpaceCount {
-    return this.#line.count(space)
+  count(space: SpaceId): Promise<SpaceCount> {
+    return Promise.resolve(this.#line.count(space))
   }
 
   close(): Promise<void> {
