@@ -177,7 +177,7 @@ export class SimClient {
 
   async #look(id: string, name: string, method: 'get' | 'transactGet'): Promise<Image | typeof LOST> {
     const invokedAt = this.nowMicros
-    const record = await this.#node(name, method, [TABLE.space, keyNamed(name).key])
+    const record = await this.#node(name, method, [TABLE.space, keyNamed(name).key, true])
     if (record === LOST) return LOST
     const image = imageOf(record as ItemRecord | undefined)
     this.#recorder.looks.push({ kind: 'look', id, key: name, image, invokedAt, completedAt: this.nowMicros })

@@ -162,7 +162,7 @@ export class SimNode {
     const onLook = (address: KeyBytes): void => this.#looked(life, address)
     const index = this.index.layer(life)
     this.log.restarted((address) => index.get(address))
-    node.setShape(table)
+    void node.setShape(table)
     this.#node = node
     const watched = witness.node(node, {
       isPending: (address) => this.log.isPending(address),

@@ -17,8 +17,7 @@ import {
   type Cluster,
   coordinatorServices,
   isExpected,
-  ledgerNodeOf,
-  nodeOf,
+  placementOf,
   RECOVERY_TIMES,
   WRITE_DEADLINE_MS,
 } from './processes.js'
@@ -52,7 +51,7 @@ export async function serveWithin(
   const places = {
     runtime: life.runtime,
     nodes,
-    ledgerNodeOf: (slot: Parameters<typeof ledgerNodeOf>[0]) => ledgerNodeOf(slot, nodes.length),
+    placement: placementOf(nodes.length),
   }
   const onError = (): void => around.tally.add('recovery error')
   const recovery = startRecovery({ ...places, tuning: RECOVERY_TIMES, onError })
@@ -60,7 +59,6 @@ export async function serveWithin(
   await recovery.takeOver()
   const coordinator = openCoordinator({
     ...places,
-    nodeOf: (hash) => nodeOf(hash, nodes.length),
     rules,
     sharedJournal: true,
     tuning: { deadlineMs: WRITE_DEADLINE_MS, completionsMax: knobs.completionsMax },

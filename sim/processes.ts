@@ -1,8 +1,8 @@
 // The processes of a simulated world beside its storage nodes (machine.ts), each running the real code: coordinators and
 // recovery managers. And what all of them know of each other.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../src/coordinator/coordinator.js'
+import { type Placement, wholeNodes } from '../src/coordinator/placement.js'
 import type { Ledger } from '../src/ledger/ledger.js'
-import type { LedgerSlot } from '../src/model/brand.js'
 import type { Knobs } from '../src/model/knobs.js'
 import type { TableShape } from '../src/model/table.js'
 import { startRecovery } from '../src/recovery/recovery.js'
@@ -62,8 +62,11 @@ export function clusterNetwork(
 
 const HASHES = 2 ** 32
 export const nodeOf = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)
-export const ledgerNodeOf = (slot: LedgerSlot, nodes: number): number =>
-  Number.parseInt(slot.slice(0, 8), 16) % nodes
+export const placementOf = (nodes: number): Placement =>
+  wholeNodes(
+    (hash) => nodeOf(hash, nodes),
+    (slot) => Number.parseInt(slot.slice(0, 8), 16) % nodes,
+  )
 
 /** Calls are repeated by their callers after this. */
 export const CALL_TIMEOUT_MS = 250
@@ -81,8 +84,7 @@ export function coordinatorProcess(cluster: Cluster, position: number): SimProce
       const coordinator: Coordinator = openCoordinator({
         runtime: life.runtime,
         nodes,
-        nodeOf: (hash) => nodeOf(hash, cluster.nodes.length),
-        ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
+        placement: placementOf(cluster.nodes.length),
         rules: cluster.rules,
         sharedJournal: cluster.sharedJournal,
         tuning: {
@@ -116,7 +118,7 @@ export function recoveryProcess(cluster: Cluster, position: number): SimProcess 
       const recovery = startRecovery({
         runtime: life.runtime,
         nodes: nodesSeenBy(cluster, life),
-        ledgerNodeOf: (slot) => ledgerNodeOf(slot, cluster.nodes.length),
+        placement: placementOf(cluster.nodes.length),
         tuning: {
           callTimeoutMs: CALL_TIMEOUT_MS,
           callTriesMax: CALL_TRIES_MAX,

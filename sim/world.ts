@@ -278,7 +278,7 @@ class World {
       ...recorder.found.all,
       ...replayed.anomalies,
       ...judged.anomalies,
-      ...this.#viewAnomalies([...nameOf.keys()]),
+      ...(await this.#viewAnomalies([...nameOf.keys()])),
     ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
@@ -294,7 +294,7 @@ class World {
     return final
   }
 
-  #viewAnomalies(addresses: readonly KeyBytes[]): readonly Anomaly[] {
+  async #viewAnomalies(addresses: readonly KeyBytes[]): Promise<readonly Anomaly[]> {
     const { nodes, table } = this.#cluster
     const found: Anomaly[] = []
     for (const { name, node, log } of nodes) {
@@ -302,7 +302,7 @@ class World {
         const view = log.view(which)!
         found.push(...judgeView(`${name} (${which})`, table, view, addresses))
       }
-      found.push(...judgeCounts(name, table, log.view('decided')!, (space) => node!.count(space)))
+      found.push(...(await judgeCounts(name, table, log.view('decided')!, (space) => node!.count(space))))
     }
     return found
   }

@@ -2,6 +2,7 @@
 // machine could never hold. Requests arrive as from many independent clients; only what arrives after a warm-up counts.
 import { type Coordinator, type CoordinatedNode, openCoordinator } from '../../src/coordinator/coordinator.js'
 import { ItemPending } from '../../src/line/errors.js'
+import { wholeNodes } from '../../src/coordinator/placement.js'
 import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import type { LedgerSlot } from '../../src/model/brand.js'
@@ -123,6 +124,7 @@ async function openCluster(cluster: Cluster, load: SimulatedLoad): Promise<Fleet
   const rules = load.rules === 'all' ? allRules : noRules
   const nodeOf = (hash: number): number => Math.floor((hash / HASHES) * load.nodes)
   const ledgerNodeOf = (slot: LedgerSlot): number => Number.parseInt(slot.slice(0, 8), 16) % load.nodes
+  const placement = wholeNodes(nodeOf, ledgerNodeOf)
   const nodes = await Promise.all(
     Array.from({ length: load.nodes }, async (_, at) => {
       const machine = new Machine(cluster, `node-${at}`)
@@ -151,8 +153,7 @@ async function openCluster(cluster: Cluster, load: SimulatedLoad): Promise<Fleet
     const coordinator = openCoordinator({
       runtime: machine.runtime,
       nodes: seen,
-      nodeOf,
-      ledgerNodeOf,
+      placement,
       rules,
     })
     return { machine, coordinator }

@@ -89,7 +89,7 @@ try {
   await measure('put', Number(values.clients), () => put(node))
   await measure('put', 1, () => put(node))
   await measure('get', Number(values.clients), () =>
-    node.get(table.space, itemKey(table.key, itemOf(random()))),
+    node.get(table.space, itemKey(table.key, itemOf(random())), true),
   )
 } finally {
   await node.close()

@@ -31,7 +31,7 @@ type Call = {
 async function perform(node: StorageNode, { method, number }: Call): Promise<unknown> {
   const attributes = item(number)
   const key = itemKey(table.key, attributes)
-  if (method === 'get') return node.get(table.space, key)
+  if (method === 'get') return node.get(table.space, key, true)
   return node.write({ table, key, keyAttributes: attributes, mutation: { kind: 'put', item: attributes } })
 }
 

@@ -50,12 +50,12 @@ function differenceOf(alone: Uint8Array | undefined, found: Uint8Array | undefin
 }
 
 /** When nothing is under way any more: what the node has counted is what there is. */
-export function judgeCounts(
+export async function judgeCounts(
   name: string,
   table: TableShape,
   view: MergedView,
-  count: (space: SpaceId) => SpaceCount,
-): readonly Anomaly[] {
+  count: (space: SpaceId) => Promise<SpaceCount>,
+): Promise<readonly Anomaly[]> {
   const findings = new Findings()
   const spaces = [table.space, ...table.indexes.map(({ space }) => space)]
   for (const space of spaces) {
@@ -65,7 +65,7 @@ export function judgeCounts(
       const item = space === table.space ? value : view.get(inSpace(table.space, keyIn(value)))
       if (item !== undefined) there.bytes += decodeItemRecord(item).itemBytes
     }
-    const { items, bytes } = count(space)
+    const { items, bytes } = await count(space)
     if (items !== there.items || bytes !== there.bytes)
       findings.add(
         'count',

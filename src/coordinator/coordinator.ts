@@ -1,8 +1,8 @@
 // The transaction coordinator (§3.2 to §3.4): takes a transaction apart by node, runs the protocol, and answers.
 //
-//   write, one node         --transact-------------------------------------------------------> answer
+//   write, one step          --transact-------------------------------------------------------> answer
 //
-//   write, several nodes    --begin--> ledger   \                    all accepted
+//   write, several steps    --begin--> ledger   \                    all accepted
 //                           --prepare-> nodes   / one wave, in parallel -----------> decide(commit) --> ledger
 //                                                                  |                     |
 //                              refused: decide(cancel) + cancel <--/                     v
@@ -17,7 +17,7 @@
 // Any number of coordinators work on the same nodes; they share nothing but nodes and ledger. A coordinator may vanish at
 // any point: recovery finishes what it left. May import: model, rules, ledger, storage (its interfaces), runtime.
 import type { Ledger } from '../ledger/ledger.js'
-import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
+import type { Timestamp, TxId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import type { ItemRecord } from '../rules/item/item.js'
 import type { TransactionRules } from '../rules/item/section-4.js'
@@ -34,6 +34,7 @@ import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
 import { nodeAt } from './finish.js'
+import type { Placement } from './placement.js'
 import { type EndedTransaction, RecentTransactions } from './recent.js'
 import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
@@ -55,10 +56,7 @@ export interface CoordinatorTuning extends CallTuning, Partial<Pick<Knobs, 'comp
 export interface CoordinatorOptions {
   readonly runtime: Runtime
   readonly nodes: readonly CoordinatedNode[]
-  /** Position of the node that has the items whose partition key has this hash. */
-  readonly nodeOf: (hash: number) => number
-  /** Position of the node whose part of the ledger has this slot. */
-  readonly ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly placement: Placement
   readonly rules: TransactionRules
   /** All nodes write to one journal: intents and decision become durable together. */
   readonly sharedJournal?: boolean
@@ -151,8 +149,7 @@ export type TokenOutcome = 'committed' | 'cancelled' | 'pending' | 'unknown'
 export interface Parts {
   readonly runtime: Runtime
   readonly nodes: readonly CoordinatedNode[]
-  readonly nodeOf: (hash: number) => number
-  readonly ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly placement: Placement
   readonly rules: TransactionRules
   readonly sharedJournal?: boolean
   readonly slots: Slots
@@ -173,7 +170,7 @@ const DEADLINE_MS = 10_000
  * A coordinator on these nodes.
  *
  * @example
- * const coordinator = openCoordinator({ runtime, nodes, nodeOf, ledgerNodeOf, rules: allRules })
+ * const coordinator = openCoordinator({ runtime, nodes, placement: localPlacement(nodes.length), rules: allRules })
  * const { outcome } = await coordinator.write({ actions })
  */
 export function openCoordinator(options: CoordinatorOptions): Coordinator {
@@ -187,7 +184,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
   )
   const parts: Parts = {
     ...options,
-    slots: new Slots(runtime, options.ledgerNodeOf),
+    slots: new Slots(runtime, options.placement),
     clock: new HybridClock(runtime.clock),
     calls,
     completion,
@@ -209,9 +206,9 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
   }
 }
 
-async function tokenOutcome({ nodes, ledgerNodeOf, calls }: Parts, token: string): Promise<TokenOutcome> {
+async function tokenOutcome({ nodes, placement, calls }: Parts, token: string): Promise<TokenOutcome> {
   const slot = tokenSlot(token)
-  const record = await calls(() => nodeAt(nodes, ledgerNodeOf(slot)).ledger.read(slot))
+  const record = await calls(() => nodeAt(nodes, placement.ledgerNodeOf(slot)).ledger.read(slot))
   if (record === undefined) return 'unknown'
   if (record.decision === undefined) return 'pending'
   return record.decision === 'commit' ? 'committed' : 'cancelled'

@@ -1,4 +1,4 @@
-// A write transaction where one node has everything: one call, which the node decides and carries out in one step (§4).
+// A write transaction where one step of a node spans everything: one call, which the node decides and carries out in one step (§4).
 import type { TxId } from '../model/brand.js'
 import type { Action, TransactReply } from '../storage/contract/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'

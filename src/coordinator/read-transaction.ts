@@ -12,10 +12,11 @@ export async function readOneRound(
   parts: Parts,
   { items }: ReadTransaction,
 ): Promise<ReadTransactionOutcome> {
-  const groups = groupsOf(items, (item) => parts.nodeOf(item.key.hash))
+  const groups = groupsOf(items, (item) => parts.placement.nodeOf(item.key.hash))
   let conflicts: readonly (TxId | undefined)[] = []
-  // One node sees for itself at which timestamp all its items can be read.
-  const now = (): Timestamp | undefined => (groups.length === 1 ? undefined : parts.clock.nextTimestamp())
+  // Where one step reads them all, the node sees for itself at which timestamp that can be.
+  const isOneStep = groups.length === 1 && parts.placement.isOneStep(items)
+  const now = (): Timestamp | undefined => (isOneStep ? undefined : parts.clock.nextTimestamp())
   let at = now()
   for (let round = 0; round < parts.readRoundsMax; round++) {
     const reply = await readAt(parts, groups, at)
@@ -71,7 +72,7 @@ export async function readTwoPhases(
   parts: Parts,
   { items }: ReadTransaction,
 ): Promise<ReadTransactionOutcome> {
-  const groups = groupsOf(items, (item) => parts.nodeOf(item.key.hash))
+  const groups = groupsOf(items, (item) => parts.placement.nodeOf(item.key.hash))
   let before: readonly LatestVerdict[] | undefined
   let last: readonly LatestVerdict[] = []
   // Each round is the second phase of the one before it: all items again, since a value holds only from one look at its

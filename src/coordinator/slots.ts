@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { type LedgerSlot, type TxId, ledgerSlot, txId } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
+import type { Placement } from './placement.js'
 
 /** Where the ledger keeps the transactions of a client token. */
 export const tokenSlot = (token: string): LedgerSlot =>
@@ -23,13 +24,13 @@ const STEP = 0x9e3779b1
  */
 export class Slots {
   readonly #runtime: Runtime
-  readonly #ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly #placement: Pick<Placement, 'ledgerNodeOf'>
   /** The digits that lead to each node. */
   readonly #places = new Map<number, string>()
 
-  constructor(runtime: Runtime, ledgerNodeOf: (slot: LedgerSlot) => number) {
+  constructor(runtime: Runtime, placement: Pick<Placement, 'ledgerNodeOf'>) {
     this.#runtime = runtime
-    this.#ledgerNodeOf = ledgerNodeOf
+    this.#placement = placement
   }
 
   /** A new slot, if possible one whose record that node keeps. */
@@ -44,7 +45,7 @@ export class Slots {
     if (known !== undefined) return known
     let place = hex(this.#runtime, PLACE_DIGITS / 2)
     const rest = '0'.repeat(32 - PLACE_DIGITS)
-    const leadsThere = (): boolean => this.#ledgerNodeOf((place + rest) as LedgerSlot) === node
+    const leadsThere = (): boolean => this.#placement.ledgerNodeOf((place + rest) as LedgerSlot) === node
     for (let draws = 1; draws < DRAWS_MAX && !leadsThere(); draws++) {
       const next = (Number.parseInt(place, 16) + STEP) >>> 0
       place = next.toString(16).padStart(PLACE_DIGITS, '0')

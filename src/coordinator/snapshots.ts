@@ -57,7 +57,7 @@ const AHEAD_MICROS = 64
 
 export function openSnapshots(parts: Parts): StoreSnapshots {
   const { nodes, calls } = parts
-  const locate = ({ key }: ItemRef): number => parts.nodeOf(key.hash)
+  const locate = ({ key }: ItemRef): number => parts.placement.nodeOf(key.hash)
 
   const only = nodes.length === 1 ? nodes[0] : undefined
 

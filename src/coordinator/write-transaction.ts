@@ -1,4 +1,4 @@
-// TransactWriteItems: one round where one node has everything (§4), otherwise two phases (§3.3, Listing 2).
+// TransactWriteItems: one round where one atomic step of a node spans everything (§4), otherwise two phases (§3.3, Listing 2).
 //
 // An attempt whose timestamp was too old is given up, and the next one is another transaction: same slot of the ledger,
 // new nonce, higher timestamp. With the same id, a delayed prepare of the first attempt could not be told from one of
@@ -31,11 +31,11 @@ export async function writeTransaction(
 ): Promise<WriteTransactionOutcome> {
   const { actions, token } = transaction
   const groups = withPredicateNodes(
-    groupsOf(actions, (action) => parts.nodeOf(action.key.hash)),
+    groupsOf(actions, (action) => parts.placement.nodeOf(action.key.hash)),
     transaction.predicates,
   )
   const [only] = groups
-  const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites
+  const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites && parts.placement.isOneStep(actions)
   if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy) {
     const tx = passingAttempt(parts.runtime)
     return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction))
@@ -43,8 +43,8 @@ export async function writeTransaction(
   // Without a token any slot will do: one at a node that has items of the transaction shares their syncs.
   const slot = token === undefined ? parts.slots.at(only?.node ?? 0) : tokenSlot(token.text)
   if (only !== undefined && isOneRound) {
-    // The token must be claimed in the same step as the effect, so the node must have its slot, too.
-    if (token === undefined || parts.ledgerNodeOf(slot) === only.node) {
+    // The token must be claimed in the same step as the effect.
+    if (token === undefined || parts.placement.isOneStep(actions, slot)) {
       const tx = newAttempt(parts.runtime, slot)
       return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction))
     }
@@ -112,7 +112,7 @@ class TwoPhases {
     this.#tx = tx
     this.#deadline = deadline
     this.#timestamp = parts.clock.nextTimestamp()
-    this.#ledger = nodeAt(parts.nodes, parts.ledgerNodeOf(tx.slice(0, 32) as LedgerSlot)).ledger
+    this.#ledger = nodeAt(parts.nodes, parts.placement.ledgerNodeOf(tx.slice(0, 32) as LedgerSlot)).ledger
   }
 
   async attempt(transaction: WriteTransaction, replaces: TxId | undefined): Promise<Attempt> {

@@ -12,6 +12,7 @@
 // that transaction one more attempt, never its atomicity. Any number of managers may run at once. May import: what the
 // coordinator may, and its finishing.
 import type { CoordinatedNode } from '../coordinator/coordinator.js'
+import type { Placement } from '../coordinator/placement.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
 import { completeRecords, nodeAt, tellParticipants } from '../coordinator/finish.js'
 import type { LedgerRecord } from '../ledger/ledger.js'
@@ -30,7 +31,7 @@ export interface RecoveryTuning extends CallTuning {
 export interface RecoveryOptions {
   readonly runtime: Runtime
   readonly nodes: readonly CoordinatedNode[]
-  readonly ledgerNodeOf: (slot: LedgerSlot) => number
+  readonly placement: Pick<Placement, 'ledgerNodeOf'>
   readonly tuning?: RecoveryTuning
   /** Told of what could not be done; it is tried again in the next round. */
   readonly onError?: (error: unknown) => void
@@ -64,7 +65,7 @@ const ALL_PENDING = timestamp(Number.MAX_SAFE_INTEGER)
  * Starts a recovery manager on these nodes.
  *
  * @example
- * const recovery = startRecovery({ runtime, nodes, ledgerNodeOf })
+ * const recovery = startRecovery({ runtime, nodes, placement: localPlacement(nodes.length) })
  * await recovery.stop()
  */
 export function startRecovery(options: RecoveryOptions): Recovery {
@@ -237,8 +238,8 @@ class RunningRecovery implements Recovery {
   }
 
   async #finish(tx: TxId, { nodes: holding }: Sighting): Promise<void> {
-    const { nodes, ledgerNodeOf, runtime } = this.#options
-    const { ledger } = nodeAt(nodes, ledgerNodeOf(slotOf(tx)))
+    const { nodes, placement, runtime } = this.#options
+    const { ledger } = nodeAt(nodes, placement.ledgerNodeOf(slotOf(tx)))
     // Decided before anything is undone; a transaction that the ledger does not know gets its tombstone here.
     const record: LedgerRecord = await this.#calls(() =>
       ledger.decide(tx, 'cancel', { timestamp: timestamp(runtime.clock.nowMicros()), reasons: [] }),

@@ -8,7 +8,7 @@ import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { OpenOptions, Store } from './store.js'
 import { inProcessClient } from './in-process-client.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
-import type { LedgerSlot } from '../model/brand.js'
+import { localPlacement, type Placement } from '../coordinator/placement.js'
 import type { DirectUnits } from '../port/unit-port.js'
 import { type Recovery, startRecovery } from '../recovery/recovery.js'
 import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
@@ -68,27 +68,47 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
   try {
-    const catalog = await openCatalog({ runtime, nodes, onBackgroundError: onError })
-    const ledgerNodeOf = (slot: LedgerSlot): number =>
-      nodeNumber(Number.parseInt(slot.slice(0, 8), 16), nodes.length)
-    const recovery = startRecovery({ runtime, nodes, ledgerNodeOf, onError })
-    for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
-    // Whoever coordinated before this start is gone: nobody need wait for what he left.
-    await recovery.takeOver()
-    const coordinator = openCoordinator({
+    return await openStore({
       runtime,
+      clients: { ...clientRuntime(), ...(options.clock && { clock: options.clock }) },
       nodes,
-      nodeOf: (hash) => nodeNumber(hash, nodes.length),
-      ledgerNodeOf,
+      placement: localPlacement(nodes.length),
       rules,
       sharedJournal: 'path' in place,
+      isSoleOwner: true,
+      onError,
     })
-    const clients = { ...clientRuntime(), ...(options.clock && { clock: options.clock }) }
-    return new LocalStore({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError })
   } catch (error) {
     await Promise.all(nodes.map((node) => node.close()))
     throw refusalOf(error, options.path ?? '')
   }
+}
+
+export interface StoreParts {
+  readonly runtime: Runtime
+  /** For the toolkit on this store. */
+  readonly clients: Runtime
+  /** The store closes them when it is closed. If it cannot be opened they are still the caller's. */
+  readonly nodes: readonly StorageNode[]
+  readonly placement: Placement
+  readonly rules: TransactionRules
+  /** All nodes write to one journal. */
+  readonly sharedJournal: boolean
+  /** No other router uses these nodes: what the one before it has left is taken over at once. */
+  readonly isSoleOwner: boolean
+  readonly onError: (error: unknown) => void
+}
+
+/** A store on nodes as they are given, whoever owns them. */
+export async function openStore(parts: StoreParts): Promise<Store> {
+  const { runtime, nodes, placement, rules, sharedJournal, isSoleOwner, onError } = parts
+  const catalog = await openCatalog({ runtime, nodes, onBackgroundError: onError })
+  const recovery = startRecovery({ runtime, nodes, placement, onError })
+  for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
+  // The coordinator before this one is gone: what it left need not wait until it looks stalled.
+  if (isSoleOwner) await recovery.takeOver()
+  const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
+  return new LocalStore(parts, { catalog, coordinator, recovery })
 }
 
 function memory(options: OpenOptions): { readonly memory: true } {
@@ -99,16 +119,10 @@ function memory(options: OpenOptions): { readonly memory: true } {
 const warn = (error: unknown): void =>
   process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
 
-interface StoreParts {
-  readonly runtime: Runtime
-  /** For the toolkit on this store. */
-  readonly clients: Runtime
-  readonly nodes: readonly StorageNode[]
+interface Opened {
   readonly catalog: TableCatalog
   readonly coordinator: Coordinator
-  readonly rules: TransactionRules
   readonly recovery: Recovery
-  readonly onError: (error: unknown) => void
 }
 
 class LocalStore implements Store {
@@ -125,7 +139,10 @@ class LocalStore implements Store {
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
-  constructor({ runtime, clients, nodes, catalog, coordinator, rules, recovery, onError }: StoreParts) {
+  constructor(
+    { runtime, clients, nodes, placement, rules, onError }: StoreParts,
+    { catalog, coordinator, recovery }: Opened,
+  ) {
     this.#clients = clients
     this.#share = new LoopYield(runtime)
     this.#nodes = nodes
@@ -136,7 +153,7 @@ class LocalStore implements Store {
       runtime,
       catalog,
       nodes,
-      nodeOf: (hash: number) => nodes[nodeNumber(hash, nodes.length)] as StorageNode,
+      nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
       coordinator,
       rules,
       startedMicros: steadyMicros(runtime.clock),
@@ -260,8 +277,3 @@ class LocalStore implements Store {
 /** Without a copy of the bytes. */
 const textOf = (body: Uint8Array): string =>
   Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
-
-const HASHES = 2 ** 32
-
-/** Each node has a contiguous part of the ring. */
-const nodeNumber = (hash: number, nodes: number): number => Math.floor((hash / HASHES) * nodes)

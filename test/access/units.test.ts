@@ -313,7 +313,7 @@ test('keys: the locks of one unit and of one key are bounded', () => {
 test('keys: those who wait with one key leave room for the others', async () => {
   const waits = new ItemWaits()
   const runtime = testRuntime(1)
-  const item = { id: 'x', read: () => Promise.resolve(undefined), watch: () => () => undefined }
+  const item = { id: 'x', read: () => Promise.resolve(undefined), watch: () => ({ end: () => undefined }) }
   const never = (): boolean => false
   const asked = Array.from({ length: waitLimits.waitsOfKeyMax }, (_, n) =>
     waits.until(runtime, { ...item, id: String(n) }, never, 1_000, 'A'),

@@ -1,5 +1,6 @@
 // Three nodes, items of which it is known where they live, and calls that can be changed on their way.
 import type { CoordinatedNode, CoordinatorTuning } from '../../src/coordinator/coordinator.js'
+import type { Placement } from '../../src/coordinator/placement.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
@@ -50,6 +51,7 @@ export interface Cluster {
   coordinator(options?: {
     readonly rules?: TransactionRules
     readonly tuning?: CoordinatorTuning
+    readonly placement?: Placement
   }): ReturnType<typeof testCoordinator>
   get(id: string): Promise<Item | undefined>
   seed(...ids: readonly string[]): Promise<void>
@@ -97,7 +99,7 @@ export async function openCluster(seed = 1, disk?: FaultyDisk): Promise<Cluster>
       testCoordinator(runtime, seen, nodeOf, { ...options, sharedJournal: disk !== undefined }),
     get: async (id) => {
       const { space, key } = refOf(id)
-      return itemOf(await nodes[nodeOf(key.hash)]?.get(space, key))
+      return itemOf(await nodes[nodeOf(key.hash)]?.get(space, key, true))
     },
     seed: async (...ids) => {
       for (const id of ids) {

@@ -52,7 +52,7 @@ const recover = (cluster: Cluster, options: Partial<RecoveryOptions> = {}) =>
   startRecovery({
     runtime: cluster.runtime,
     nodes: cluster.seen,
-    ledgerNodeOf: slotNode(NODES),
+    placement: { ledgerNodeOf: slotNode(NODES) },
     onError: (error) => {
       throw error
     },

@@ -126,7 +126,7 @@ test('background: an index that is dropped while it is filled is emptied on ever
   const [first, second] = tables.nodes
   assert.ok(first && second)
   // The first node is filled, and the second has begun.
-  for (let turn = 0; turn < 1000 && second.count(space).items === 0; turn++) {
+  for (let turn = 0; turn < 1000 && (await second.count(space)).items === 0; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
   }
   await tables.call('UpdateTable', {

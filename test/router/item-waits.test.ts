@@ -27,7 +27,7 @@ function world() {
     watch: (changed) => {
       seen.watches++
       watching.add(changed)
-      return () => watching.delete(changed)
+      return { end: () => watching.delete(changed) }
     },
   }
   return {

@@ -151,7 +151,7 @@ describe('an index that is dropped', () => {
     assert.deepEqual(tables.catalog.table('Orders').shape.indexes, [])
     await tables.catalog.idle()
     assert.deepEqual(await tables.entries(space), [])
-    assert.equal(tables.catalog.count(space).items, 0)
+    assert.equal((await tables.catalog.count(space)).items, 0)
   })
 
   test('can be added again under its name, in a space of its own', async () => {

@@ -45,7 +45,7 @@ test('an index added while writers wait in line misses none of their items', asy
   await settle(tables)
   const expected = Array.from({ length: id }, (_, at) => `order-${at}`).toSorted()
   assert.deepEqual(await indexedIds(tables), expected)
-  assert.equal(tables.catalog.count(tables.catalog.table('Orders').shape.space).items, id)
+  assert.equal((await tables.catalog.count(tables.catalog.table('Orders').shape.space)).items, id)
   await tables.reopen()
   assert.deepEqual(await indexedIds(tables), expected)
   await tables.close()
@@ -83,7 +83,7 @@ test('a table and an index dropped while writers wait in line leave nothing behi
   assert.deepEqual(tables.catalog.droppedSpaces(), [])
   for (const gone of spaces) {
     assert.deepEqual(await tables.entries(gone), [])
-    assert.equal(tables.catalog.count(gone).items, 0)
+    assert.equal((await tables.catalog.count(gone)).items, 0)
   }
   await tables.close()
 })

@@ -34,6 +34,6 @@ test('§4 rule 1 left out: a read of an item with a transaction pending is refus
     timestamp: timestamp(1e15),
     actions: [action],
   })
-  await assert.rejects(node.get(plain.space, action.key), ItemPending)
+  await assert.rejects(node.get(plain.space, action.key, true), ItemPending)
   await node.close()
 })

@@ -104,5 +104,5 @@ export function itemOf(record: ItemRecord | undefined): Item | undefined {
 }
 
 export async function getItem(node: StorageNode, table: TableShape, key: Item): Promise<Item | undefined> {
-  return itemOf(await node.get(table.space, itemKey(table.key, key)))
+  return itemOf(await node.get(table.space, itemKey(table.key, key), true))
 }

@@ -66,7 +66,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     assert.deepEqual(await getItem(node, plain, a), a)
     await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
     assert.deepEqual(await getItem(node, plain, a), plainItem('a', { v: number(2) }))
-    const record = await node.get(plain.space, itemKey(plain.key, a))
+    const record = await node.get(plain.space, itemKey(plain.key, a), true)
     assert.equal(record?.timestamp, at)
   })
 
@@ -385,10 +385,10 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     const { node } = opened
     const at = later(opened, 1)
     await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
-    node.dropTable(plain.space)
+    await node.dropTable(plain.space)
     await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
     assert.equal(await getItem(node, plain, a), undefined)
-    assert.deepEqual(node.count(plain.space), { items: 0, bytes: 0 })
+    assert.deepEqual(await node.count(plain.space), { items: 0, bytes: 0 })
     assert.equal((await node.stalled(later(opened, 1000), 10)).length, 0)
   })
 
@@ -398,7 +398,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       const { node } = opened
       const other = { ...plain, space: spaceId(1000) }
       await put(node, plain, a)
-      node.dropTable(plain.space)
+      await node.dropTable(plain.space)
       const b = plainItem('b')
       const actions = [putRequest(plain, a), putRequest(other, b)]
       const reply = await node.transact({ tx: tx(1), actions })

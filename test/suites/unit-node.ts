@@ -201,7 +201,7 @@ export function unitNodeSuite(name: string, open: () => Promise<OpenedNode>): vo
     'a new shape of a table closes all snapshots: of a new index the past is not known',
     async ({ node }) => {
       const at = await snapshotOf(node)
-      node.setShape(rich)
+      await node.setShape(rich)
       assert.deepEqual(await node.readSnapshot({ at, items: [ref(v(1))] }), { verdict: 'snapshot-too-old' })
     },
   )

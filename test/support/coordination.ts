@@ -5,6 +5,7 @@ import {
   type CoordinatorTuning,
   openCoordinator,
 } from '../../src/coordinator/coordinator.js'
+import { type Placement, wholeNodes } from '../../src/coordinator/placement.js'
 import type { LedgerSlot } from '../../src/model/brand.js'
 import { allRules, type TransactionRules } from '../../src/rules/item/section-4.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
@@ -22,13 +23,13 @@ export function testCoordinator(
     readonly rules?: TransactionRules
     readonly tuning?: CoordinatorTuning
     readonly sharedJournal?: boolean
+    readonly placement?: Placement
   } = {},
 ): Coordinator {
   return openCoordinator({
     runtime,
     nodes,
-    nodeOf,
-    ledgerNodeOf: slotNode(nodes.length),
+    placement: options.placement ?? wholeNodes(nodeOf, slotNode(nodes.length)),
     rules: options.rules ?? allRules,
     sharedJournal: options.sharedJournal ?? false,
     ...(options.tuning && { tuning: options.tuning }),

@@ -108,9 +108,11 @@ function refuseDuplicates(keys: readonly unknown[]): void {
 
 const getAll = (
   context: RouterContext,
-  { table, keys }: Batch,
-): Promise<readonly (ItemRecord | undefined)[]> =>
-  Promise.all(keys.map((key) => context.nodeOf(key.hash).get(table.shape.space, key)))
+  { table, gets, keys }: Batch,
+): Promise<readonly (ItemRecord | undefined)[]> => {
+  const isConsistent = gets['ConsistentRead'] === true
+  return Promise.all(keys.map((key) => context.nodeOf(key.hash).get(table.shape.space, key, isConsistent)))
+}
 
 /**
  * Items in the order of their keys, until they come to 16 MB together, as items or as text; the rest is left to another

@@ -32,13 +32,14 @@ export const getItem: Operation = {
     const table = context.catalog.table(tableName)
     const key = checkedKeyOf(table.shape, keyAttributes)
     if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)
-    const record = await context.nodeOf(key.hash).get(table.shape.space, key)
+    const isConsistent = input['ConsistentRead'] === true
+    const record = await context.nodeOf(key.hash).get(table.shape.space, key, isConsistent)
 
     const detail = input['ReturnConsumedCapacity']
     const capacity =
       detail === 'TOTAL' || detail === 'INDEXES'
         ? consumedCapacity(detail, table.name, {
-            table: readUnits(record?.itemBytes ?? 0, input['ConsistentRead'] === true),
+            table: readUnits(record?.itemBytes ?? 0, isConsistent),
           })
         : undefined
     const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })

@@ -7,7 +7,7 @@
 import { parseRecord } from '../../line/record.js'
 import type { Item } from '../../model/value.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import type { ItemRecord, Watch } from '../../storage/contract/storage-node.js'
 import { joinReply } from '../request/reply.js'
 
 export const waitLimits = {
@@ -27,7 +27,7 @@ export interface WaitedItem {
   readonly id: string
   read(): Promise<ItemRecord | undefined>
   /** Undefined where changes are not told of. */
-  readonly watch: ((changed: () => void) => () => void) | undefined
+  readonly watch: ((changed: () => void) => Watch) | undefined
 }
 
 /** What an item was at a look: parsed once, for all conditions. */
@@ -158,7 +158,7 @@ class Line {
   readonly #runtime: Runtime
   readonly #item: WaitedItem
   readonly #parse: (record: ItemRecord) => Item
-  readonly #unwatch: () => void
+  readonly #watch: Watch
   #looking = false
   #again = false
   #expired: Waiter[] = []
@@ -167,12 +167,12 @@ class Line {
     this.#runtime = runtime
     this.#item = item
     this.#parse = parse
-    this.#unwatch = item.watch!(() => this.#changed())
+    this.#watch = item.watch!(() => this.#changed())
   }
 
   /** The first look of one that has just come. */
   lookFor(waiter: Waiter): void {
-    this.#read().then(
+    this.#readWatched().then(
       (image) => this.#evaluate(waiter, image),
       (error: unknown) => waiter.fail(error),
     )
@@ -189,7 +189,7 @@ class Line {
   }
 
   close(): void {
-    this.#unwatch()
+    this.#watch.end()
     this.#again = false
   }
 
@@ -199,6 +199,12 @@ class Line {
       (image) => waiters.forEach((waiter) => waiter.settle({ met: false, image })),
       (error: unknown) => waiters.forEach((waiter) => waiter.fail(error)),
     )
+  }
+
+  /** A change after this look is told of: none falls between the look and the watch. */
+  async #readWatched(): Promise<WatchedImage> {
+    if (this.#watch.begun !== undefined) await this.#watch.begun
+    return this.#read()
   }
 
   async #read(): Promise<WatchedImage> {

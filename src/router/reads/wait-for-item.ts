@@ -44,7 +44,7 @@ export function waitForItem(waits: ItemWaits): Operation {
         context.runtime,
         {
           id: `${shape.space}/${key.bytes}`,
-          read: () => node.get(shape.space, key),
+          read: () => node.get(shape.space, key, true),
           watch: node.watch && ((changed) => node.watch!(shape.space, key, changed)),
         },
         (item) => evaluateCondition(condition, item),

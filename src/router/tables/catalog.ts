@@ -1,8 +1,14 @@
 // The catalogue: which tables there are, kept in memory and, as small records, in the meta space of node 0.
 //
-//   change(decide) --> one at a time: decide on a draft (synchronous) --> writeMeta, atomic and durable --> memory
-//                                                                                    |
-//   table(name) <-- a map look-up, for every request                                 +--> maintenance, expiry: wake
+//   change(decide) --> one at a time: decide on a draft (synchronous) --> writeMetaIf, atomic and durable --> memory
+//                              ^                                           |                                   |
+//                              +-- read what is stored <-- another router's change came first                  +--> nodes: told
+//   table(name) <-- a map look-up, for every request                                                           +--> maintenance, expiry
+//
+// Several routers may change tables on the same nodes. Each change raises the version of the catalogue, and is written only
+// if the version is still the one that it was decided on. A record carries the version of its last change, and so does the
+// shape of its table: nodes follow the highest version, whoever tells them first. A router that changes nothing itself knows
+// of the changes of others once it is told to `refresh`.
 //
 // The invariant that keeps indexes complete: whoever writes an item reads the table's shape and calls `node.write` in
 // one synchronous stretch, and a node decides its steps in the order in which they were called (at once, or in line when
@@ -37,6 +43,8 @@ const DROPPED_PREFIX = 'dropped/'
 const NEXT_SPACE = 'space/next'
 const VERSION = 'catalogue/version'
 const FIRST_SPACE = 1
+/** How often a change is decided, each time because another router's came first. */
+const CHANGE_TRIES_MAX = 100
 
 /**
  * Loads the catalogue and takes up the background work that was left.
@@ -55,6 +63,9 @@ export async function openCatalog(options: CatalogOptions): Promise<TableCatalog
 }
 
 async function stored(home: StorageNode): Promise<StoredCatalog> {
+  // Before the rest: what another router changes meanwhile is then newer than this version, and a change decided upon it is
+  // refused.
+  const version = await storedNumber(home, VERSION)
   const records = (await home.readMeta(TABLE_PREFIX)).map(decodeTableRecord)
   const inUse = new Set(records.flatMap(spacesOf))
   const dropped = (await home.readMeta(DROPPED_PREFIX))
@@ -64,7 +75,7 @@ async function stored(home: StorageNode): Promise<StoredCatalog> {
   const next = await storedNumber(home, NEXT_SPACE)
   let nextSpace = next ?? FIRST_SPACE
   for (const space of [...inUse, ...dropped]) nextSpace = Math.max(nextSpace, space + 1)
-  return { records, dropped, nextSpace, version: await storedNumber(home, VERSION) }
+  return { records, dropped, nextSpace, version }
 }
 
 async function storedNumber(home: StorageNode, name: string): Promise<number | undefined> {
@@ -104,6 +115,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   #nextSpace = FIRST_SPACE
   /** Of the last change that this process knows of. */
   #version: number | undefined
+  /** What is stored may be newer than what is known here: it is read before the next change is decided. */
+  #isBehind = true
   #lastChange: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -121,6 +134,13 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#wake()
   }
 
+  /** Takes what is stored, which another router may have changed, after all changes that were called before. */
+  refresh(): Promise<void> {
+    const refreshed = this.#lastChange.then(() => this.#refresh())
+    this.#lastChange = refreshed.catch(() => undefined)
+    return refreshed
+  }
+
   /** Nodes are told, too: what was prepared before the last start may have been so with an older shape. */
   async #refresh(): Promise<void> {
     const { records, dropped, nextSpace, version } = await stored(this.#home)
@@ -129,7 +149,11 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#dropped = new Set(dropped)
     this.#nextSpace = Math.max(this.#nextSpace, nextSpace)
     this.#version = version
-    await Promise.all([...records.map((record) => this.#enforce(record.name, record)), ...dropped.map((space) => this.#drop(space))])
+    await Promise.all([
+      ...records.map((record) => this.#enforce(record.name, record)),
+      ...dropped.map((space) => this.#drop(space)),
+    ])
+    this.#isBehind = false
   }
 
   table(name: string): Table {
@@ -171,10 +195,13 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** Over all nodes. */
   async count(space: SpaceId): Promise<SpaceCount> {
     const counts = await Promise.all(this.#nodes.map((node) => node.count(space)))
-    return counts.reduce((sum, { items, bytes }) => ({ items: sum.items + items, bytes: sum.bytes + bytes }), {
-      items: 0,
-      bytes: 0,
-    })
+    return counts.reduce(
+      (sum, { items, bytes }) => ({ items: sum.items + items, bytes: sum.bytes + bytes }),
+      {
+        items: 0,
+        bytes: 0,
+      },
+    )
   }
 
   /** Those of a table and its indexes. */
@@ -196,19 +223,22 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   async #apply<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
     if (this.#closed) throw new Error('the catalogue is closed')
-    for (;;) {
+    for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
+      if (this.#isBehind) await this.#refresh()
       const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++))
       const result = decide(draft)
       if (draft.tables.size + draft.dropped.size + draft.swept.size === 0) return result
       const version = (this.#version ?? 0) + 1
       const entries = metaEntries(draft, { nextSpace: this.#nextSpace, version })
-      // Decided on what another router has changed meanwhile: once more, on what is there now.
-      if (await this.#home.writeMetaIf(numberEntry(VERSION, this.#version), entries)) {
-        await this.#inForce(draft, version)
-        return result
-      }
-      await this.#refresh()
+      // Until it is in force: if it was decided on what another router has changed meanwhile, it is decided once more on what
+      // is there then, and a change whose outcome is unknown may be there, too.
+      this.#isBehind = true
+      if (!(await this.#home.writeMetaIf(numberEntry(VERSION, this.#version), entries))) continue
+      await this.#inForce(draft, version)
+      this.#isBehind = false
+      return result
     }
+    throw new Error(`other routers were faster with their changes of tables ${CHANGE_TRIES_MAX} times`)
   }
 
   async #inForce(draft: CatalogDraft, version: number): Promise<void> {

@@ -53,7 +53,7 @@ export const transactGetItems: Operation = {
     const [only] = gets
     if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
       // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
-      const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key)
+      const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key, true)
       // Who writes next because of it writes above it.
       if (record !== undefined) context.coordinator.witness(record.timestamp)
       return replyOf(context, input, gets, [record])

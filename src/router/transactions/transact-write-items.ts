@@ -85,7 +85,7 @@ async function consumedByReplay(
 ): Promise<readonly object[]> {
   if (!capacityWanted(input)) return []
   const reads = bound.map(async ({ table, action: { key } }) => {
-    return [table, await context.nodeOf(key.hash).get(table.shape.space, key)] as const
+    return [table, await context.nodeOf(key.hash).get(table.shape.space, key, true)] as const
   })
   return consumedByReads(input, await Promise.all(reads))
 }

@@ -97,7 +97,10 @@ export interface StorageNode extends TransactionNode, UnitNode {
   /** This node's part of the transaction ledger. */
   readonly ledger: Ledger
 
-  /** Calls back with transactions that requests meet here and that look stalled (§3.5). */
+  /**
+   * Calls back with transactions that requests meet here and that look stalled (§3.5). A hint that carries plain data, which a
+   * node elsewhere would send as a message: nothing waits for it, and recovery finds what a lost one named.
+   */
   onStalled(callback: (tx: TxId) => void): void
 
   /**

@@ -73,14 +73,16 @@ export class ItemSteps {
     return this.#highest
   }
 
-  /** An older shape than the one in force changes nothing: messages of two routers may pass each other. */
+  /**
+   * An older shape than the one in force changes nothing, nor does any shape of a table that was dropped: messages of two
+   * routers may pass each other, and no space is used twice.
+   */
   setShape(table: TableShape): void {
     const known = this.#shapes.get(table.space)
-    if (known !== undefined && versionOf(known) > versionOf(table)) return
+    if (this.isDropped(table.space) || (known !== undefined && !supersedes(table, known))) return
     // Of a new index the past is not known.
     if (this.#snapshots.size > 0) this.#snapshots.dropAll()
     this.#shapes.set(table.space, table)
-    this.#dropped.delete(table.space)
   }
 
   drop(space: SpaceId): void {
@@ -196,6 +198,10 @@ export class ItemSteps {
     })
   }
 }
+
+/** Shapes without a version come in the order in which they are in force. */
+const supersedes = (table: TableShape, known: TableShape): boolean =>
+  versionOf(table) > versionOf(known) || (table.version === undefined && known.version === undefined)
 
 /** Where the image stands in the indexes. Nobody reads at a snapshot what expires. */
 function entriesOf({ indexes }: TableShape, key: ItemKey, state: ItemState): readonly KeyBytes[] {

@@ -52,6 +52,7 @@ import type {
   RangePage,
   RangeRequest,
   StorageNode,
+  Watch,
   WriteOutcome,
   WriteRequest,
 } from '../contract/storage-node.js'
@@ -305,11 +306,14 @@ export class LocalNode implements StorageNode {
       current === undefined || seen.value === undefined
         ? current === seen.value
         : Buffer.compare(current, seen.value) === 0
-    if (isAsSeen)
-      for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
-    // A refusal, too, only when what it was based on is durable.
-    await this.#line.whenAllDurable()
-    return isAsSeen
+    if (!isAsSeen) {
+      // What it is refused upon must not be lost after the answer.
+      await this.#line.whenDurableAt(key)
+      return false
+    }
+    for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
+    await this.#line.whenDurable()
+    return true
   }
 
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {

@@ -123,8 +123,8 @@ async function compare(
     indexed.entries.map((entry) => [entry.key, itemOf(entry.record)]),
     entries.toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
-  assert.equal(node.count(rich.space).items, expected.size)
-  assert.equal(node.count(byColor.space).items, entries.length)
+  assert.equal((await node.count(rich.space)).items, expected.size)
+  assert.equal((await node.count(byColor.space)).items, entries.length)
 
   const due = await node.expired(spaceId(13), rich.space, 50, 1000)
   const dueExpected = [...expected.values()].filter(
@@ -133,7 +133,7 @@ async function compare(
   assert.equal(due.length, dueExpected.length)
   const some = keys[random(keys.length + 1)]
   if (some !== undefined) {
-    assert.deepEqual(itemOf(await node.get(rich.space, { hash: 0, bytes: some })), expected.get(some))
+    assert.deepEqual(itemOf(await node.get(rich.space, { hash: 0, bytes: some }, true)), expected.get(some))
   }
 }
 

@@ -165,9 +165,9 @@ test('a full disk: a commit that readers have seen stays, counts, and is written
   for (let n = 0; n < 10; n++) await turns()
   assert.equal(attempts, 1)
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a'))
-  assert.equal(node.count(plain.space).items, 1)
+  assert.equal((await node.count(plain.space)).items, 1)
   await assert.rejects(put(node, plain, plainItem('b')))
-  assert.equal(node.count(plain.space).items, 1)
+  assert.equal((await node.count(plain.space)).items, 1)
 
   disk.fault = () => undefined
   clock.advance(10_000)
@@ -175,7 +175,7 @@ test('a full disk: a commit that readers have seen stays, counts, and is written
   assert.deepEqual(await node.finished([tx(1)]), [])
   const again = await machine.reopen()
   assert.deepEqual(await getItem(again, plain, plainItem('a')), plainItem('a'))
-  assert.equal(again.count(plain.space).items, 1)
+  assert.equal((await again.count(plain.space)).items, 1)
   await again.close()
 })
 

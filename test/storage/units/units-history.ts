@@ -134,7 +134,7 @@ export class UnitsHistory {
     assert.deepEqual({ snapshots, historyBytes }, { snapshots: 0, historyBytes: 0 }, 'nothing is kept')
     for (const key of KEYS) {
       const { key: place, bytes } = key
-      const record = await this.#node.get(rich.space, place)
+      const record = await this.#node.get(rich.space, place, true)
       assert.deepEqual(itemOf(record), this.#imageAt(bytes, Infinity), 'the last state')
     }
   }

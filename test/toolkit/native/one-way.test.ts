@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCoordinator, type WriteTransaction } from '../../../src/coordinator/coordinator.js'
+import { localPlacement } from '../../../src/coordinator/placement.js'
 import { isolationLevels } from '../../../src/model/isolation.js'
-import type { LedgerSlot } from '../../../src/model/brand.js'
 import { openCatalog } from '../../../src/router/tables/catalog.js'
 import { openRouter } from '../../../src/router/local-router.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
@@ -21,7 +21,6 @@ import { endpointTransactor } from '../../../src/toolkit/open-transactor.js'
 import type { UnitOfWork } from '../../../src/toolkit/unit/transactor.js'
 
 const TableName = 'Things'
-const HASHES = 2 ** 32
 const fail = (error: unknown): never => {
   throw error
 }
@@ -31,9 +30,8 @@ async function openParts(count: number) {
   const runtime = realRuntime()
   const nodes = await openLocalNodes({ memory: true, runtime, nodes: count })
   const catalog = await openCatalog({ runtime, nodes, onBackgroundError: fail })
-  const numberOf = (hash: number): number => Math.floor((hash / HASHES) * count)
-  const ledgerNodeOf = (slot: LedgerSlot): number => numberOf(Number.parseInt(slot.slice(0, 8), 16))
-  const real = openCoordinator({ runtime, nodes, nodeOf: numberOf, ledgerNodeOf, rules: allRules })
+  const placement = localPlacement(count)
+  const real = openCoordinator({ runtime, nodes, placement, rules: allRules })
   let asked: WriteTransaction[] | undefined
   const coordinator: typeof real = {
     ...real,
@@ -48,7 +46,7 @@ async function openParts(count: number) {
     runtime,
     catalog,
     nodes,
-    nodeOf: (hash: number): StorageNode => nodes[numberOf(hash)]!,
+    nodeOf: (hash: number): StorageNode => nodes[placement.nodeOf(hash)]!,
     coordinator,
     rules: allRules,
     startedMicros: 0,

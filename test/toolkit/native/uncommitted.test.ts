@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCoordinator } from '../../../src/coordinator/coordinator.js'
-import { ledgerSlot, txId, type LedgerSlot, type Timestamp } from '../../../src/model/brand.js'
+import { localPlacement } from '../../../src/coordinator/placement.js'
+import { ledgerSlot, txId, type Timestamp } from '../../../src/model/brand.js'
 import { itemKey } from '../../../src/model/key-bytes.js'
 import { marshallItem } from '../../../src/toolkit/values/values.js'
 import { openCatalog } from '../../../src/router/tables/catalog.js'
@@ -20,7 +21,6 @@ import type { StorageNode } from '../../../src/storage/contract/storage-node.js'
 import type { ExtendedEndpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { endpointTransactor } from '../../../src/toolkit/open-transactor.js'
 
-const HASHES = 2 ** 32
 const fail = (error: unknown): never => {
   throw error
 }
@@ -30,10 +30,9 @@ async function openParts(count: number) {
   const runtime = realRuntime()
   const nodes = await openLocalNodes({ memory: true, runtime, nodes: count })
   const catalog = await openCatalog({ runtime, nodes, onBackgroundError: fail })
-  const numberOf = (hash: number): number => Math.floor((hash / HASHES) * count)
-  const nodeOf = (hash: number): StorageNode => nodes[numberOf(hash)] as StorageNode
-  const ledgerNodeOf = (slot: LedgerSlot): number => numberOf(Number.parseInt(slot.slice(0, 8), 16))
-  const coordinator = openCoordinator({ runtime, nodes, nodeOf: numberOf, ledgerNodeOf, rules: allRules })
+  const nodeOf = (hash: number): StorageNode => nodes[placement.nodeOf(hash)] as StorageNode
+  const placement = localPlacement(count)
+  const coordinator = openCoordinator({ runtime, nodes, placement, rules: allRules })
   const tickets = openTickets({ runtime, coordinator })
   const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules, startedMicros: 0, tickets }
   const router = openRouter({
