@@ -102,7 +102,7 @@ export interface StoreParts {
 /** A store on nodes as they are given, whoever owns them. */
 export async function openStore(parts: StoreParts): Promise<Store> {
   const { runtime, nodes, placement, rules, sharedJournal, isSoleOwner, onError } = parts
-  const catalog = await openCatalog({ runtime, nodes, onBackgroundError: onError })
+  const catalog = await openCatalog({ runtime, nodes, isSoleOwner, onBackgroundError: onError })
   const recovery = startRecovery({ runtime, nodes, placement, onError })
   for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
   // The coordinator before this one is gone: what it left need not wait until it looks stalled.

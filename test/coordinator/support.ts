@@ -45,7 +45,7 @@ export interface Cluster {
   readonly nodes: readonly StorageNode[]
   /** The nodes as a coordinator sees them through the fates of its calls. */
   readonly seen: readonly CoordinatedNode[]
-  readonly calls: readonly { readonly node: number; readonly method: string; readonly request: unknown }[]
+  readonly calls: { readonly node: number; readonly method: string; readonly request: unknown }[]
   /** The next calls of this method to this node get these fates, one each. */
   on(node: number, method: Method, ...fates: readonly Fate[]): void
   coordinator(options?: {

@@ -5,7 +5,21 @@ import { type Timestamp, type TxId, timestamp } from '../../src/model/brand.js'
 import { allRules, noRules } from '../../src/rules/item/section-4.js'
 import { DurabilityUnknown } from '../../src/line/errors.js'
 import type { PrepareRequest } from '../../src/storage/contract/transactions.js'
-import { answerLost, check, idOn, lost, NODES, openCluster, put, remove, update } from './support.js'
+import type { Placement } from '../../src/coordinator/placement.js'
+import { slotNode } from '../support/coordination.js'
+import {
+  answerLost,
+  check,
+  idOn,
+  lost,
+  nodeOf,
+  NODES,
+  openCluster,
+  put,
+  refOf,
+  remove,
+  update,
+} from './support.js'
 
 const [a, b, c] = [0, 1, 2].map((node) => idOn(node, 'item')) as [string, string, string]
 const NEW = { v: { S: 'new' } }
@@ -53,6 +67,60 @@ test('§3.3 a refusal of one node cancels the transaction on all, with reasons i
   assert.equal(await cluster.unfinished(), 0)
   // Nothing is left on the items: the next one goes through.
   assert.equal((await coordinator.write({ actions: [put(a, NEW), put(c, NEW)] })).outcome, 'committed')
+})
+
+/** Steps of these nodes span one partition key, as those of a store with a compare-and-set on one partition. */
+const onePartition: Placement = {
+  nodeOf,
+  ledgerNodeOf: slotNode(NODES),
+  isOneStep: ([first, ...others], slot) =>
+    slot === undefined && others.every(({ key }) => key.hash === first?.key.hash),
+}
+
+test('§4 items on one node go through both phases if no step spans them', async () => {
+  const cluster = await openCluster()
+  const coordinator = cluster.coordinator({ placement: onePartition })
+  const [x, y] = [idOn(1, 'x'), idOn(1, 'y')]
+  const methods = (): string[] => cluster.calls.splice(0).map(({ method }) => method)
+  const both = await coordinator.write({ actions: [put(x, NEW), put(y, NEW)] })
+  assert.equal(both.outcome, 'committed')
+  assert.deepEqual([(await cluster.get(x))?.['v'], (await cluster.get(y))?.['v']], [NEW.v, NEW.v])
+  await coordinator.idle()
+  const called = methods()
+  assert.ok(called.includes('prepare') && called.includes('ledger.decide') && !called.includes('transact'))
+
+  const refused = await coordinator.write({ actions: [remove(x), put(y, NEW, 'attribute_not_exists(id)')] })
+  assert.equal(refused.outcome, 'cancelled')
+  assert.deepEqual((await cluster.get(x))?.['v'], NEW.v, 'all or nothing')
+  await coordinator.idle()
+  assert.equal(await cluster.unfinished(), 0)
+
+  methods()
+  assert.equal((await coordinator.write({ actions: [remove(x)] })).outcome, 'committed')
+  assert.deepEqual(methods(), ['transact'], 'one partition key')
+  const token = { text: 'token', payloadHash: 'hash' }
+  assert.equal((await coordinator.write({ actions: [put(x, NEW)], token })).outcome, 'committed')
+  assert.ok(!methods().includes('transact'), 'the token is not in that step')
+  assert.equal((await coordinator.write({ actions: [put(x, NEW)], token })).outcome, 'repeated')
+})
+
+test('§4 a read of items that no step spans is given its timestamp', async () => {
+  const cluster = await openCluster()
+  const [x, y] = [idOn(1, 'x'), idOn(1, 'y')]
+  await cluster.seed(x, y)
+  for (const [placement, isGiven] of [
+    [undefined, false],
+    [onePartition, true],
+  ] as const) {
+    const coordinator = cluster.coordinator(placement && { placement })
+    cluster.calls.splice(0)
+    const outcome = await coordinator.read({ items: [refOf(x), refOf(y)] })
+    assert.ok(outcome.outcome === 'read')
+    assert.equal(outcome.records.length, 2)
+    const [call] = cluster.calls
+    assert.equal('timestamp' in (call?.request as object), isGiven)
+    assert.equal(typeof outcome.timestamp, 'number')
+  }
 })
 
 test('§4 where one node has all the items one round does', async () => {

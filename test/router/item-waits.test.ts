@@ -107,3 +107,29 @@ test('WaitForItem: so many wait for one item; the next is answered at once', asy
   assert.equal(new Set(outcomes.map(({ image }) => image)).size, 1, 'those of one turn are answered together')
   assert.equal(seen.parses, parses)
 })
+
+test('WaitForItem: the first look comes when no change is missed any more, and the watch is ended', async () => {
+  const clock = manualClock(1_900_000_000_000)
+  const runtime: Runtime = {
+    clock,
+    randomBytes: () => new Uint8Array(),
+    defer: (callback) => void setImmediate(callback),
+  }
+  const seen: string[] = []
+  let begin: () => void = () => undefined
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const item: WaitedItem = {
+    id: 'a',
+    read: () => {
+      seen.push('read')
+      return Promise.resolve(undefined)
+    },
+    watch: () => ({ begun, end: () => void seen.push('ended') }),
+  }
+  const waiting = new ItemWaits().until(runtime, item, () => true, 1_000)
+  await turns(3)
+  assert.deepEqual(seen, [])
+  begin()
+  assert.equal((await waiting).met, true)
+  assert.deepEqual(seen, ['read', 'ended'])
+})

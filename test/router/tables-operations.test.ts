@@ -139,13 +139,13 @@ describe('the catalogue', () => {
   test('goes on after a change that could not be written', async () => {
     const [node] = tables.nodes
     assert.ok(node)
-    const writeMeta = node.writeMeta.bind(node)
-    node.writeMeta = () => Promise.reject(new Error('no space left on device'))
+    const writeMetaIf = node.writeMetaIf.bind(node)
+    node.writeMetaIf = () => Promise.reject(new Error('no space left on device'))
     assert.match(
       await tables.refusal('CreateTable', table('Accounts')),
       /^InternalServerError: .*no space left/,
     )
-    node.writeMeta = writeMeta
+    node.writeMetaIf = writeMetaIf
     await tables.call('CreateTable', table('Accounts'))
     assert.ok(tables.catalog.table('Accounts').shape.space > 1)
   })

@@ -234,6 +234,59 @@ export function storageNodeSuite(name: string, open: () => Promise<StorageNode>)
     assert.deepEqual(await texts('table/'), ['table/c=3', 'table/ä=1'])
   })
 
+  scenario(
+    'meta records are written if one of them is as it was seen, and otherwise not at all',
+    async (node) => {
+      const seen = (value?: string) => ({ name: 'version', ...(value && { value: Buffer.from(value) }) })
+      const other = { name: 'other', value: Buffer.from('x') }
+      assert.equal(await node.writeMetaIf(seen('1'), [other]), false, 'absent')
+      assert.equal(await node.writeMetaIf(seen(), [seen('1'), other]), true)
+      assert.equal(await node.writeMetaIf(seen(), [{ name: 'other' }]), false, 'there')
+      assert.equal(await node.writeMetaIf(seen('2'), [{ name: 'other' }]), false, 'another value')
+      assert.equal((await node.readMeta('')).length, 2)
+      const both = [seen('2'), seen('3')].map((next) => node.writeMetaIf(seen('1'), [next]))
+      assert.deepEqual(await Promise.all(both), [true, false], 'one of two at once')
+      assert.equal(await node.writeMetaIf(seen('2'), [{ name: 'version' }, { name: 'other' }]), true)
+      assert.deepEqual(await node.readMeta(''), [])
+    },
+  )
+
+  scenario(
+    'of two shapes of a table the newer is in force, whichever a node is told of first',
+    async (node) => {
+      const [index] = rich.indexes
+      assert.ok(index)
+      const older: TableShape = { ...rich, indexes: [], version: 1 }
+      const newer: TableShape = { ...rich, version: 2 }
+      const item = (n: number): Item => ({
+        id: { S: 'p' },
+        n: number(n),
+        color: { S: 'red' },
+        weight: number(n),
+      })
+      await node.setShape(newer)
+      await node.setShape(older)
+      await put(node, older, item(1))
+      assert.equal((await node.count(index.space)).items, 1, 'validated with the older one')
+    },
+  )
+
+  scenario('a step with a newer shape than the node was told of follows it', async (node) => {
+    const [index] = rich.indexes
+    assert.ok(index)
+    await node.setShape({ ...rich, indexes: [], version: 1 })
+    const item = { id: { S: 'p' }, n: number(1), color: { S: 'red' }, weight: number(1) }
+    await put(node, { ...rich, version: 2 }, item)
+    assert.equal((await node.count(index.space)).items, 1)
+  })
+
+  scenario('a table that was dropped does not come back with a shape that is told late', async (node) => {
+    await node.dropTable(plain.space)
+    await node.setShape({ ...plain, version: 3 })
+    await put(node, plain, plainItem('a'))
+    assert.equal(await getItem(node, plain, plainItem('a')), undefined)
+  })
+
   scenario('a new index is filled while writes go on, and counts each item once', async (node) => {
     const old: TableShape = { name: rich.name, space: rich.space, key: rich.key, indexes: [] }
     const item = (n: number, color: string): Item => ({

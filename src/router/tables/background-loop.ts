@@ -1,7 +1,8 @@
 // One line of background work, in bounded steps.
 //
-//   wake --> a later turn --> one step of each job, a turn between steps --> ... --> no job left
-//                                          \--> a step failed: again after a pause
+//   wake --> a later turn --> claim --> one step of each job, a turn between steps --> claim --> ... --> no job left: rest
+//                               |                        \--> a step failed: again after a pause
+//                               \--> another router has it: again when its lease is over
 //
 // The jobs are asked for before every round and nowhere kept.
 import type { SpaceId } from '../../model/brand.js'
@@ -12,6 +13,10 @@ export interface LaneOptions<Job> {
   /** Those there are now, each with the space that it is about. */
   readonly jobs: () => readonly Job[]
   readonly step: (job: Job) => Promise<void>
+  /** Before each round. Undefined: go; otherwise the time until the next attempt. */
+  readonly claim: () => Promise<number | undefined>
+  /** The rounds have ended, for now. */
+  readonly onRest: () => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
@@ -30,6 +35,8 @@ export class BackgroundLoop<Job extends { readonly space: SpaceId }> {
   #scheduled = false
   #running: Promise<void> | undefined
   #cancelRetry: (() => void) | undefined
+  /** Another router is at work, or whether one is could not be found out: nothing is done before the pause is over. */
+  #cancelPause: (() => void) | undefined
   #closed = false
   #waiters: Waiter[] = []
 
@@ -64,18 +71,22 @@ export class BackgroundLoop<Job extends { readonly space: SpaceId }> {
     this.#closed = true
     this.#cancelRetry?.()
     this.#cancelRetry = undefined
+    this.#cancelPause?.()
     await this.#running
     this.#tell([])
   }
 
   #able(): readonly Job[] {
+    if (this.#cancelPause !== undefined) return []
     return this.#options.jobs().filter((job) => !this.#failed.has(job.space))
   }
 
   /** Rounds of one step for each job, until none is left but those that failed: they are tried again later. */
   async #run(): Promise<void> {
-    for (let jobs = this.#able(); jobs.length > 0; jobs = this.#able()) {
-      for (const job of jobs) {
+    while (this.#able().length > 0) {
+      await this.#claim()
+      // The claim may have come with news of what there is to do.
+      for (const job of this.#able()) {
         if (this.#closed) return
         await this.#step(job)
         await new Promise<void>((resolve) => this.#options.runtime.defer(resolve))
@@ -83,6 +94,22 @@ export class BackgroundLoop<Job extends { readonly space: SpaceId }> {
       this.#tell(this.#able())
     }
     this.#tell([])
+    await this.#options.onRest().catch((error: unknown) => this.#options.onError(error))
+  }
+
+  async #claim(): Promise<void> {
+    let waitMs: number | undefined
+    try {
+      waitMs = await this.#options.claim()
+    } catch (error) {
+      waitMs = RETRY_DELAY_MS
+      if (!this.#closed) this.#options.onError(error)
+    }
+    if (waitMs === undefined || this.#closed) return
+    this.#cancelPause = this.#options.runtime.clock.timer(waitMs, () => {
+      this.#cancelPause = undefined
+      this.wake()
+    })
   }
 
   async #step(job: Job): Promise<void> {

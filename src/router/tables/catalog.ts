@@ -27,6 +27,7 @@ import type { Runtime } from '../../runtime/runtime.js'
 import type { MetaEntry, StorageNode } from '../../storage/contract/storage-node.js'
 import type { SpaceCount } from '../../line/space-counts.js'
 import type { Catalog, Table } from '../request/context.js'
+import { type Claim, LeasedClaim, type LeasedClaimOptions, soleClaim } from './claims.js'
 import { ExpirySweeper } from './expiry.js'
 import { Maintenance } from './maintenance.js'
 import { decodeTableRecord, encodeTableRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
@@ -34,6 +35,8 @@ import { decodeTableRecord, encodeTableRecord, spacesOf, tableOf, type TableReco
 export interface CatalogOptions {
   readonly runtime: Runtime
   readonly nodes: readonly StorageNode[]
+  /** No other router uses these nodes: background work is not claimed, and nothing waits for a claim. */
+  readonly isSoleOwner?: boolean
   /** Told of every failure in the background; the work is tried again later. */
   readonly onBackgroundError?: (error: unknown) => void
 }
@@ -123,9 +126,13 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   constructor(options: CatalogOptions, home: StorageNode) {
     this.#nodes = options.nodes
     this.#home = home
+    const claimOf = (work: LeasedClaimOptions['work']): Claim =>
+      options.isSoleOwner === true
+        ? soleClaim
+        : new LeasedClaim({ runtime: options.runtime, home, work, onTaken: () => this.refresh() })
     const background = { ...options, catalog: this }
-    this.#maintenance = new Maintenance(background)
-    this.#expiry = new ExpirySweeper(background)
+    this.#maintenance = new Maintenance({ ...background, claim: claimOf('maintenance') })
+    this.#expiry = new ExpirySweeper({ ...background, claim: claimOf('expiry') })
   }
 
   /** Before anything else: takes what is stored, and takes up the background work that was left. */
@@ -136,7 +143,10 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   /** Takes what is stored, which another router may have changed, after all changes that were called before. */
   refresh(): Promise<void> {
-    const refreshed = this.#lastChange.then(() => this.#refresh())
+    const refreshed = this.#lastChange.then(async () => {
+      await this.#refresh()
+      this.#wake()
+    })
     this.#lastChange = refreshed.catch(() => undefined)
     return refreshed
   }

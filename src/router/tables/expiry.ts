@@ -37,6 +37,10 @@ export class ExpirySweeper {
   #closed = false
   /** The last round left expired items behind and could delete others: no pause before the next. */
   #more = false
+  /** Another router deletes what has expired, for so long. */
+  #waitMs: number | undefined
+  /** Something had expired in this round. */
+  #isBusy = false
 
   constructor(options: BackgroundOptions) {
     this.#options = options
@@ -46,7 +50,7 @@ export class ExpirySweeper {
   wake(): void {
     if (this.#closed || this.#cancelTimer !== undefined || this.#running !== undefined) return
     if (this.#tables().length === 0) return
-    const pauseMs = this.#more ? 0 : ROUND_PAUSE_MS
+    const pauseMs = this.#waitMs ?? (this.#more ? 0 : ROUND_PAUSE_MS)
     this.#cancelTimer = this.#options.runtime.clock.timer(pauseMs, () => this.#start())
   }
 
@@ -56,6 +60,7 @@ export class ExpirySweeper {
    */
   async idle(): Promise<void> {
     const nowSeconds = this.#nowSeconds()
+    this.#waitMs = undefined
     await this.#eachTable((name, node) => this.#sweepAll(name, node, nowSeconds))
   }
 
@@ -73,6 +78,7 @@ export class ExpirySweeper {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     await this.#running
+    await this.#giveUp()
   }
 
   #tables(): string[] {
@@ -84,16 +90,32 @@ export class ExpirySweeper {
 
   async #round(): Promise<void> {
     this.#more = false
+    this.#waitMs = undefined
+    this.#isBusy = false
     await this.#eachTable(async (name, node) => {
       const { more, deleted } = await this.#sweep(name, node, this.#nowSeconds())
       if (more !== undefined && deleted) this.#more = true
     })
+    if (!this.#isBusy) await this.#giveUp()
+  }
+
+  /** Asked for only when there is something to delete. */
+  async #mayDelete(): Promise<boolean> {
+    this.#isBusy = true
+    this.#waitMs = await this.#options.claim.hold()
+    return this.#waitMs === undefined
+  }
+
+  /** If that fails the claim ends with its lease. */
+  #giveUp(): Promise<void> {
+    return this.#options.claim.giveUp().catch(() => undefined)
   }
 
   async #eachTable(sweep: (name: string, node: StorageNode) => Promise<void>): Promise<void> {
     for (const name of this.#tables()) {
       for (const node of this.#options.nodes) {
-        if (this.#closed) return
+        // Another router sees to all of them.
+        if (this.#closed || this.#waitMs !== undefined) return
         try {
           await sweep(name, node)
         } catch (error) {
@@ -129,6 +151,7 @@ export class ExpirySweeper {
       bytesMax: ROUND_BYTES_MAX,
       onDamage: (error) => this.#options.onBackgroundError?.(error),
     })
+    if (entries.length === 0 || !(await this.#mayDelete())) return NOTHING
     const expirySpace = table.expiry.space
     const deleted = await Promise.all(
       entries.map(async ({ record }) => {

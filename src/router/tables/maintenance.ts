@@ -12,11 +12,14 @@ import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { TableCatalog } from './catalog.js'
 import { BackgroundLoop } from './background-loop.js'
+import type { Claim } from './claims.js'
 
 export interface BackgroundOptions {
   readonly runtime: Runtime
   readonly nodes: readonly StorageNode[]
   readonly catalog: TableCatalog
+  /** On all of this work. */
+  readonly claim: Claim
   readonly onBackgroundError?: (error: unknown) => void
 }
 
@@ -48,11 +51,12 @@ export class Maintenance {
 
   constructor(options: BackgroundOptions) {
     this.#options = options
-    const { runtime, onBackgroundError } = options
+    const { runtime, claim, onBackgroundError } = options
     const onError = (error: unknown): void => onBackgroundError?.(error)
+    const shared = { runtime, onError, claim: () => claim.hold(), onRest: () => this.#rest() }
     this.#lanes = [
-      new BackgroundLoop({ runtime, onError, jobs: () => this.#backfills(), step: (job) => this.#fill(job) }),
-      new BackgroundLoop({ runtime, onError, jobs: () => this.#sweeps(), step: (job) => this.#sweep(job) }),
+      new BackgroundLoop({ ...shared, jobs: () => this.#backfills(), step: (job) => this.#fill(job) }),
+      new BackgroundLoop({ ...shared, jobs: () => this.#sweeps(), step: (job) => this.#sweep(job) }),
     ]
   }
 
@@ -68,6 +72,13 @@ export class Maintenance {
 
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()))
+    // If that fails the claim ends with its lease.
+    await this.#options.claim.giveUp().catch(() => undefined)
+  }
+
+  /** Both lines of work share the claim. Work that has failed and is tried again keeps it. */
+  async #rest(): Promise<void> {
+    if (this.#backfills().length + this.#sweeps().length === 0) await this.#options.claim.giveUp()
   }
 
   #backfills(): readonly Backfill[] {

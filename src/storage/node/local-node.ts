@@ -395,6 +395,8 @@ export class LocalNode implements StorageNode {
           ? [table.expiry?.space, table.expiry && expiryKey(table.expiry.attribute, item, base)]
           : [index.space, entryKey(index, item, base)]
       if (space === undefined || entry === undefined || this.#steps.has(space, entry)) continue
+      // Another router has dropped the index meanwhile, and may have emptied its space.
+      if (this.#steps.isDropped(space)) continue
       this.#line.put(inSpace(space, entry), Buffer.from(base.bytes, 'latin1'))
       this.#line.addCount(space, 1, recordItemBytes(stored))
     }
