@@ -118,7 +118,8 @@ test('§4 a read of items that no step spans is given its timestamp', async () =
     assert.ok(outcome.outcome === 'read')
     assert.equal(outcome.records.length, 2)
     const [call] = cluster.calls
-    assert.equal('timestamp' in (call?.request as object), isGiven)
+    assert.ok(call)
+    assert.equal('timestamp' in (call.request as object), isGiven)
     assert.equal(typeof outcome.timestamp, 'number')
   }
 })
