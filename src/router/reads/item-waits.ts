@@ -7,7 +7,7 @@
 import { parseRecord } from '../../line/record.js'
 import type { Item } from '../../model/value.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import type { ItemRecord, Watch } from '../../storage/contract/storage-node.js'
+import type { ItemRecord, ItemWatch } from '../../storage/contract/storage-node.js'
 import { joinReply } from '../request/reply.js'
 
 export const waitLimits = {
@@ -27,7 +27,7 @@ export interface WaitedItem {
   readonly id: string
   read(): Promise<ItemRecord | undefined>
   /** Undefined where changes are not told of. */
-  readonly watch: ((changed: () => void) => Watch) | undefined
+  readonly watch: ((changed: () => void) => ItemWatch) | undefined
 }
 
 /** What an item was at a look: parsed once, for all conditions. */
@@ -158,7 +158,7 @@ class Line {
   readonly #runtime: Runtime
   readonly #item: WaitedItem
   readonly #parse: (record: ItemRecord) => Item
-  readonly #watch: Watch
+  readonly #watch: ItemWatch
   #looking = false
   #again = false
   #expired: Waiter[] = []

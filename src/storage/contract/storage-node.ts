@@ -64,7 +64,7 @@ export interface RangePage {
 }
 
 /** Changes of one item are told of. */
-export interface Watch {
+export interface ItemWatch {
   /** Resolves when no change is missed any more; absent: it is so already. */
   readonly begun?: Promise<void>
   end(): void
@@ -92,7 +92,7 @@ export interface StorageNode extends TransactionNode, UnitNode {
   /** The same for items that nobody looks into: they come as one text. Not every node can. */
   rangeText?(request: RangeTextRequest): Promise<RangeText>
   /** Calls back whenever readers begin to see a change of this item, until it is ended. Not every node can. */
-  watch?(space: SpaceId, key: ItemKey, callback: () => void): Watch
+  watch?(space: SpaceId, key: ItemKey, callback: () => void): ItemWatch
 
   /** This node's part of the transaction ledger. */
   readonly ledger: Ledger

@@ -52,7 +52,7 @@ import type {
   RangePage,
   RangeRequest,
   StorageNode,
-  Watch,
+  ItemWatch,
   WriteOutcome,
   WriteRequest,
 } from '../contract/storage-node.js'
@@ -286,7 +286,7 @@ export class LocalNode implements StorageNode {
     return this.#texts.finish()
   }
 
-  watch(space: SpaceId, key: ItemKey, callback: () => void): Watch {
+  watch(space: SpaceId, key: ItemKey, callback: () => void): ItemWatch {
     return { end: this.#line.watches.add(inSpace(space, key.bytes), callback) }
   }
 
