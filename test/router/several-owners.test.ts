@@ -5,7 +5,7 @@ import { keyAttributesOf } from '../../src/model/table.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { Item } from '../../src/model/value.js'
 import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog.js'
-import { CLAIM_LEASE_MS } from '../../src/router/tables/claims.js'
+import { CLAIM_LEASE_MS, LeasedClaim } from '../../src/router/tables/claims.js'
 import { spacesOf, type TableRecord } from '../../src/router/tables/table-record.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import type { Runtime } from '../../src/runtime/runtime.js'
@@ -291,4 +291,38 @@ test('claims: the only router on its nodes claims nothing, and waits for no clai
   await using catalog = await openCatalog({ runtime, nodes: world.nodes, isSoleOwner: true })
   await catalog.idle()
   assert.equal(catalog.record('Orders').indexes[0]?.status, 'ACTIVE')
+})
+
+test('claims: a lease is renewed when half of it has passed, and others are told when to ask again', async (t) => {
+  const world = await openWorld(t, 1)
+  const [home] = world.nodes as [StorageNode]
+  let random = 0
+  let taken = 0
+  const runtime: Runtime = {
+    clock: world.clock,
+    randomBytes: (count) => new Uint8Array(count).map(() => random++),
+    defer: (callback) => void setImmediate(callback),
+  }
+  const onTaken = (): Promise<void> => Promise.resolve(void taken++)
+  const claim = (): LeasedClaim => new LeasedClaim({ runtime, home, work: 'expiry', onTaken })
+  const stored = async (): Promise<string> => Buffer.from((await home.readMeta(CLAIMS))[0]!.value).toString()
+  const [one, other] = [claim(), claim()]
+  assert.deepEqual(await Promise.all([one.hold(), one.hold()]), [undefined, undefined])
+  assert.equal(await other.hold(), CLAIM_LEASE_MS)
+  const first = await stored()
+  world.clock.advance(CLAIM_LEASE_MS / 2 - 1)
+  assert.equal(await one.hold(), undefined)
+  assert.equal(await stored(), first, 'not half of it')
+  world.clock.advance(1)
+  assert.equal(await one.hold(), undefined)
+  assert.notEqual(await stored(), first)
+  assert.equal(taken, 1, 'it was held before')
+  assert.equal(await other.hold(), CLAIM_LEASE_MS)
+  world.clock.advance(CLAIM_LEASE_MS)
+  assert.equal(await other.hold(), undefined, 'the lease is over')
+  assert.equal(await one.hold(), CLAIM_LEASE_MS)
+  await one.giveUp()
+  assert.equal((await home.readMeta(CLAIMS)).length, 1, 'it is not its own any more')
+  await other.giveUp()
+  assert.deepEqual(await home.readMeta(CLAIMS), [])
 })

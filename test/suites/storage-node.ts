@@ -271,14 +271,19 @@ export function storageNodeSuite(name: string, open: () => Promise<StorageNode>)
     },
   )
 
-  scenario('a step with a newer shape than the node was told of follows it', async (node) => {
-    const [index] = rich.indexes
-    assert.ok(index)
-    await node.setShape({ ...rich, indexes: [], version: 1 })
-    const item = { id: { S: 'p' }, n: number(1), color: { S: 'red' }, weight: number(1) }
-    await put(node, { ...rich, version: 2 }, item)
-    assert.equal((await node.count(index.space)).items, 1)
-  })
+  scenario(
+    'a step with a newer shape than the node was told of follows it, and so does what comes after',
+    async (node) => {
+      const [index] = rich.indexes
+      assert.ok(index)
+      await node.setShape({ ...rich, indexes: [], version: 1 })
+      const item = { id: { S: 'p' }, n: number(1), color: { S: 'red' }, weight: number(1) }
+      await put(node, { ...rich, version: 2 }, item)
+      assert.equal((await node.count(index.space)).items, 1)
+      await remove(node, { ...rich, indexes: [], version: 1 }, item)
+      assert.equal((await node.count(index.space)).items, 0, 'and so do those after it')
+    },
+  )
 
   scenario('a table that was dropped does not come back with a shape that is told late', async (node) => {
     await node.dropTable(plain.space)

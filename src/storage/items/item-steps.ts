@@ -94,11 +94,17 @@ export class ItemSteps {
     return this.#dropped.size > 0 && this.#dropped.has(space)
   }
 
-  /** The shape in force: the newer one of what the node was told and what the request was validated with. */
+  /**
+   * The shape in force: the newer one of what the node was told and what the request was validated with. A newer one stays in
+   * force: a step with the older one after it would leave the entries of the first behind.
+   */
   shapeOf(table: TableShape): TableShape {
     if (this.#shapes.size === 0) return table
     const known = this.#shapes.get(table.space)
-    return known === undefined || versionOf(known) < versionOf(table) ? table : known
+    if (known === undefined) return table
+    if (versionOf(known) >= versionOf(table)) return known
+    this.setShape(table)
+    return table
   }
 
   /** The record as it now is, in bytes; undefined if there is no item. */
