@@ -35,6 +35,13 @@ export interface TableShape {
   readonly version?: number
   /** Items that expire are found through a key space of their own, ordered by expiry. */
   readonly expiry?: { readonly attribute: string; readonly space: SpaceId }
+  /** The log of commits has a record of every change, with these images; absent: it has none. */
+  readonly logged?: LoggedImages
+}
+
+export interface LoggedImages {
+  readonly old: boolean
+  readonly new: boolean
 }
 
 /** Of two shapes of a table the one with the higher version is the newer one. */

@@ -1,4 +1,5 @@
 // What an operation may use, and what an operation is.
+import type { CommitLog } from '../../commit-log/commit-log.js'
 import type { Coordinator } from '../../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../../model/table.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
@@ -35,6 +36,8 @@ export interface RouterContext {
   readonly rules: TransactionRules
   /** When the store was opened, by a clock that is not set. */
   readonly startedMicros: number
+  /** What was committed to the tables that ask for it; absent: on nodes that keep no log. */
+  readonly log?: CommitLog
   /** Snapshots and ages of units of work, bound to those they were given to. */
   readonly tickets: Tickets
 }

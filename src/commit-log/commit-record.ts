@@ -1,0 +1,50 @@
+// What the log of commits holds: one record for each commit that touched a table which asks for it.
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+
+/** Why an item changed: a request, or its time to live. */
+export type Cause = 'request' | 'expiry'
+
+/** One change of one item. `old` and `new` are there as far as the readers of the table ask for them. */
+export interface LoggedChange {
+  /** Of the table: its id, which no other table ever gets. */
+  readonly space: SpaceId
+  /** Of the item within it. */
+  readonly key: KeyBytes
+  /** What became of the item, whether or not its images are kept. */
+  readonly event: 'insert' | 'modify' | 'remove'
+  readonly operation: 'put' | 'update' | 'delete'
+  readonly cause: Cause
+  /** The key attributes as JSON text in UTF-8; absent if an image is there, which has them. */
+  readonly keys?: Uint8Array
+  /** The item before and after, as JSON text in UTF-8. */
+  readonly old?: Uint8Array
+  readonly new?: Uint8Array
+}
+
+/** One commit: a single write, or all that a transaction wrote to tables that ask for it. */
+export interface CommitRecord {
+  /** Its place among all records of the store: 1, 2, 3... It never means another commit, not even after a restart. */
+  readonly number: number
+  /** Its place in the serial order (§3.2). Of records that concern the same item it grows; of others it may not. */
+  readonly timestamp: Timestamp
+  /** Absent: a single write. */
+  readonly tx?: TxId
+  readonly changes: readonly LoggedChange[]
+}
+
+/** What one change takes in memory and in a file, about. */
+export const changeBytes = ({ key, keys, old, new: next }: LoggedChange): number =>
+  CHANGE_OVERHEAD_BYTES +
+  key.length +
+  (keys?.byteLength ?? 0) +
+  (old?.byteLength ?? 0) +
+  (next?.byteLength ?? 0)
+
+export const recordBytes = ({ changes }: Pick<CommitRecord, 'changes'>): number => {
+  let bytes = RECORD_OVERHEAD_BYTES
+  for (const change of changes) bytes += changeBytes(change)
+  return bytes
+}
+
+const CHANGE_OVERHEAD_BYTES = 40
+const RECORD_OVERHEAD_BYTES = 60

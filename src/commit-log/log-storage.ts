@@ -1,0 +1,35 @@
+// Where the records of the log are kept: files of a data folder, or memory.
+import type { Timestamp } from '../model/brand.js'
+import type { CommitRecord } from './commit-record.js'
+import type { CommitLogReader } from './commit-log.js'
+
+/** How far the journal has been taken into the log. */
+export interface LogPosition {
+  /** Offset of the journal: everything before it is in the records up to `number`. */
+  readonly upTo: number
+  /** Records behind this one, if there are any, come again when the journal is read from `upTo` on. */
+  readonly number: number
+}
+
+/** Records as they are kept, without those that are still on their way here. */
+export interface LogStorage extends Omit<CommitLogReader, 'onAppended'> {
+  /** Of the last records that were kept. */
+  readonly position: LogPosition
+
+  /**
+   * Keeps the records that follow `last`, all of them or none, and makes them durable. Called once at a time. After a
+   * rejection nothing is kept of them, and the same records may be appended again.
+   */
+  append(records: readonly CommitRecord[], position: LogPosition): Promise<void>
+
+  /**
+   * Lets go of the oldest records, as far as all their commit timestamps are below that one and their removal frees room;
+   * the newest part always stays, so that numbers go on. Resolves to the number of the first record that is kept.
+   */
+  trim(before: Timestamp): Promise<number>
+
+  /** What is kept, in bytes. */
+  readonly bytes: number
+
+  close(): Promise<void>
+}
