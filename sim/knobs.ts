@@ -40,6 +40,12 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   recentSlotDigits: [1, 5],
   completionsMax: [1, 20],
   stepBytesMax: [1, 4 * 1024],
+  logMemoryBytesMax: [64 * 1024, 1024 * 1024],
+  logBlockBytesMax: [1, 4 * 1024],
+  logSegmentBytesMax: [256, 16 * 1024],
+  logReadBytesMax: [1, 16 * 1024],
+  logCacheBytesMax: [1, 64 * 1024],
+  logIndexesMax: [1, 8],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

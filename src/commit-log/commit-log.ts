@@ -33,6 +33,17 @@ export interface LogRead {
   readonly bytesMax: number
 }
 
+/** Which records of an item are asked for. */
+export interface LogItemRead {
+  readonly space: SpaceId
+  readonly key: KeyBytes
+  /** Inclusive, both. */
+  readonly from: number
+  readonly to: number
+  readonly reverse: boolean
+  readonly entriesMax: number
+}
+
 /** What readers have of the log. */
 export interface CommitLogReader {
   /** Number of the last record that can be read; 0 if there never was one. */
@@ -50,15 +61,8 @@ export interface CommitLogReader {
   /** The number of the first record that may have this commit timestamp or a later one; `last` + 1 if none has. */
   numberAt(timestamp: Timestamp): Promise<number>
 
-  /** Numbers of the records that changed this item, in order (or the newest first), from and up to those numbers. */
-  ofItem(request: {
-    readonly space: SpaceId
-    readonly key: KeyBytes
-    readonly from: number
-    readonly to: number
-    readonly reverse: boolean
-    readonly entriesMax: number
-  }): Promise<readonly number[]>
+  /** Numbers of the records that are kept and changed this item, in order (or the newest first). */
+  ofItem(request: LogItemRead): Promise<readonly number[]>
 
   /** Calls back, soon after, whenever there is something new to read, until the result is called. */
   onAppended(callback: () => void): () => void

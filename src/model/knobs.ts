@@ -51,6 +51,17 @@ export interface Knobs {
   readonly recentSlotDigits: number
   /** Finished transactions that a coordinator takes off the list of the unfinished together. */
   readonly completionsMax: number
+  /** The log of commits of a store in memory: beyond this its oldest records go, by whole blocks. */
+  readonly logMemoryBytesMax: number
+  readonly logBlockBytesMax: number
+  /** A segment of the log of commits that has reached this length is followed by a new one. */
+  readonly logSegmentBytesMax: number
+  /** What one read of the log looks at; the page ends there. */
+  readonly logReadBytesMax: number
+  /** Frames of the log that are kept decoded, for readers that follow each other; of more the oldest go. */
+  readonly logCacheBytesMax: number
+  /** Indexes of segments of the log that are kept in memory; of more the oldest go. */
+  readonly logIndexesMax: number
 }
 
 export const knobs: Knobs = {
@@ -78,4 +89,10 @@ export const knobs: Knobs = {
   epochMicros: 10 * 60 * 1_000_000,
   recentSlotDigits: 5,
   completionsMax: 100,
+  logMemoryBytesMax: 64 * 1024 * 1024,
+  logBlockBytesMax: 1024 * 1024,
+  logSegmentBytesMax: 16 * 1024 * 1024,
+  logReadBytesMax: 4 * 1024 * 1024,
+  logCacheBytesMax: 8 * 1024 * 1024,
+  logIndexesMax: 16,
 }
