@@ -46,6 +46,10 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   logReadBytesMax: [1, 16 * 1024],
   logCacheBytesMax: [1, 64 * 1024],
   logIndexesMax: [1, 8],
+  logDelayMs: [1, 500],
+  logFlushBytes: [1, 16 * 1024],
+  logBacklogBytesMax: [1024, 64 * 1024],
+  logPositionBytes: [256, 16 * 1024],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

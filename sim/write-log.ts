@@ -157,6 +157,7 @@ export class WriteLog {
         return admission
       },
       count: (space) => line.count(space),
+      note: (entry, put) => line.note(entry, put),
       addCount: (space, items, bytes, put) => line.addCount(space, items, bytes, put),
       onRollback: (callback) => line.onRollback(callback),
       sweep: (space, entriesMax) => line.sweep(space, entriesMax),

@@ -102,7 +102,7 @@ class MemoryLog implements LogStorage {
     const blocks = reverse ? this.#blocks.toReversed() : this.#blocks
     for (const { items } of blocks) {
       const numbers = (items.get(nameOf(space, key)) ?? []).filter((number) => number >= from && number <= to)
-      found.push(...(reverse ? numbers.reverse() : numbers).slice(0, entriesMax - found.length))
+      found.push(...(reverse ? numbers.toReversed() : numbers).slice(0, entriesMax - found.length))
       if (found.length >= entriesMax) break
     }
     return Promise.resolve(found)

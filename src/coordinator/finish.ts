@@ -18,12 +18,13 @@ export async function tellParticipants(
   { until = 'visible', unfenced, run }: Pick<CommitRequest, 'until' | 'unfenced' | 'run'> = {},
 ): Promise<CommitReply> {
   const { tx, timestamp, decision, participants } = record
+  const positions = participants.map(({ node }) => node)
   const answers = await Promise.allSettled(
     participants.map(({ node, items }) =>
       calls(() => {
         const told = nodeAt(nodes, node)
         return decision === 'commit'
-          ? told.commit({ tx, items, timestamp, until, unfenced, run })
+          ? told.commit({ tx, items, timestamp, until, unfenced, run, nodes: positions })
           : told.cancel({ tx, items })
       }),
     ),

@@ -2,7 +2,7 @@
 //
 //   0 magic  4 length  8 crc  12 writer  14 format  16 position  24 synced up to  32 timestamp  40 LSN  48 changes
 //   52 entries...
-//   entry: 1 kind, 2 key length, 4 value length, key bytes, value bytes
+//   entry: 1 kind, 2 key length, 4 value length, key bytes, value bytes; of the log of commits: without a key
 //
 // The format says whether more frames of the same group follow: a group counts only as a whole.
 //
@@ -27,10 +27,13 @@ export interface Frame {
   readonly timestamp: Timestamp
   readonly lsn: Lsn
   readonly changes: readonly IndexChange[]
+  /** For the log of commits, in the order of the steps. */
+  readonly logged: readonly Buffer[]
 }
 
 export interface FrameContent extends Pick<Frame, 'timestamp' | 'lsn'> {
   readonly changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>
+  readonly logged?: readonly Uint8Array[]
 }
 
 export interface FramePlace extends Pick<Frame, 'writer' | 'goesOn' | 'position' | 'syncedUpTo'> {
@@ -44,12 +47,14 @@ const GOES_ON = 2
 const ENTRY_HEADER_BYTES = 7
 const PUT = 1
 const DELETE = 2
+const LOGGED = 3
 
 export function frameBytes(content: FrameContent): number {
   let bytes = FRAME_HEADER_BYTES
   content.changes.forEach((value, key) => {
     bytes += ENTRY_HEADER_BYTES + key.length + (value?.byteLength ?? 0)
   })
+  for (const entry of content.logged ?? []) bytes += ENTRY_HEADER_BYTES + entry.byteLength
   return bytes
 }
 
@@ -68,6 +73,13 @@ export function encodeFrame(target: Buffer, content: FrameContent, place: FrameP
       at += value.byteLength
     }
   })
+  for (const entry of content.logged ?? []) {
+    target[at] = LOGGED
+    target.writeUInt16BE(0, at + 1)
+    target.writeUInt32BE(entry.byteLength, at + 3)
+    target.set(entry, at + ENTRY_HEADER_BYTES)
+    at += ENTRY_HEADER_BYTES + entry.byteLength
+  }
   const frame = target.subarray(0, at)
   FRAME_MAGIC.copy(frame)
   frame.writeUInt32BE(at, 4)
@@ -77,7 +89,7 @@ export function encodeFrame(target: Buffer, content: FrameContent, place: FrameP
   frame.writeDoubleBE(place.syncedUpTo, 24)
   frame.writeDoubleBE(content.timestamp, 32)
   frame.writeDoubleBE(content.lsn, 40)
-  frame.writeUInt32BE(content.changes.size, 48)
+  frame.writeUInt32BE(content.changes.size + (content.logged?.length ?? 0), 48)
   frame.writeUInt32BE(checksum(frame, place.seed), 8)
   return frame
 }
@@ -101,7 +113,7 @@ export function decodeFrame(bytes: Buffer, at: number, seed: number, position: n
     syncedUpTo: frame.readDoubleBE(24),
     timestamp: frame.readDoubleBE(32) as Timestamp,
     lsn: frame.readDoubleBE(40) as Lsn,
-    changes: decodeChanges(frame),
+    ...decodeEntries(frame),
   }
 }
 
@@ -124,19 +136,23 @@ export function decodeGroup(
   return frames
 }
 
-function decodeChanges(frame: Buffer): IndexChange[] {
+function decodeEntries(frame: Buffer): Pick<Frame, 'changes' | 'logged'> {
   const changes: IndexChange[] = []
+  const logged: Buffer[] = []
   const count = frame.readUInt32BE(48)
   let at = FRAME_HEADER_BYTES
   for (let i = 0; i < count; i++) {
     const kind = frame[at]
     const valueAt = at + ENTRY_HEADER_BYTES + frame.readUInt16BE(at + 1)
-    const key = frame.toString('latin1', at + ENTRY_HEADER_BYTES, valueAt) as KeyBytes
     const end = valueAt + frame.readUInt32BE(at + 3)
-    changes.push([key, kind === PUT ? frame.subarray(valueAt, end) : undefined])
+    if (kind === LOGGED) logged.push(frame.subarray(valueAt, end))
+    else {
+      const key = frame.toString('latin1', at + ENTRY_HEADER_BYTES, valueAt) as KeyBytes
+      changes.push([key, kind === PUT ? frame.subarray(valueAt, end) : undefined])
+    }
     at = end
   }
-  return changes
+  return { changes, logged }
 }
 
 /** Over everything but the checksum itself. */

@@ -43,6 +43,19 @@ export interface Writer {
   written(end: number): void
   /** What was taken last was not written (AppendFailed), or nobody knows (AppendUnsure); nor will be what came after. */
   failed(error: AppendFailed | AppendUnsure): void
+  /**
+   * Whether what it has is to be taken whenever anything is. The log of commits needs all that was put before what is written;
+   * what nobody waits for would otherwise come later.
+   */
+  goesAlong?(): boolean
+}
+
+/** What a reader of the whole journal has of it: the log of commits. */
+export interface JournalReader {
+  /** It has no need of anything before this offset. */
+  readonly from: number
+  /** A frame behind it, when the journal is read back. */
+  replay(frame: Frame): Promise<void>
 }
 
 /** What a writer has of the journal. */
@@ -63,18 +76,21 @@ export async function openJournal(
   options: JournalOptions,
   from: readonly number[],
   replay: (frame: Frame) => Promise<void>,
+  reader?: JournalReader,
 ): Promise<Journal> {
   const { files, folder, owner } = options
   await files.makeFolder(folder)
+  const heldUpTo = reader === undefined ? from : [...from, reader.from]
   const recovered = await recoverJournal(
-    { files, folder, heldUpTo: from, ...(owner && { owner }) },
+    { files, folder, heldUpTo, ...(owner && { owner }) },
     async (frame) => {
       if (frame.position >= (from[frame.writer] ?? Infinity)) await replay(frame)
+      if (reader !== undefined && frame.position >= reader.from) await reader.replay(frame)
     },
   )
   // A segment that was created just before the last end may not have its name on the disk yet.
   await options.files.syncFolder(options.folder)
-  return new Journal(options, recovered, from)
+  return new Journal(options, recovered, from, reader?.from)
 }
 
 interface Share {
@@ -106,13 +122,22 @@ export class Journal {
   readonly #shares: (Share | undefined)[]
   /** Up to where the index of each writer has been brought. */
   readonly #appliedUpTo: number[]
+  /** The log of commits needs what stands behind this offset. */
+  #readUpTo: number
+  #onGroup: (end: number) => void = () => undefined
   #isWriting = false
   readonly #opened: string
   #failures = 0
   #run: string
 
-  constructor(options: JournalOptions, { segments, end, isOld = false }: Recovered, from: readonly number[]) {
+  constructor(
+    options: JournalOptions,
+    { segments, end, isOld = false }: Recovered,
+    from: readonly number[],
+    readUpTo = Infinity,
+  ) {
     this.#options = options
+    this.#readUpTo = readUpTo
     const tuned = { ...knobs, ...options }
     this.#segmentBytesMax = tuned.segmentBytesMax
     this.#reserveBytes = tuned.reserveBytes
@@ -154,6 +179,17 @@ export class Journal {
     return this.#run
   }
 
+  /** Calls back when a group is durable, after all its writers were told; the end of the journal then. */
+  onGroup(callback: (end: number) => void): void {
+    this.#onGroup = callback
+  }
+
+  /** The log of commits has all that stands before this offset. */
+  readUpTo(offset: number): void {
+    this.#readUpTo = offset
+    void this.#trimApplied()
+  }
+
   join(number: number, writer: Writer): JournalShare {
     const share: Share = { writer, wanting: false }
     this.#shares[number] = share
@@ -192,7 +228,7 @@ export class Journal {
     let ends: readonly number[]
     try {
       for (const [number, share] of this.#shares.entries()) {
-        if (share === undefined || !(begins || share.wanting)) continue
+        if (share === undefined || !(begins || share.wanting || share.writer.goesAlong?.() === true)) continue
         share.wanting = false
         writers.push(number)
         contents.push(takenFrom(share.writer))
@@ -210,6 +246,7 @@ export class Journal {
       return
     }
     for (const [at, number] of writers.entries()) this.#shares[number]?.writer.written(ends[at] as number)
+    this.#onGroup(this.#end)
   }
 
   /** Resolves to the offset after each frame once all are durable. */
@@ -232,7 +269,7 @@ export class Journal {
 
   /** Removes the segments that every index is beyond. The current one stays. */
   #trimApplied(): Promise<void> {
-    const before = Math.min(...this.#appliedUpTo)
+    const before = Math.min(...this.#appliedUpTo, this.#readUpTo)
     const [, second] = this.#segments
     if (second !== undefined && second.start <= before)
       this.#trimming = this.#trimming.then(() => this.#trim(before))

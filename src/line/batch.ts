@@ -1,6 +1,13 @@
 // What a node has decided since the last batch was taken by its journal, until it is durable or lost.
 import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
+import type { LogEntry } from '../commit-log/entries.js'
 import type { SpaceCount } from './space-counts.js'
+
+export interface NotedEntry {
+  readonly entry: LogEntry
+  /** Readers see the change that it tells of before the batch is durable. */
+  readonly visible: boolean
+}
 
 export interface Batch {
   readonly number: number
@@ -11,6 +18,8 @@ export interface Batch {
   readonly countsBefore: Map<SpaceId, SpaceCount>
   /** By how much changes that readers see at once have changed them. */
   readonly countsVisible: Map<SpaceId, SpaceCount>
+  /** For the log of commits, in the order of the steps. */
+  readonly noted: NotedEntry[]
   readonly durable: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: Error) => void
@@ -39,6 +48,7 @@ export function newBatch(number: number): Batch {
     fresh: new Map(),
     countsBefore: new Map(),
     countsVisible: new Map(),
+    noted: [],
     durable: promise,
     resolve,
     reject,

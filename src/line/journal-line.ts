@@ -8,6 +8,9 @@
 //
 // A batch that could not be written takes with it the open ones of all nodes that share the journal, which may have been
 // decided upon it. What readers have seen of them stays, and goes along with the next batch.
+import { encodeLogEntry, type LogEntry, type NewLogEntry } from '../commit-log/entries.js'
+import { changeBytes } from '../commit-log/commit-record.js'
+import type { LogFeed } from '../commit-log/local-log.js'
 import type { OrderedMap } from '../ordered-map/ordered-map.js'
 import { AppendUnsure } from '../journal/errors.js'
 import type { FrameContent } from '../journal/frame.js'
@@ -16,14 +19,15 @@ import type { KeyBytes, SpaceId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
-import { type Batch, isEmpty, newBatch } from './batch.js'
+import { type Batch, isEmpty, newBatch, type NotedEntry } from './batch.js'
 import { Counts } from './space-counts.js'
 import { DurabilityUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
 import { type Line, type Put, countAfter, keysOf, removals } from './line.js'
 import { Overlay } from './overlay.js'
 import type { Unapplied } from './replay.js'
-import { boundsOf, countKey, encodeCount } from './spaces.js'
+import { HEADER_BYTES } from './record.js'
+import { boundsOf, countKey, encodeCount, inSpace } from './spaces.js'
 import type { SpaceCount } from './space-counts.js'
 import { type MergedView, viewOf } from './merged-view.js'
 import { Watches } from './watches.js'
@@ -37,6 +41,8 @@ export interface JournalLineOptions extends Partial<
   readonly writer: number
   readonly runtime: Runtime
   readonly clock: HybridClock
+  /** The log of commits, of all nodes that share the journal. */
+  readonly log?: LogFeed
   /** What a start found in the journal and could not bring into the index. */
   readonly unapplied?: Unapplied
   /** Told once of each reason why the index cannot be written. */
@@ -85,7 +91,9 @@ export class JournalLine implements Line {
       take: () => this.#take(),
       written: (end) => this.#written(end),
       failed: (error) => this.#failed(error),
+      goesAlong: () => this.#open.noted.length > 0,
     })
+    options.log?.onRoom(() => this.#logMoved())
     this.#applier = new Applier({
       index: options.index,
       runtime: options.runtime,
@@ -122,7 +130,7 @@ export class JournalLine implements Line {
   admission(): Promise<void> | undefined {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(refusal)
-    if (this.#waiters.length === 0 && this.#bytes < this.#overlayBytesMax) return undefined
+    if (this.#waiters.length === 0 && this.#hasRoom()) return undefined
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
   }
 
@@ -157,6 +165,20 @@ export class JournalLine implements Line {
     if (this.watches.size > 0) this.watches.changed(key)
     this.#change(key, value)
     this.#flushUnhurried()
+  }
+
+  note(entry: NewLogEntry, put: Put): void {
+    const { log } = this.#options
+    if (log === undefined) return
+    const ordered = { ...entry, order: log.nextOrder() } as LogEntry
+    this.#addNoted({ entry: ordered, visible: put === 'putVisible' })
+    this.#flushUnhurried()
+  }
+
+  #addNoted(noted: NotedEntry): void {
+    const { entry } = noted
+    this.#open.noted.push(noted)
+    this.#addBytes(this.#open, entry.kind === 'change' ? changeBytes(entry.change) : CHANGE_OVERHEAD_BYTES)
   }
 
   onRollback(callback: () => void): void {
@@ -248,6 +270,8 @@ export class JournalLine implements Line {
     if (this.#closing) return closed()
     if (journal.refusal !== undefined)
       return new WriteFailed(journal.refusal.message, { cause: journal.refusal })
+    const { log } = this.#options
+    if (log?.refusal !== undefined) return new WriteFailed(log.refusal.message, { cause: log.refusal })
     const failure = this.#bytes < this.#overlayBytesMax ? undefined : this.#applier.failure
     return failure === undefined ? undefined : indexRefusal(failure)
   }
@@ -271,6 +295,17 @@ export class JournalLine implements Line {
     })
   }
 
+  #hasRoom(): boolean {
+    return this.#bytes < this.#overlayBytesMax && this.#options.log?.isFull !== true
+  }
+
+  /** The log of commits has room again, or cannot be written. */
+  #logMoved(): void {
+    const refusal = this.#refusal()
+    if (refusal === undefined) this.#admitNext()
+    else this.#rejectWaiters(refusal)
+  }
+
   #take(): FrameContent {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
@@ -281,7 +316,18 @@ export class JournalLine implements Line {
     this.#addCountRecords(batch)
     batch.timestamp = this.#options.clock.timestamp
     batch.lsn = this.#options.clock.lsn
-    return batch
+    if (batch.noted.length === 0) return batch
+    return { ...batch, logged: this.#encodeNoted(batch) }
+  }
+
+  /** The image of an item that the frame has anyway is not written twice. */
+  #encodeNoted({ noted, changes }: Batch): readonly Uint8Array[] {
+    return noted.map(({ entry }) =>
+      encodeLogEntry(entry, ({ space, key, new: next }) => {
+        const value = next && changes.get(inSpace(space, key))
+        return value !== undefined && next !== undefined && isTextOf(value, next)
+      }),
+    )
   }
 
   #written(end: number): void {
@@ -290,6 +336,7 @@ export class JournalLine implements Line {
     this.#flying = undefined
     this.#overlay.promote(batch.number)
     if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
+    if (batch.noted.length > 0) this.#options.log?.add(batch.noted.map(({ entry }) => entry))
     batch.resolve()
     this.#applier.add(batch)
     if (this.#open.hurried) this.#share.hurry()
@@ -333,6 +380,9 @@ export class JournalLine implements Line {
       const version = this.#overlay.decided(key)
       if (version?.visible === true) this.#change(key, version.value)
     }
+    // So does what the log is to be told of it.
+    if (!unsure)
+      for (const { noted } of lost) for (const each of noted) if (each.visible) this.#addNoted(each)
     // Not at once: what failed a moment ago would fail again.
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
@@ -365,7 +415,7 @@ export class JournalLine implements Line {
   }
 
   #admitNext(): void {
-    if (this.#waiters.length === 0 || this.#bytes >= this.#overlayBytesMax) return
+    if (this.#waiters.length === 0 || !this.#hasRoom()) return
     this.#waiters.shift()?.resolve()
     // Not every step asks when it is settled; whoever waits behind one that does not must not wait for ever.
     if (this.#waiters.length > 0) this.#options.runtime.defer(() => this.#admitNext())
@@ -387,6 +437,10 @@ export class JournalLine implements Line {
     await last?.durable
   }
 }
+
+/** Whether this very text is that of the record. */
+const isTextOf = (record: Uint8Array, text: Uint8Array): boolean =>
+  record.buffer === text.buffer && record.byteOffset + HEADER_BYTES === text.byteOffset
 
 const bytesOf = (key: KeyBytes, value: Uint8Array | undefined): number =>
   CHANGE_OVERHEAD_BYTES + key.length + (value?.byteLength ?? 0)

@@ -9,6 +9,8 @@ import { boundsOf, countKey, encodeCount } from './spaces.js'
 import type { SpaceCount } from './space-counts.js'
 import type { MergedView } from './merged-view.js'
 import { Watches } from './watches.js'
+import type { LogFeed } from '../commit-log/local-log.js'
+import type { NewLogEntry } from '../commit-log/entries.js'
 
 /** Whether readers see a change once it is durable, or at once. */
 export type Put = 'put' | 'putVisible'
@@ -35,6 +37,11 @@ export interface Line {
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void
   /** A part of the step that changes the items, and with them: as they are put. */
   addCount(space: SpaceId, items: number, bytes: number, put?: Put): void
+  /**
+   * Something for the log of commits, in the same step and put as the change that it tells of: it goes into the journal with
+   * it, and is taken back with it.
+   */
+  note(entry: NewLogEntry, put: Put): void
   /** Undefined if all changes of the step that was just decided are durable already. Somebody waits for it. */
   whenDurable(): Promise<void> | undefined
   /** The same, but nobody waits for it: the changes go along with those of the next step that somebody waits for. */
@@ -68,10 +75,12 @@ export class MemoryLine implements Line {
   readonly run = ''
   readonly watches = new Watches()
   readonly #index: OrderedMap
+  readonly #log: LogFeed | undefined
   readonly #counts = new Counts()
 
-  constructor(index: OrderedMap) {
+  constructor(index: OrderedMap, log?: LogFeed) {
     this.#index = index
+    this.#log = log
   }
 
   get decided(): MergedView {
@@ -109,6 +118,10 @@ export class MemoryLine implements Line {
     const count = countAfter(this.#counts.of(space), items, bytes)
     this.#counts.set(space, count)
     this.put(countKey(space), encodeCount(count))
+  }
+
+  note(entry: NewLogEntry): void {
+    this.#log?.addDurable(entry)
   }
 
   whenDurable(): undefined {

@@ -62,6 +62,13 @@ export interface Knobs {
   readonly logCacheBytesMax: number
   /** Indexes of segments of the log that are kept in memory; of more the oldest go. */
   readonly logIndexesMax: number
+  /** Records of the log of commits wait this long for more before they are kept together, or until they take so much. */
+  readonly logDelayMs: number
+  readonly logFlushBytes: number
+  /** Writers wait while this much is on its way to the log. */
+  readonly logBacklogBytesMax: number
+  /** The journal is told that the log needs nothing of it any more when it has grown by this much. */
+  readonly logPositionBytes: number
 }
 
 export const knobs: Knobs = {
@@ -95,4 +102,8 @@ export const knobs: Knobs = {
   logReadBytesMax: 4 * 1024 * 1024,
   logCacheBytesMax: 8 * 1024 * 1024,
   logIndexesMax: 16,
+  logDelayMs: 500,
+  logFlushBytes: 1024 * 1024,
+  logBacklogBytesMax: 32 * 1024 * 1024,
+  logPositionBytes: 8 * 1024 * 1024,
 }

@@ -5,6 +5,7 @@
 //   store.call()        neither -/
 //   store.transactor()  neither /
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { CommitLog } from '../commit-log/commit-log.js'
 import type { OpenOptions, Store } from './store.js'
 import { inProcessClient } from './in-process-client.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
@@ -36,7 +37,7 @@ import { listen, type ListenOptions, type RunningServer } from '../server/http-s
 import { serverLimits } from '../server/http/limits.js'
 import { Metrics } from '../server/dispatch/metrics.js'
 import { refusalOf } from '../storage/items/damage.js'
-import { openLocalNodes } from '../storage/folder/open-local-node.js'
+import { openNodesWithLog } from '../storage/folder/open-local-node.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
@@ -55,7 +56,7 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
     throw new RangeError(`lockMsMax is a whole number from 1 on, not ${lockMsMax}`)
-  const nodes = await openLocalNodes({
+  const { nodes, log } = await openNodesWithLog({
     runtime,
     rules,
     units: {
@@ -72,6 +73,7 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
       runtime,
       clients: { ...clientRuntime(), ...(options.clock && { clock: options.clock }) },
       nodes,
+      log,
       placement: localPlacement(nodes.length),
       rules,
       sharedJournal: 'path' in place,
@@ -84,12 +86,20 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
   }
 }
 
+/** Closed with the last of the nodes. */
+export interface StoreLog extends CommitLog {
+  /** Lets go of what no promise asks for any more. */
+  trim(): Promise<void>
+}
+
 export interface StoreParts {
   readonly runtime: Runtime
   /** For the toolkit on this store. */
   readonly clients: Runtime
   /** The store closes them when it is closed. If it cannot be opened they are still the caller's. */
   readonly nodes: readonly StorageNode[]
+  /** What is committed at them; absent: no table may ask for it. */
+  readonly log?: StoreLog
   readonly placement: Placement
   readonly rules: TransactionRules
   /** All nodes write to one journal. */
@@ -132,6 +142,7 @@ class LocalStore implements Store {
   readonly #recovery: Recovery
   readonly #router: Router
   readonly #direct: DirectUnits
+  readonly #log: StoreLog | undefined
   readonly #waits = new ItemWaits()
   readonly #share: LoopYield
   readonly #clients: Runtime
@@ -140,12 +151,13 @@ class LocalStore implements Store {
   #closed: Promise<void> | undefined
 
   constructor(
-    { runtime, clients, nodes, placement, rules, onError }: StoreParts,
+    { runtime, clients, nodes, log, placement, rules, onError }: StoreParts,
     { catalog, coordinator, recovery }: Opened,
   ) {
     this.#clients = clients
     this.#share = new LoopYield(runtime)
     this.#nodes = nodes
+    this.#log = log
     this.#catalog = catalog
     this.#coordinator = coordinator
     this.#recovery = recovery
@@ -156,6 +168,7 @@ class LocalStore implements Store {
       nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
       coordinator,
       rules,
+      ...(log && { log }),
       startedMicros: steadyMicros(runtime.clock),
       tickets: openTickets({ runtime, coordinator }),
     }
@@ -249,6 +262,7 @@ class LocalStore implements Store {
   async idle(): Promise<void> {
     await this.#coordinator.idle()
     await this.#catalog.idle()
+    await this.#log?.trim()
   }
 
   close(): Promise<void> {

@@ -193,6 +193,7 @@ async function deleteExpired(
     keyAttributes: keyAttributesOf(table.key, item),
     mutation: { kind: 'delete' },
     condition: stillIs(attributeName, seen),
+    cause: 'expiry',
   })
   return verdict === 'done'
 }

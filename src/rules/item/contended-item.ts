@@ -25,6 +25,7 @@ export interface Action {
   readonly locked?: true
   /** Of a single write: see `WriteRequest`. */
   readonly answersImage?: boolean
+  readonly cause?: 'expiry'
 }
 
 /**

@@ -53,4 +53,6 @@ export interface WriteRequest {
   readonly condition?: BoundCondition
   /** The caller is told an image of the item, so that even a put or delete without condition has observed it (point 10). */
   readonly answersImage?: boolean
+  /** Its time to live has passed; absent: a request. Only the log of commits tells. */
+  readonly cause?: 'expiry'
 }

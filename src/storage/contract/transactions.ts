@@ -77,6 +77,8 @@ export interface FinishRequest {
 
 export interface CommitRequest extends FinishRequest {
   readonly timestamp: Timestamp
+  /** All nodes that take part, by their positions: the log of commits shows the transaction when all are done. */
+  readonly nodes?: readonly number[] | undefined
   /** No prepare of this transaction can still be on its way: no fence is left for it. */
   readonly unfenced?: true | undefined
   /** When to answer: once readers see the writes (unless told otherwise), or once the node knows of the decision. */

@@ -30,9 +30,11 @@ const OLD_LOCK_FILE = 'lock'
 const NOT_IN_THE_WAY = new Set([LOCK_FILE, OLD_LOCK_FILE, `${FORMAT_FILE}.new`, 'lost+found'])
 const NODE = /^node-\d+$/
 /** What only a data folder has. */
-const PART = /^(node-\d+|journal)$/
+const PART = /^(node-\d+|journal|commit-log)$/
 
 const FORMAT = 4
+/** The same with a log of commits, of which earlier versions know nothing. */
+const FORMAT_WITH_LOG = 5
 /**
  * Before, nothing in a folder said where it belonged. In format 1 each of several nodes had a journal of its own: that is not
  * read any more.
@@ -48,6 +50,11 @@ export interface DataFolder {
   nodePath(node: number): string
   indexPath(node: number): string
   readonly journalPath: string
+  readonly logPath: string
+  /** A log of commits was begun. */
+  readonly hasLog: boolean
+  /** Before a log of commits is begun: from here on earlier versions refuse the folder. */
+  beginLog(): Promise<void>
   /** `old`: of an earlier format, or not begun. */
   readonly state: 'whole' | 'unfinished' | 'old'
   readonly id: string
@@ -97,7 +104,7 @@ async function takenFolder(
   const lock = await lockFolder(path, await locks())
   try {
     const found = await readFormat(path, nodes)
-    const format = found ?? { nodes: nodes ?? 1, state: 'old' as const }
+    const format = found ?? { nodes: nodes ?? 1, state: 'old' as const, hasLog: false }
     const id = format.id ?? Buffer.from(runtime.randomBytes(ID_BYTES)).toString('hex')
     return folderOf(path, { ...format, id }, lock.release)
   } catch (error) {
@@ -108,16 +115,14 @@ async function takenFolder(
 
 function folderOf(
   path: string,
-  { nodes, id, state }: Required<Format>,
+  { nodes, id, state, hasLog }: Required<Format>,
   release: DataFolder['release'],
 ): DataFolder {
   const files = realFiles()
   const nodePath = (node: number): string => join(path, `node-${node}`)
+  let format = hasLog ? FORMAT_WITH_LOG : FORMAT
   const write = async (unfinished: { readonly unfinished?: true }): Promise<void> => {
-    await writeWhole(
-      join(path, FORMAT_FILE),
-      `${JSON.stringify({ format: FORMAT, nodes, id, ...unfinished })}\n`,
-    )
+    await writeWhole(join(path, FORMAT_FILE), `${JSON.stringify({ format, nodes, id, ...unfinished })}\n`)
     await files.syncFolder(path)
   }
   const begin = async (): Promise<void> => {
@@ -143,6 +148,12 @@ function folderOf(
     nodePath,
     indexPath: (node) => join(nodePath(node), 'index'),
     journalPath: join(nodes === 1 ? nodePath(0) : path, 'journal'),
+    logPath: join(path, 'commit-log'),
+    hasLog,
+    beginLog: async () => {
+      format = FORMAT_WITH_LOG
+      await write({})
+    },
     begin,
     finish,
     release,
@@ -197,6 +208,7 @@ const isSystemError = (error: unknown): boolean =>
 interface Format {
   readonly nodes: number
   readonly state: DataFolder['state']
+  readonly hasLog: boolean
   readonly id?: string
 }
 
@@ -206,9 +218,10 @@ async function readFormat(path: string, wanted: number | undefined): Promise<For
   if (text === undefined) return undefined
   const { format, nodes, id, unfinished } = parseFormat(file, text)
   const old = nodes === 1 ? OLD_FORMATS_OF_ONE_NODE : OLD_FORMATS_OF_SEVERAL_NODES
-  if (format !== FORMAT && !old.includes(format)) {
+  const isCurrent = format === FORMAT || format === FORMAT_WITH_LOG
+  if (!isCurrent && !old.includes(format)) {
     throw new FolderRefused(
-      `The data folder ${path} has format ${format}, and this version reads format ${FORMAT}. ` +
+      `The data folder ${path} has format ${format}, and this version reads format ${FORMAT_WITH_LOG}. ` +
         `Open it with the version of Seriatim that wrote it.`,
     )
   }
@@ -218,9 +231,10 @@ async function readFormat(path: string, wanted: number | undefined): Promise<For
         `Start with --nodes ${nodes}, or in an empty folder.`,
     )
   }
-  if (format !== FORMAT) return { nodes, state: 'old' }
+  if (!isCurrent) return { nodes, state: 'old', hasLog: false }
+  const hasLog = format === FORMAT_WITH_LOG
   if (typeof id !== 'string' || !ID.test(id)) throw unreadableFormat(file)
-  return { nodes, id, state: unfinished === true ? 'unfinished' : 'whole' }
+  return { nodes, id, hasLog, state: unfinished === true ? 'unfinished' : 'whole' }
 }
 
 interface FormatText {

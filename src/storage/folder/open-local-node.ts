@@ -17,6 +17,10 @@ import { asRefusal, claimIndex, ownerOf, refuseMissingIndexes } from './folder-p
 import { HybridClock } from '../../line/hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from '../../line/journal-line.js'
 import { type Line, MemoryLine } from '../../line/line.js'
+import { memoryLogStorage } from '../../commit-log/memory-log.js'
+import { LocalLog } from '../../commit-log/local-log.js'
+import type { LogStorage } from '../../commit-log/log-storage.js'
+import { folderLog, type LogParts, NO_LOG, readerFor } from './folder-log.js'
 import { LocalNode, type LocalNodeParts, type UnitLimits } from '../node/local-node.js'
 import { Replay, type Unapplied } from '../../line/replay.js'
 import { CLOCK_KEY, decodeClock } from '../../line/spaces.js'
@@ -62,15 +66,26 @@ export async function openLocalNode(options: LocalNodeOptions): Promise<StorageN
 export async function openLocalNodes(
   options: LocalNodeOptions & { readonly nodes?: number },
 ): Promise<readonly StorageNode[]> {
-  if ('memory' in options) {
-    return Array.from({ length: options.nodes ?? 1 }, () => openMemoryNode(options))
-  }
+  return (await openNodesWithLog(options)).nodes
+}
+
+/** The nodes of one store, and the log of what is committed at them. */
+export interface NodesWithLog {
+  readonly nodes: readonly StorageNode[]
+  readonly log: LocalLog
+}
+
+/** The same, with the log of commits; it is closed with the last of the nodes. */
+export async function openNodesWithLog(
+  options: LocalNodeOptions & { readonly nodes?: number },
+): Promise<NodesWithLog> {
+  if ('memory' in options) return openMemoryNodes(options)
   return refusing(options.path, () => openFolder(options))
 }
 
 async function openFolder(
   options: Extract<LocalNodeOptions, { path: string }> & { readonly nodes?: number },
-): Promise<readonly StorageNode[]> {
+): Promise<NodesWithLog> {
   const { runtime, nodes } = options
   // A store in memory does without the package of LMDB, which takes longer to load than all of the store.
   const loading = import('../../ordered-map/lmdb/lmdb-map.js')
@@ -97,12 +112,9 @@ async function openFolder(
     }
     await syncFolders(folder)
     const { files = realFiles() } = options
-    const parts = { ...options, files, folder: folder.journalPath, owner: ownerOf(folder), indexes }
-    let open = folder.nodes
-    const opened = await openNodesOver(parts, async () => {
-      open--
-      if (open === 0) await folder.release()
-    })
+    const log = await folderLog(folder, { files, runtime, tuning: options.tuning })
+    const parts = { ...options, files, folder: folder.journalPath, owner: ownerOf(folder), indexes, log }
+    const opened = await openJournalled(parts, () => folder.release())
     await folder.finish()
     return opened
   } catch (error) {
@@ -112,17 +124,41 @@ async function openFolder(
   }
 }
 
-function openMemoryNode({ runtime, rules, units, tuning }: LocalNodeOptions): StorageNode {
+function openMemoryNodes({
+  runtime,
+  rules,
+  units,
+  tuning,
+  nodes: count = 1,
+}: LocalNodeOptions & { readonly nodes?: number }): NodesWithLog {
   const tuned = { ...knobs, ...tuning }
-  return new LocalNode({
-    ...(rules && { rules }),
-    line: new MemoryLine(memoryMap(tuned)),
-    clock: new HybridClock(runtime.clock),
-    runtime,
-    ...(units && { units }),
-    knobs: tuned,
-    onClose: () => Promise.resolve(),
-  })
+  const begin = (): Promise<LogStorage> => Promise.resolve(memoryLogStorage({ knobs: tuned }))
+  const log = new LocalLog({ runtime, storage: undefined, begin, knobs: tuned })
+  const closing = closesLast(count, () => log.close())
+  const nodes = Array.from(
+    { length: count },
+    (_, position) =>
+      new LocalNode({
+        ...(rules && { rules }),
+        line: new MemoryLine(memoryMap(tuned), log),
+        clock: new HybridClock(runtime.clock),
+        runtime,
+        ...(units && { units }),
+        knobs: tuned,
+        position,
+        onClose: closing,
+      }),
+  )
+  return { nodes, log }
+}
+
+/** Called by each of so many; the last one does it. */
+function closesLast(count: number, close: () => Promise<void>): () => Promise<void> {
+  let open = count
+  return async () => {
+    open--
+    if (open === 0) await close()
+  }
 }
 
 export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 'transactions' | 'units'> {
@@ -134,6 +170,8 @@ export interface NodeParts extends Pick<LocalNodeParts, 'rules' | 'functions' | 
   readonly owner?: JournalOwner
   readonly tuning?: LocalNodeTuning
   readonly onTrouble?: (error: Error) => void
+  /** The log of commits; absent: there is none, and no table may ask for it. */
+  readonly log?: LogParts
   /** Puts the line together; a simulation looks over its shoulder. */
   readonly lineOf?: (options: JournalLineOptions) => Line
 }
@@ -149,6 +187,14 @@ export async function openNodeOver(
 
 /** Opens the nodes that share a journal, each over an index of its own. */
 export async function openNodesOver(
+  parts: NodeParts & { readonly indexes: readonly OrderedMap[] },
+  onClose: () => Promise<void>,
+): Promise<readonly LocalNode[]> {
+  return (await openJournalled(parts, onClose)).nodes
+}
+
+/** The same with their log of commits. `onClose`: when all are closed, and the log. */
+export async function openJournalled(
   {
     runtime,
     indexes,
@@ -158,17 +204,34 @@ export async function openNodesOver(
     tuning,
     lineOf = journalLine,
     onTrouble,
+    log: logParts = NO_LOG,
     ...node
   }: NodeParts & { readonly indexes: readonly OrderedMap[] },
   onClose: () => Promise<void>,
-): Promise<readonly LocalNode[]> {
+): Promise<{ readonly nodes: readonly LocalNode[]; readonly log: LocalLog }> {
   const tuned = { ...knobs, ...tuning }
+  let opened: Journal | undefined
+  const log = new LocalLog({
+    runtime,
+    storage: logParts.storage,
+    begin: async () => {
+      const storage = await logParts.begin(opened?.end ?? 0)
+      opened?.readUpTo(storage.position.upTo)
+      return storage
+    },
+    onKept: (upTo) => opened?.readUpTo(upTo),
+    ...(onTrouble && { onTrouble }),
+    knobs: tuned,
+  })
   const replays = indexes.map((index) => new Replay(index, tuned.replayBytesMax))
   const journal = await openJournal(
     { ...tuned, files, runtime, folder, ...(owner && { owner }) },
     indexes.map((index) => index.appliedUpTo),
     async (frame) => replays[frame.writer]?.add(frame),
+    logParts.storage && readerFor(log, logParts.storage.position.upTo),
   )
+  opened = journal
+  journal.onGroup((end) => log.settle(end))
   const unapplied: (Unapplied | undefined)[] = []
   for (const replay of replays) {
     unapplied.push(await replay.finish())
@@ -179,7 +242,11 @@ export async function openNodesOver(
     for (const { failure } of replays) if (failure !== undefined) throw failure
     await beginJournal(journal, indexes)
   }
-  return indexes.map((index, writer) => {
+  const closing = closesLast(indexes.length, async () => {
+    await log.close()
+    await onClose()
+  })
+  const nodes = indexes.map((index, writer) => {
     const clock = new HybridClock(runtime.clock)
     const left = unapplied[writer]
     const seen = index.get(CLOCK_KEY)
@@ -192,11 +259,13 @@ export async function openNodesOver(
       writer,
       runtime,
       clock,
+      log,
       ...(left && { unapplied: left }),
       ...(onTrouble && { onTrouble }),
     })
-    return new LocalNode({ ...node, line, clock, runtime, knobs: tuned, onClose })
+    return new LocalNode({ ...node, line, clock, runtime, knobs: tuned, position: writer, onClose: closing })
   })
+  return { nodes, log }
 }
 
 const notBroughtUp = (cause: Error): Error =>

@@ -1,8 +1,10 @@
 // One change of one item, with everything that follows it in the same step: its index entries, its expiry and the
 // counters of its table.
+import type { Cause } from '../../commit-log/commit-record.js'
 import { EntryDamaged } from '../../ordered-map/checksum.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import { versionOf, type ItemKey, type TableShape } from '../../model/table.js'
+import type { Item } from '../../model/value.js'
 import type { ItemState } from '../../rules/item/item.js'
 import type { CommittedWrite } from '../../rules/finish.js'
 import type { NextImage } from '../../rules/item/single-write.js'
@@ -12,7 +14,8 @@ import type { HybridClock } from '../../line/hybrid-clock.js'
 import type { Line, Put } from '../../line/line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
-import { encodeItemRecord, itemState } from '../../line/record.js'
+import { encodeItemRecord, HEADER_BYTES, itemState } from '../../line/record.js'
+import { type ImageText, loggedChange, operationOf } from './logged-changes.js'
 import type { OpenSnapshots } from '../snapshots/snapshots.js'
 import { inSpace } from '../../line/spaces.js'
 
@@ -33,6 +36,10 @@ export interface ItemChange {
   readonly put: Put
   /** The text of the next image, where it is known already. */
   readonly json?: Uint8Array | undefined
+  /** The transaction is carried out node by node; absent: in one step. */
+  readonly isFinish?: true
+  /** Absent: a request. */
+  readonly cause?: Cause | undefined
 }
 
 export interface ItemStepsParts {
@@ -54,6 +61,8 @@ export class ItemSteps {
   #highest: Timestamp
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
+  /** Once a table has asked for the log, until the next start. */
+  #isLogging = false
 
   /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
   readonly #dropped = new Set<SpaceId>()
@@ -83,6 +92,7 @@ export class ItemSteps {
     // Of a new index the past is not known.
     if (this.#snapshots.size > 0) this.#snapshots.dropAll()
     this.#shapes.set(table.space, table)
+    this.#isLogging = this.#isLogging || table.logged !== undefined
   }
 
   drop(space: SpaceId): void {
@@ -124,6 +134,7 @@ export class ItemSteps {
         if (change.passed === undefined) return undefined
         // Nothing to remove; but by this readers know what they have to wait for.
         this.#line[put](address, undefined)
+        this.#log(change, undefined)
         if (put === 'put') this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: false })
         if (this.#snapshots.size > 0) this.#remember(address, change)
         return undefined
@@ -133,6 +144,7 @@ export class ItemSteps {
     if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeItemRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
+    this.#log(change, written)
     if (put === 'put')
       this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: written !== undefined })
     const items = (next === undefined ? 0 : 1) - (record === undefined ? 0 : 1)
@@ -141,6 +153,41 @@ export class ItemSteps {
     if (hasEntries(table)) this.#moveEntries(table, key, state, next, put)
     if (this.#snapshots.size > 0) this.#remember(address, change)
     return written
+  }
+
+  /** For the log of commits, if the table asks for it: every image that the step leaves, in order. */
+  #log(change: ItemChange, written: Uint8Array | undefined): void {
+    const { table, state, next, timestamp, by, passed } = change
+    if (table.logged === undefined) return
+    const { record } = state
+    let old: ImageText | undefined = record && { json: record.json, item: state.item as () => Item }
+    for (const each of passed ?? []) {
+      const image = each.next && imageText(each.next)
+      this.#logImage(change, old, image, { tx: each.tx, timestamp: each.timestamp, next: each.next })
+      old = image
+    }
+    const image = written && next && { json: written.subarray(HEADER_BYTES), item: () => next.item }
+    this.#logImage(change, old, image, { tx: by, timestamp, next })
+  }
+
+  #logImage(
+    { table, key, put, isFinish, cause = 'request' }: ItemChange,
+    old: ImageText | undefined,
+    image: ImageText | undefined,
+    { tx, timestamp, next }: { tx: TxId | undefined; timestamp: Timestamp; next: NextImage | undefined },
+  ): void {
+    const { logged } = table
+    if (logged === undefined) return
+    const operation = operationOf(next)
+    const change = loggedChange({ table, logged, key, old, new: image, operation, cause })
+    if (change === undefined) return
+    const of = tx === undefined ? 'single' : isFinish === true ? 'finish' : 'step'
+    this.#line.note({ kind: 'change', of, tx, timestamp, change }, put)
+  }
+
+  /** A table asks for the log of commits: transactions over several nodes say how far they are. */
+  get isLogging(): boolean {
+    return this.#isLogging
   }
 
   has(space: SpaceId, key: KeyBytes | undefined): boolean {
@@ -204,6 +251,12 @@ export class ItemSteps {
     })
   }
 }
+
+/** Overwritten in the same step: nowhere else is its text. */
+const imageText = ({ item }: NextImage): ImageText => ({
+  json: Buffer.from(JSON.stringify(item)),
+  item: () => item,
+})
 
 /** Shapes without a version come in the order in which they are in force. */
 const supersedes = (table: TableShape, known: TableShape): boolean =>

@@ -83,6 +83,8 @@ export interface LocalNodeParts {
   readonly transactions?: Pick<TransactionPartOptions, 'waitMs' | 'stalledMs'>
   readonly units?: UnitLimits
   readonly knobs?: Knobs
+  /** Its position among the nodes of the store; the first unless told otherwise. */
+  readonly position?: number
   readonly onClose: () => Promise<void>
 }
 
@@ -129,6 +131,7 @@ export class LocalNode implements StorageNode {
       now: () => clock.now(),
       knobs,
       pause: () => new Promise((resolve) => runtime.defer(resolve)),
+      isLogging: () => this.#steps.isLogging,
     })
     this.#transactions = new TransactionPart({
       ...transactions,
@@ -146,6 +149,7 @@ export class LocalNode implements StorageNode {
       steps: this.#steps,
       pendings: this.#pendings,
       tokens: this.ledger,
+      node: parts.position ?? 0,
       onStalled: (tx) => this.#onStalled(tx),
       ...(functions && { functions }),
     })

@@ -26,10 +26,13 @@ export interface TransactionFinishOptions extends TransactionState {
   readonly functions: RuleFunctions
   readonly retries: StepRetries
   readonly ended: EndedTransactions
+  /** Position of this node among those of the store, for the log of commits. */
+  readonly node: number
 }
 
 type Decision = 'commit' | 'cancel'
-type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced' | 'run'>
+const NO_NODES: readonly number[] = []
+type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced' | 'run' | 'nodes'>
 
 export class TransactionFinish {
   readonly #options: TransactionFinishOptions
@@ -91,10 +94,12 @@ export class TransactionFinish {
   }
 
   /** Undefined if it is done, and readers see it. */
-  #finish({ tx, items, unfenced, run }: FinishStep, decision: Decision): Promise<void> | undefined {
+  #finish(request: FinishStep, decision: Decision): Promise<void> | undefined {
     const { line, ended, retries } = this.#options
+    const { tx, items, unfenced, run } = request
     if (run !== undefined && run !== line.run) throw new RunOver()
     const addresses = this.#addresses(tx, items)
+    const isPending = this.#options.pendings.hasItemsOf(tx)
     // If intent and decision are durable readers may see the write at once; but not if it builds on what is not.
     const isDurable = run === undefined && this.#areDurable(addresses)
     const put = isDurable ? 'putVisible' : 'put'
@@ -110,6 +115,11 @@ export class TransactionFinish {
       }
     }
     if (unfenced !== true && damage === undefined) ended.add(tx)
+    if (this.#options.steps.isLogging) {
+      if (decision === 'commit' && isPending)
+        this.#notePart(request, put, damage === undefined ? 'sound' : 'damaged')
+      for (const other of new Set(others)) this.#notePart({ tx: other }, put, 'sound')
+    }
     // Who sees it already need not wait for it.
     const durable = isDurable ? line.whenDurableUnhurried() : line.whenDurable()
     if (durable !== undefined) {
@@ -123,6 +133,20 @@ export class TransactionFinish {
     }
     // There may be nothing left to do but to wait for what another step has done.
     return (durable ?? this.#whenDurableAt(addresses))?.then(() => retries.dispel(addresses))
+  }
+
+  /**
+   * For the log of commits, which shows a transaction when all its nodes have carried it out. An item that is damaged cannot
+   * be finished; the log does not wait until it is repaired.
+   */
+  #notePart(
+    { tx, nodes = NO_NODES }: Pick<FinishStep, 'tx' | 'nodes'>,
+    put: Put,
+    state: 'sound' | 'damaged',
+  ): void {
+    const { line, pendings, node } = this.#options
+    const isDone = state === 'damaged' || !pendings.hasItemsOf(tx)
+    line.note({ kind: 'part', tx, node, nodes, isDone }, put)
   }
 
   #areDurable(addresses: readonly KeyBytes[]): boolean {
@@ -190,7 +214,7 @@ export class TransactionFinish {
       const { tx: by, next, timestamp, blind } = last
       const json = pendings.intendedJson(item.address, by)
       const passed = written.length > 1 && { passed: written.slice(0, -1) }
-      steps.apply({ table, key, state, next, timestamp, blind, by, put, json, ...passed })
+      steps.apply({ table, key, state, next, timestamp, blind, by, put, json, isFinish: true, ...passed })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }

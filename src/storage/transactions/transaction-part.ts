@@ -72,6 +72,8 @@ export interface TransactionPartOptions extends TransactionState, StepRetryOptio
   readonly steps: ItemSteps
   readonly cuts: BatchBoundaries
   readonly tokens: TokenBook
+  /** Position of this node among those of the store. */
+  readonly node: number
   readonly rules: TransactionRules
   readonly functions?: RuleFunctions
 }

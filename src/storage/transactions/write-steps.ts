@@ -67,9 +67,9 @@ export class WriteSteps {
     }
     const blind = !observes(action)
     const { state, key } = item
-    const { table } = action
+    const { table, cause } = action
     const { by, json } = writing
-    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', by, json })
+    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', by, json, cause })
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')

@@ -1,0 +1,340 @@
+// The log of commits of the nodes that share a journal, or of nodes in memory.
+//
+//   note --> batch of a node --journal--> add, and settle when the group is durable
+//                                            |  in the order of the steps, put together (assembler.ts), numbered
+//                                            v
+//                             records on their way --half a second, or a MB--> storage, synced --> the journal may forget
+//   read <-- records on their way, then storage
+//
+// Writers wait while too much is on its way: a disk that is full stops writes, and never the log (point 29).
+import type { Timestamp } from '../model/brand.js'
+import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
+import type { Runtime } from '../runtime/runtime.js'
+import { Assembler } from './assembler.js'
+import type { CommitLog, LogItemRead, LogPage, LogRead } from './commit-log.js'
+import { emptyPage, LogPageBuilder, trimmed } from './log-page.js'
+import { type CommitRecord, recordBytes } from './commit-record.js'
+import type { LogEntry, NewLogEntry } from './entries.js'
+import type { LogPosition, LogStorage } from './log-storage.js'
+
+/** What the lines of the nodes see of it. */
+export interface LogFeed {
+  /** The place of the next entry among those of all nodes. */
+  nextOrder(): number
+  /** Entries of one node that are durable once the group is; `settle` follows. */
+  add(entries: readonly LogEntry[]): void
+  /** Everything that was added is durable; the journal ends here. */
+  settle(end: number): void
+  /** One that is durable at once, where there is no journal. */
+  addDurable(entry: NewLogEntry): void
+  /** Why nothing may be written now; undefined: it may, or only has to wait. */
+  readonly refusal: Error | undefined
+  /** Too much is on its way to the storage: writers wait. */
+  readonly isFull: boolean
+  /** Calls back when it is not full any more. */
+  onRoom(callback: () => void): void
+}
+
+export interface LocalLogOptions {
+  readonly runtime: Runtime
+  /** Opens what is there, or begins it: then at that offset of the journal. Absent storage: no table ever asked. */
+  readonly storage: LogStorage | undefined
+  readonly begin: () => Promise<LogStorage>
+  /** Called when the journal may forget what stands before that offset. */
+  readonly onKept?: (upTo: number) => void
+  /** Told once of each reason why records cannot be kept; it is tried again. */
+  readonly onTrouble?: (error: Error) => void
+  readonly knobs?: Pick<Knobs, 'logDelayMs' | 'logFlushBytes' | 'logBacklogBytesMax' | 'logPositionBytes'>
+}
+
+/** Records are kept for so long, whoever has read them: what a stream promises. */
+export const STREAM_RETENTION_MS = 24 * 60 * 60 * 1000
+const TRIM_EVERY_MS = 60_000
+const RETRY_MS = 1000
+
+/** A record on its way, with what it takes. */
+interface OnItsWay {
+  readonly record: CommitRecord
+  readonly bytes: number
+}
+
+export class LocalLog implements CommitLog, LogFeed {
+  readonly #options: LocalLogOptions
+  readonly #knobs: NonNullable<LocalLogOptions['knobs']>
+  readonly #assembler = new Assembler()
+  #storage: LogStorage | undefined
+  #beginning: Promise<void> | undefined
+  #order = 0
+  /** Of the group that is being written, by node. */
+  #added: LogEntry[] = []
+  #last: number
+  #onItsWay: OnItsWay[] = []
+  #bytes = 0
+  #position: LogPosition
+  #flushing: Promise<void> | undefined
+  #cancelTimer: (() => void) | undefined
+  #cancelTrim: (() => void) | undefined
+  #failure: Error | undefined
+  #isDeferred = false
+  #isClosed = false
+  /** Nothing before this number is shown any more. */
+  #horizon = 1
+  retentionMs = STREAM_RETENTION_MS
+  readonly #readers = new Set<() => void>()
+  readonly #roomCallbacks: (() => void)[] = []
+
+  constructor(options: LocalLogOptions) {
+    this.#options = options
+    this.#knobs = options.knobs ?? defaultKnobs
+    this.#storage = options.storage
+    this.#position = options.storage?.position ?? NOWHERE
+    // What follows the position comes again from the journal, and gets the numbers that it had.
+    this.#last = this.#position.number
+    if (options.storage !== undefined) this.#trimLater()
+  }
+
+  /** Up to where the journal need not be read back. */
+  get keptUpTo(): number {
+    return this.#storage?.position.upTo ?? Infinity
+  }
+
+  async begin(): Promise<void> {
+    if (this.#storage !== undefined) return
+    this.#beginning ??= this.#begin().finally(() => (this.#beginning = undefined))
+    await this.#beginning
+  }
+
+  async #begin(): Promise<void> {
+    const storage = await this.#options.begin()
+    this.#storage = storage
+    this.#position = storage.position
+    this.#last = this.#position.number
+    this.#trimLater()
+  }
+
+  nextOrder(): number {
+    return this.#order++
+  }
+
+  add(entries: readonly LogEntry[]): void {
+    for (const entry of entries) this.#added.push(entry)
+  }
+
+  addDurable(entry: NewLogEntry): void {
+    this.#added.push({ ...entry, order: this.#order++ })
+    if (this.#isDeferred) return
+    this.#isDeferred = true
+    this.#options.runtime.defer(() => {
+      this.#isDeferred = false
+      this.#catchUp()
+    })
+  }
+
+  settle(end: number): void {
+    const entries = this.#added
+    if (entries.length > 0) {
+      this.#added = []
+      if (entries.length > 1) entries.sort((a, b) => a.order - b.order)
+      this.#number(this.#assembler.add(entries))
+    }
+    if (this.#storage === undefined) return
+    if (this.#assembler.isSettled) this.#position = { upTo: end, number: this.#last }
+    this.#flushWhenDue()
+  }
+
+  /** Where there is no journal whatever was added is durable: steps do not pause in the middle. */
+  #catchUp(): void {
+    if (this.#added.length > 0) this.settle(this.#position.upTo)
+  }
+
+  #number(assembled: ReturnType<Assembler['add']>): void {
+    const kept = this.#storage?.last ?? 0
+    let isNew = false
+    for (const each of assembled) {
+      const record: CommitRecord = { number: ++this.#last, ...each }
+      // Read back from the journal, and in the storage already.
+      if (record.number <= kept) continue
+      const bytes = recordBytes(record)
+      this.#onItsWay.push({ record, bytes })
+      this.#bytes += bytes
+      isNew = true
+    }
+    if (isNew) this.#readers.forEach((callback) => callback())
+  }
+
+  get refusal(): Error | undefined {
+    return this.isFull && this.#failure !== undefined
+      ? new Error(`The log of commits cannot take more: ${this.#failure.message}`, { cause: this.#failure })
+      : undefined
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= this.#knobs.logBacklogBytesMax
+  }
+
+  onRoom(callback: () => void): void {
+    this.#roomCallbacks.push(callback)
+  }
+
+  #flushWhenDue(): void {
+    if (this.#flushing !== undefined || this.#failure !== undefined || this.#isClosed) return
+    if (this.#bytes >= this.#knobs.logFlushBytes) void this.flush()
+    else if (this.#onItsWay.length > 0) this.#flushIn(this.#knobs.logDelayMs)
+    // Nothing to keep: but the journal must be told now and then that it may forget.
+    else if (this.#position.upTo - this.keptUpTo >= this.#knobs.logPositionBytes) void this.flush()
+  }
+
+  #flushIn(delayMs: number): void {
+    this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
+      this.#cancelTimer = undefined
+      void this.flush()
+    })
+  }
+
+  /** Keeps what is on its way now; failures are told and tried again later. */
+  flush(): Promise<void> {
+    this.#catchUp()
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined
+      if (this.#failure === undefined) this.#flushWhenDue()
+      else if (!this.#isClosed) this.#flushIn(RETRY_MS)
+    })
+    return this.#flushing
+  }
+
+  async #flush(): Promise<void> {
+    const storage = this.#storage
+    if (storage === undefined) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    const taken = this.#onItsWay.slice()
+    const position = this.#position
+    if (taken.length === 0 && position.upTo <= storage.position.upTo) return
+    try {
+      await storage.append(
+        taken.map(({ record }) => record),
+        position,
+      )
+    } catch (error) {
+      this.#failed(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    this.#failure = undefined
+    const wasFull = this.isFull
+    this.#onItsWay = this.#onItsWay.slice(taken.length)
+    for (const { bytes } of taken) this.#bytes -= bytes
+    this.#options.onKept?.(position.upTo)
+    if (wasFull && !this.isFull) for (const callback of this.#roomCallbacks) callback()
+  }
+
+  #failed(failure: Error): void {
+    if (this.#failure?.message !== failure.message)
+      this.#options.onTrouble?.(
+        new Error(`The log of commits cannot be written, and is tried again: ${failure.message}`, {
+          cause: failure,
+        }),
+      )
+    this.#failure = failure
+    // Who waits for room is refused.
+    for (const callback of this.#roomCallbacks) callback()
+  }
+
+  get last(): number {
+    this.#catchUp()
+    return this.#last
+  }
+
+  get first(): number {
+    return Math.max(this.#storage?.first ?? 1, this.#horizon)
+  }
+
+  async read(request: LogRead): Promise<LogPage> {
+    const last = this.last
+    if (request.from < this.first) throw trimmed(request.from, this.first)
+    const storage = this.#storage
+    if (storage === undefined || request.from > last) return emptyPage(request.from)
+    return request.from <= storage.last ? storage.read(request) : pageOf(this.#onItsWay, request)
+  }
+
+  async numberAt(timestamp: Timestamp): Promise<number> {
+    this.#catchUp()
+    const storage = this.#storage
+    if (storage === undefined) return 1
+    const onItsWay = this.#onItsWay
+    const last = this.#last
+    const kept = await storage.numberAt(timestamp)
+    const found =
+      kept <= storage.last
+        ? kept
+        : (onItsWay.find(({ record }) => record.timestamp >= timestamp)?.record.number ?? last + 1)
+    return Math.max(found, this.first)
+  }
+
+  async ofItem(request: LogItemRead): Promise<readonly number[]> {
+    this.#catchUp()
+    const { space, key, from, to, reverse, entriesMax } = request
+    const storage = this.#storage
+    if (storage === undefined) return []
+    const onItsWay = this.#onItsWay
+    const kept = await storage.ofItem(request)
+    const newest = onItsWay
+      .filter(
+        ({ record }) =>
+          record.number >= from && record.number <= to && record.number > (kept.at(reverse ? 0 : -1) ?? 0),
+      )
+      .filter(({ record }) => record.changes.some((change) => change.space === space && change.key === key))
+      .map(({ record }) => record.number)
+    const found = reverse ? [...newest.toReversed(), ...kept] : [...kept, ...newest]
+    return found.slice(0, entriesMax)
+  }
+
+  onAppended(callback: () => void): () => void {
+    this.#readers.add(callback)
+    return () => this.#readers.delete(callback)
+  }
+
+  /** Lets go of what no promise asks for any more. */
+  async trim(): Promise<void> {
+    const storage = this.#storage
+    if (storage === undefined) return
+    const before = (this.#options.runtime.clock.nowMicros() - this.retentionMs * 1000) as Timestamp
+    if (!(before > 0)) return
+    this.#horizon = Math.max(this.#horizon, await this.numberAt(before))
+    await storage.trim(before)
+  }
+
+  #trimLater(): void {
+    if (this.#isClosed) return
+    this.#cancelTrim = this.#options.runtime.clock.timer(TRIM_EVERY_MS, () => {
+      void this.trim()
+        .catch((error: unknown) =>
+          this.#options.onTrouble?.(error instanceof Error ? error : new Error(String(error))),
+        )
+        .finally(() => this.#trimLater())
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#catchUp()
+    this.#isClosed = true
+    this.#cancelTrim?.()
+    this.#cancelTimer?.()
+    await this.#flushing
+    // A failure leaves the rest to the journal.
+    await this.flush()
+    this.#cancelTimer?.()
+    await this.#storage?.close()
+  }
+}
+
+const NOWHERE: LogPosition = { upTo: 0, number: 0 }
+
+function pageOf(onItsWay: readonly OnItsWay[], request: LogRead): LogPage {
+  const page = new LogPageBuilder(request)
+  for (const { record } of onItsWay) {
+    if (record.number < request.from) continue
+    if (page.isFull) break
+    page.add(record)
+  }
+  return page.page()
+}

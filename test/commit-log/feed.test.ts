@@ -1,0 +1,147 @@
+// What steps of storage nodes leave in the log of commits.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { CommitRecord } from '../../src/commit-log/commit-record.js'
+import type { LocalLog } from '../../src/commit-log/local-log.js'
+import { itemKey } from '../../src/model/key-bytes.js'
+import { spaceId, timestamp, type TxId } from '../../src/model/brand.js'
+import { keyAttributesOf, type TableShape } from '../../src/model/table.js'
+import type { Item } from '../../src/model/value.js'
+import { realRuntime } from '../../src/runtime/real-runtime.js'
+import type { StorageNode } from '../../src/storage/contract/storage-node.js'
+import type { Action } from '../../src/storage/contract/transactions.js'
+import { openNodesWithLog } from '../../src/storage/folder/open-local-node.js'
+
+const PLAIN: TableShape = {
+  name: 'T',
+  space: spaceId(1),
+  key: { partition: { name: 'id', type: 'S' } },
+  indexes: [],
+}
+const LOGGED: TableShape = { ...PLAIN, version: 1, logged: { old: true, new: true } }
+
+const put = (item: Item, table = LOGGED): Action & { mutation: { kind: 'put'; item: Item } } => ({
+  table,
+  key: itemKey(table.key, item),
+  keyAttributes: keyAttributesOf(table.key, item),
+  mutation: { kind: 'put', item },
+})
+const remove = (id: string, table = LOGGED): Action & { mutation: { kind: 'delete' } } => ({
+  ...put({ id: { S: id } }, table),
+  mutation: { kind: 'delete' },
+})
+const item = (id: string, n: number): Item => ({ id: { S: id }, n: { N: String(n) } })
+
+interface World extends AsyncDisposable {
+  readonly node: StorageNode
+  readonly other: StorageNode
+  readonly log: LocalLog
+}
+
+async function world(): Promise<World> {
+  const { nodes, log } = await openNodesWithLog({ runtime: realRuntime(), memory: true, nodes: 2 })
+  await log.begin()
+  for (const node of nodes) await node.setShape(LOGGED)
+  return {
+    node: nodes[0] as StorageNode,
+    other: nodes[1] as StorageNode,
+    log,
+    [Symbol.asyncDispose]: async () => {
+      for (const node of nodes) await node.close()
+    },
+  }
+}
+
+const all = async (log: LocalLog): Promise<readonly CommitRecord[]> =>
+  (await log.read({ from: 1, recordsMax: 1000, bytesMax: Infinity })).records
+
+/** `insert a 1`, `modify a 1>2`. */
+const shown = (records: readonly CommitRecord[]): readonly string[] =>
+  records.map(({ changes }) =>
+    changes
+      .map(({ event, old, new: next }) => {
+        const parsed = [old, next].map((text) => text && (JSON.parse(Buffer.from(text).toString()) as Item))
+        const [before, after] = parsed.map((each) => (each?.['n'] as { N: string } | undefined)?.N)
+        const id = (parsed[0] ?? parsed[1])?.['id'] as { S: string }
+        return `${event} ${id.S} ${[before, after].filter((each) => each !== undefined).join('>')}`
+      })
+      .join(', '),
+  )
+
+describe('log of commits: what steps leave', () => {
+  test('every write of an item is a record with the image that it replaced', async () => {
+    await using at = await world()
+    await Promise.all([1, 2, 3].map((n) => at.node.write(put(item('a', n)))))
+    await at.node.write(remove('a'))
+    assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'modify a 1>2', 'modify a 2>3', 'remove a 3'])
+    assert.deepEqual(
+      (await all(at.log)).map(({ number }) => number),
+      [1, 2, 3, 4],
+    )
+  })
+
+  test('a put that changes nothing, in whatever order its attributes and members stand, leaves none', async () => {
+    await using at = await world()
+    await at.node.write(put({ id: { S: 'a' }, tags: { SS: ['x', 'y'] }, n: { N: '1' } }))
+    await at.node.write(put({ n: { N: '1' }, id: { S: 'a' }, tags: { SS: ['y', 'x'] } }))
+    await at.node.write(remove('b'))
+    assert.equal((await all(at.log)).length, 1)
+    await at.node.write(put({ n: { N: '2' }, id: { S: 'a' }, tags: { SS: ['y', 'x'] } }))
+    assert.equal((await all(at.log)).length, 2)
+  })
+
+  test('a table that does not ask leaves none', async () => {
+    await using at = await world()
+    await at.node.write(put(item('a', 1), { ...PLAIN, space: spaceId(2) }))
+    assert.deepEqual(await all(at.log), [])
+  })
+
+  test('a transaction in one round is one record, with its id', async () => {
+    await using at = await world()
+    const tx = `${'0'.repeat(32)}:1` as TxId
+    await at.node.transact({ tx, actions: [put(item('a', 1)), put(item('b', 1))] })
+    const records = await all(at.log)
+    assert.deepEqual(shown(records), ['insert a 1, insert b 1'])
+    assert.equal(records[0]?.tx, tx)
+  })
+
+  test('§3.3 a transaction over two nodes is one record, once both have committed it', async () => {
+    await using at = await world()
+    const tx = `${'0'.repeat(32)}:1` as TxId
+    const stamp = timestamp(Date.now() * 1000)
+    const [a, b] = [put(item('a', 1)), put(item('b', 1))]
+    await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
+    await at.other.prepare({ tx, timestamp: stamp, actions: [b] })
+    assert.deepEqual(await all(at.log), [])
+    const commit = { tx, timestamp: stamp, nodes: [0, 1] }
+    await at.node.commit({ ...commit, items: [{ space: LOGGED.space, key: a.key }] })
+    assert.deepEqual(await all(at.log), [])
+    await at.node.write(put(item('a', 2)))
+    await at.other.commit({ ...commit, items: [{ space: LOGGED.space, key: b.key }] })
+    assert.deepEqual(shown(await all(at.log)), ['insert a 1, insert b 1', 'modify a 1>2'])
+  })
+
+  test('a repeated commit leaves nothing more', async () => {
+    await using at = await world()
+    const tx = `${'0'.repeat(32)}:1` as TxId
+    const stamp = timestamp(Date.now() * 1000)
+    const a = put(item('a', 1))
+    await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
+    const commit = { tx, timestamp: stamp, nodes: [0], items: [{ space: LOGGED.space, key: a.key }] }
+    await at.node.commit(commit)
+    await at.node.commit(commit)
+    await at.node.write(put(item('a', 2)))
+    assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'modify a 1>2'])
+  })
+
+  test('keys stand alone where no image is kept', async () => {
+    await using at = await world()
+    const keysOnly = { ...LOGGED, version: 2, logged: { old: false, new: false } }
+    await at.node.setShape(keysOnly)
+    await at.node.write(put(item('a', 1)))
+    const [record] = await all(at.log)
+    const { keys, old, new: next } = record!.changes[0]!
+    assert.deepEqual(JSON.parse(Buffer.from(keys!).toString()), { id: { S: 'a' } })
+    assert.deepEqual([old, next], [undefined, undefined])
+  })
+})
