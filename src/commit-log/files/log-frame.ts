@@ -1,0 +1,276 @@
+// One frame of the log of commits: the records of one append, with what is needed to prove where they belong.
+//
+//   0 magic  4 crc of the header  8 length of the body  12 crc of the body  16 first number  24 records  28 tables
+//   32 position: offset of the journal  40 number  48 oldest timestamp  56 newest timestamp  64 offset in the file  72
+//   body    ids of the tables, 4 bytes each; records
+//   record  0 length  4 timestamp  12 changes  16 length of the transaction id  17 transaction id; changes
+//   change  0 kind  1 table  5 key length  7 keys length  11 old length  15 new length  19 key, keys, old, new
+//
+// The checksum of the header is seeded with the id of the segment, and covers that of the body: neither a frame of another
+// segment nor bytes that a user stored in an item can pass for a frame of this one, and to find out takes 72 bytes. The
+// images are bytes here; nothing looks into them.
+import { crc32 } from 'node:zlib'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import type { CommitRecord, LoggedChange } from '../commit-record.js'
+import type { LogPosition } from '../log-storage.js'
+import type { LogSegment } from './log-segment.js'
+
+export interface LogFrame {
+  /** In its file. */
+  readonly offset: number
+  readonly bytes: number
+  /** Numbers of its records: from `first` up to, and without, `end`. */
+  readonly first: number
+  readonly end: number
+  readonly position: LogPosition
+  /** Of its commit timestamps; 0 and -1 without records. */
+  readonly oldest: number
+  readonly newest: number
+  readonly spaces: readonly SpaceId[]
+}
+
+/** Told of each change as its frame is written or read: where in the file it stands. */
+export type ChangeVisitor = (number: number, space: SpaceId, key: KeyBytes, offset: number) => void
+
+export const LOG_FRAME_MAGIC = Buffer.from('SRLF', 'latin1')
+export const LOG_FRAME_HEADER_BYTES = 72
+const RECORD_HEADER_BYTES = 17
+const CHANGE_HEADER_BYTES = 19
+const SPACE_BYTES = 4
+const EVENTS = ['insert', 'modify', 'remove'] as const
+const OPERATIONS = ['put', 'update', 'delete'] as const
+const CAUSES = ['request', 'expiry'] as const
+const [HAS_KEYS, HAS_OLD, HAS_NEW] = [32, 64, 128]
+
+/** No frame is longer than a length of four bytes says. */
+const FRAME_BYTES_MAX = 2 ** 31
+
+export function logFrameBytes(records: readonly CommitRecord[], spaces: ReadonlySet<SpaceId>): number {
+  let bytes = LOG_FRAME_HEADER_BYTES + spaces.size * SPACE_BYTES
+  for (const { tx, changes } of records) {
+    bytes += RECORD_HEADER_BYTES + (tx?.length ?? 0)
+    for (const change of changes)
+      bytes +=
+        CHANGE_HEADER_BYTES +
+        change.key.length +
+        (change.keys?.byteLength ?? 0) +
+        (change.old?.byteLength ?? 0) +
+        (change.new?.byteLength ?? 0)
+  }
+  if (bytes > FRAME_BYTES_MAX) throw new Error(`The log of commits was given ${bytes} bytes in one append.`)
+  return bytes
+}
+
+export function spacesOf(records: readonly CommitRecord[]): Set<SpaceId> {
+  const spaces = new Set<SpaceId>()
+  for (const { changes } of records) for (const { space } of changes) spaces.add(space)
+  return spaces
+}
+
+export interface FrameToWrite {
+  readonly records: readonly CommitRecord[]
+  readonly spaces: ReadonlySet<SpaceId>
+  readonly first: number
+  readonly position: LogPosition
+  readonly offset: number
+}
+
+/** Writes the frame to the beginning of `target`, which has exactly `logFrameBytes(records, spaces)` bytes. */
+export function encodeLogFrame(
+  target: Buffer,
+  { records, spaces, first, position, offset }: FrameToWrite,
+  { seed }: LogSegment,
+  visit: ChangeVisitor,
+): LogFrame {
+  let at = LOG_FRAME_HEADER_BYTES
+  for (const space of spaces) at = target.writeUInt32BE(space, at)
+  let [oldest, newest] = [Infinity, -1]
+  for (const record of records) {
+    oldest = Math.min(oldest, record.timestamp)
+    newest = Math.max(newest, record.timestamp)
+    at = encodeRecord(target, at, record, offset, visit)
+  }
+  if (records.length === 0) oldest = 0
+  LOG_FRAME_MAGIC.copy(target)
+  target.writeUInt32BE(at - LOG_FRAME_HEADER_BYTES, 8)
+  target.writeUInt32BE(crc32(target.subarray(LOG_FRAME_HEADER_BYTES, at)), 12)
+  target.writeDoubleBE(first, 16)
+  target.writeUInt32BE(records.length, 24)
+  target.writeUInt32BE(spaces.size, 28)
+  target.writeDoubleBE(position.upTo, 32)
+  target.writeDoubleBE(position.number, 40)
+  target.writeDoubleBE(oldest, 48)
+  target.writeDoubleBE(newest, 56)
+  target.writeDoubleBE(offset, 64)
+  target.writeUInt32BE(headerChecksum(target, seed), 4)
+  return {
+    offset,
+    bytes: at,
+    first,
+    end: first + records.length,
+    position,
+    oldest,
+    newest,
+    spaces: [...spaces],
+  }
+}
+
+function encodeRecord(
+  target: Buffer,
+  from: number,
+  record: CommitRecord,
+  offset: number,
+  visit: ChangeVisitor,
+): number {
+  const { number, timestamp, tx = '', changes } = record
+  target.writeDoubleBE(timestamp, from + 4)
+  target.writeUInt32BE(changes.length, from + 12)
+  target.writeUInt8(tx.length, from + 16)
+  target.write(tx, from + RECORD_HEADER_BYTES, 'latin1')
+  let at = from + RECORD_HEADER_BYTES + tx.length
+  for (const change of changes) {
+    const { space, key, keys, old, new: next } = change
+    visit(number, space, key, offset + at)
+    target[at] = kindOf(change)
+    target.writeUInt32BE(space, at + 1)
+    target.writeUInt16BE(key.length, at + 5)
+    target.writeUInt32BE(keys?.byteLength ?? 0, at + 7)
+    target.writeUInt32BE(old?.byteLength ?? 0, at + 11)
+    target.writeUInt32BE(next?.byteLength ?? 0, at + 15)
+    at += CHANGE_HEADER_BYTES
+    target.write(key, at, 'latin1')
+    at += key.length
+    for (const image of [keys, old, next]) {
+      if (image === undefined) continue
+      target.set(image, at)
+      at += image.byteLength
+    }
+  }
+  target.writeUInt32BE(at - from, from)
+  return at
+}
+
+const kindOf = ({ event, operation, cause, keys, old, new: next }: LoggedChange): number =>
+  EVENTS.indexOf(event) |
+  (OPERATIONS.indexOf(operation) << 2) |
+  (CAUSES.indexOf(cause) << 4) |
+  (keys === undefined ? 0 : HAS_KEYS) |
+  (old === undefined ? 0 : HAS_OLD) |
+  (next === undefined ? 0 : HAS_NEW)
+
+/**
+ * The frame that stands at this offset of the file, with all its bytes, or undefined if none does; `bytes` begin with the
+ * byte at `from` of the file.
+ */
+export function decodeLogFrame(
+  bytes: Buffer,
+  offset: number,
+  { seed }: Pick<LogSegment, 'seed'>,
+  from = 0,
+): LogFrame | undefined {
+  const at = offset - from
+  if (at < 0 || at + LOG_FRAME_HEADER_BYTES > bytes.length) return undefined
+  if (bytes.compare(LOG_FRAME_MAGIC, 0, 4, at, at + 4) !== 0) return undefined
+  const header = bytes.subarray(at, at + LOG_FRAME_HEADER_BYTES)
+  if (header.readUInt32BE(4) !== headerChecksum(header, seed) || header.readDoubleBE(64) !== offset)
+    return undefined
+  const length = LOG_FRAME_HEADER_BYTES + header.readUInt32BE(8)
+  const frame = bytes.subarray(at, at + length)
+  if (frame.length < length || crc32(frame.subarray(LOG_FRAME_HEADER_BYTES)) !== header.readUInt32BE(12))
+    return undefined
+  const first = header.readDoubleBE(16)
+  const spaces = Array.from(
+    { length: header.readUInt32BE(28) },
+    (_, nth) => frame.readUInt32BE(LOG_FRAME_HEADER_BYTES + nth * SPACE_BYTES) as SpaceId,
+  )
+  return {
+    offset,
+    bytes: length,
+    first,
+    end: first + header.readUInt32BE(24),
+    position: { upTo: header.readDoubleBE(32), number: header.readDoubleBE(40) },
+    oldest: header.readDoubleBE(48),
+    newest: header.readDoubleBE(56),
+    spaces,
+  }
+}
+
+/** The records of a whole frame. Their images are parts of `bytes`, not copies. */
+export function recordsOfFrame(bytes: Buffer, { first, end, spaces }: LogFrame): CommitRecord[] {
+  const records: CommitRecord[] = []
+  let at = LOG_FRAME_HEADER_BYTES + spaces.length * SPACE_BYTES
+  for (let number = first; number < end; number++) {
+    const changesAt = at + RECORD_HEADER_BYTES + (bytes[at + 16] as number)
+    const tx = bytes.toString('latin1', at + RECORD_HEADER_BYTES, changesAt) as TxId
+    const changes: LoggedChange[] = []
+    let changeAt = changesAt
+    for (let left = bytes.readUInt32BE(at + 12); left > 0; left--) {
+      changes.push(decodeChange(bytes, changeAt))
+      changeAt += changeBytesAt(bytes, changeAt)
+    }
+    const timestamp = bytes.readDoubleBE(at + 4) as Timestamp
+    records.push({ number, timestamp, ...(tx.length > 0 && { tx }), changes })
+    at += bytes.readUInt32BE(at)
+  }
+  return records
+}
+
+/** Tells of each change of a whole frame, which begins at `at` in `bytes`. */
+export function eachChangeOf(bytes: Buffer, at: number, frame: LogFrame, visit: ChangeVisitor): void {
+  let recordAt = at + LOG_FRAME_HEADER_BYTES + frame.spaces.length * SPACE_BYTES
+  for (let number = frame.first; number < frame.end; number++) {
+    let changeAt = recordAt + RECORD_HEADER_BYTES + (bytes[recordAt + 16] as number)
+    for (let left = bytes.readUInt32BE(recordAt + 12); left > 0; left--) {
+      const space = bytes.readUInt32BE(changeAt + 1) as SpaceId
+      visit(number, space, keyAt(bytes, changeAt), frame.offset + changeAt - at)
+      changeAt += changeBytesAt(bytes, changeAt)
+    }
+    recordAt += bytes.readUInt32BE(recordAt)
+  }
+}
+
+/** How many bytes from the offset of a change say of which item it is. */
+export const itemBytesOfChange = (key: KeyBytes): number => CHANGE_HEADER_BYTES + key.length
+
+/** Whether a change of this item begins with these bytes. */
+export const isOfItem = (bytes: Buffer, space: SpaceId, key: KeyBytes): boolean =>
+  bytes.length === itemBytesOfChange(key) &&
+  bytes.readUInt32BE(1) === space &&
+  bytes.readUInt16BE(5) === key.length &&
+  keyAt(bytes, 0) === key
+
+const keyAt = (bytes: Buffer, at: number): KeyBytes =>
+  bytes.toString(
+    'latin1',
+    at + CHANGE_HEADER_BYTES,
+    at + CHANGE_HEADER_BYTES + bytes.readUInt16BE(at + 5),
+  ) as KeyBytes
+
+const changeBytesAt = (bytes: Buffer, at: number): number =>
+  CHANGE_HEADER_BYTES +
+  bytes.readUInt16BE(at + 5) +
+  bytes.readUInt32BE(at + 7) +
+  bytes.readUInt32BE(at + 11) +
+  bytes.readUInt32BE(at + 15)
+
+function decodeChange(bytes: Buffer, at: number): LoggedChange {
+  const kind = bytes[at] as number
+  const keysAt = at + CHANGE_HEADER_BYTES + bytes.readUInt16BE(at + 5)
+  const oldAt = keysAt + bytes.readUInt32BE(at + 7)
+  const newAt = oldAt + bytes.readUInt32BE(at + 11)
+  const end = newAt + bytes.readUInt32BE(at + 15)
+  return {
+    space: bytes.readUInt32BE(at + 1) as SpaceId,
+    key: keyAt(bytes, at),
+    event: EVENTS[kind & 3] as LoggedChange['event'],
+    operation: OPERATIONS[(kind >> 2) & 3] as LoggedChange['operation'],
+    cause: CAUSES[(kind >> 4) & 1] as LoggedChange['cause'],
+    ...((kind & HAS_KEYS) !== 0 && { keys: bytes.subarray(keysAt, oldAt) }),
+    ...((kind & HAS_OLD) !== 0 && { old: bytes.subarray(oldAt, newAt) }),
+    ...((kind & HAS_NEW) !== 0 && { new: bytes.subarray(newAt, end) }),
+  }
+}
+
+/** Over everything but the checksum itself. */
+const headerChecksum = (frame: Buffer, seed: number): number =>
+  crc32(frame.subarray(8, LOG_FRAME_HEADER_BYTES), crc32(frame.subarray(0, 4), seed))

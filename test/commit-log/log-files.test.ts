@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openLogFiles } from '../../src/commit-log/files/log-files.js'
+import type { LogStorage } from '../../src/commit-log/log-storage.js'
+import { type KeyBytes, timestamp } from '../../src/model/brand.js'
+import type { Knobs } from '../../src/model/knobs.js'
+import type { FileLayer } from '../../src/runtime/files.js'
+import { realFiles } from '../../src/runtime/real-files.js'
+import { FaultyDisk, ioError, outOfSpace } from '../faults/faulty-files.js'
+import { assertRecords, logStorageSuite, ORDERS, readAll, recordOf } from '../suites/log-storage.js'
+import { testFolder } from '../support/folder.js'
+import { testRuntime } from '../support/test-runtime.js'
+
+const OWNER = '0123456789abcdef'.repeat(2)
+const FOLDER = 'data/commit-log'
+const SMALL: Partial<Knobs> = { logSegmentBytesMax: 400 }
+
+const open = (files: FileLayer, tuning: Partial<Knobs> = SMALL, folder = FOLDER): Promise<LogStorage> =>
+  openLogFiles({ files, folder, owner: OWNER, runtime: testRuntime(1), knobs: tuning })
+
+logStorageSuite('log in files', (tuning) => open(realFiles(), tuning, join(testFolder(), 'data', 'log')))
+logStorageSuite('log on a simulated disk', (tuning) => open(new FaultyDisk(), tuning))
+
+async function append(storage: LogStorage, upTo: number): Promise<void> {
+  for (let number = storage.last + 1; number <= upTo; number++)
+    await storage.append([recordOf(number)], { upTo: number * 100, number })
+}
+
+const upTo = (last: number, first = 1): ReturnType<typeof recordOf>[] =>
+  Array.from({ length: last - first + 1 }, (_, at) => recordOf(first + at))
+
+async function log(records: number, tuning = SMALL): Promise<FaultyDisk> {
+  const disk = new FaultyDisk()
+  const storage = await open(disk, tuning)
+  await append(storage, records)
+  await storage.close()
+  return disk
+}
+
+function flipBit(disk: FaultyDisk, path: string, bit: number): void {
+  const bytes = disk.bytes(path)
+  bytes[bit >> 3]! ^= 1 << (bit & 7)
+  disk.place(path, bytes)
+}
+
+const segmentsOf = (disk: FaultyDisk): string[] =>
+  disk.paths.filter((path) => path.endsWith('.commits')).toSorted()
+const indexesOf = (disk: FaultyDisk): string[] =>
+  disk.paths.filter((path) => path.endsWith('.index')).toSorted()
+
+test('log in files: everything is there after it is opened again, and numbers go on', async () => {
+  const disk = await log(10)
+  assert.ok(segmentsOf(disk).length > 2)
+  assert.equal(indexesOf(disk).length, segmentsOf(disk).length - 1)
+  const storage = await open(disk)
+  assert.deepEqual([storage.first, storage.last, storage.position], [1, 10, { upTo: 1000, number: 10 }])
+  assertRecords(await readAll(storage, 1), upTo(10))
+  await append(storage, 12)
+  assertRecords(await readAll(storage, 1), upTo(12))
+  await storage.close()
+})
+
+test('log in files: numbers go on after everything that can go was trimmed, and after restarts', async () => {
+  const disk = await log(10)
+  let storage = await open(disk)
+  const first = await storage.trim(timestamp(2 ** 50))
+  assert.equal(segmentsOf(disk).length, 1)
+  assert.equal(indexesOf(disk).length, 0)
+  await storage.close()
+  storage = await open(disk.afterPowerCut())
+  assert.deepEqual([storage.first, storage.last], [first, 10])
+  await append(storage, 12)
+  assertRecords(await readAll(storage, first), upTo(12, first))
+  await storage.close()
+})
+
+test('log in files: a start reads the headers and the last segment, however many there are', async () => {
+  const disk = await log(60)
+  const reads: [string, number][] = []
+  const files: FileLayer = {
+    open: async (path, options) => {
+      const handle = await disk.open(path, options)
+      const read = handle.read.bind(handle)
+      return Object.assign(handle, {
+        read: (position: number, length: number) => {
+          reads.push([path, length])
+          return read(position, length)
+        },
+      })
+    },
+    list: (folder) => disk.list(folder),
+    remove: (path) => disk.remove(path),
+    makeFolder: () => disk.makeFolder(),
+    syncFolder: (path) => disk.syncFolder(path),
+  }
+  const storage = await open(files)
+  const segments = segmentsOf(disk)
+  const large = reads.filter(([, length]) => length > 128)
+  assert.deepEqual(
+    large.map(([path]) => path),
+    [segments.at(-1)],
+  )
+  assert.equal(reads.length, segments.length + 1)
+  await storage.close()
+})
+
+test('log in files: an index that is missing or damaged is made anew from its segment', async () => {
+  const disk = await log(20)
+  const [missing, flipped, cut, other] = indexesOf(disk) as [string, string, string, string]
+  const before = new Map(indexesOf(disk).map((path) => [path, disk.bytes(path)]))
+  await disk.remove(missing)
+  flipBit(disk, flipped, 60 * 8)
+  disk.place(cut, disk.bytes(cut).subarray(0, 50))
+  disk.place(other, disk.bytes(cut))
+  const storage = await open(disk)
+  assertRecords(await readAll(storage, 1), upTo(20))
+  assert.deepEqual(
+    await storage.ofItem({
+      space: ORDERS,
+      key: 'key 2' as KeyBytes,
+      from: 1,
+      to: 20,
+      reverse: false,
+      entriesMax: 9,
+    }),
+    [2, 5, 8, 11, 14, 17, 20],
+  )
+  await storage.close()
+  for (const [path, bytes] of before) assert.deepEqual(disk.bytes(path), bytes, path)
+})
+
+for (const [name, failure] of [
+  ['has no room', outOfSpace],
+  ['fails', ioError],
+] as const) {
+  test(`log in files: after a write that ${name} nothing is left of it, and the records can be appended again`, async () => {
+    const disk = new FaultyDisk()
+    const storage = await open(disk, { logSegmentBytesMax: 1000 })
+    let failures = 0
+    for (let number = 1; number <= 30; number++) {
+      const { bytes } = storage
+      let countdown = number % 4
+      disk.partialBytes = number * 7
+      disk.fault = (step) => {
+        if ((step === 'write' || step === 'sync' || step === 'syncFolder') && countdown-- === 0)
+          throw failure()
+      }
+      const record = recordOf(number)
+      while (storage.last < number) {
+        try {
+          await storage.append([record], { upTo: number, number })
+        } catch {
+          failures++
+          assert.equal(storage.last, number - 1)
+          assert.equal(storage.bytes, bytes)
+        }
+      }
+    }
+    disk.fault = () => undefined
+    assert.ok(failures > 10)
+    assertRecords(await readAll(storage, 1), upTo(30))
+    await storage.close()
+    const again = await open(disk.afterPowerCut())
+    assertRecords(await readAll(again, 1), upTo(30))
+    await again.close()
+  })
+}
+
+test('log in files: a log that cannot be cut back takes no more records before a restart', async () => {
+  const disk = new FaultyDisk()
+  const storage = await open(disk)
+  await append(storage, 1)
+  disk.partialBytes = 40
+  disk.fault = (step) => {
+    if (step === 'sync' || step === 'truncate') throw ioError()
+  }
+  await assert.rejects(
+    append(storage, 2),
+    /not be cut back to what it was .* no more records before a restart/,
+  )
+  disk.fault = () => undefined
+  await assert.rejects(append(storage, 2), /before a restart/)
+  assertRecords(await readAll(storage, 1), upTo(1))
+  await storage.close()
+  const again = await open(disk)
+  assert.ok(again.last >= 1)
+  await append(again, 3)
+  assertRecords(await readAll(again, 1), upTo(3))
+  await again.close()
+})
