@@ -24,9 +24,9 @@ import type { LogItemRead, LogPage, LogRead } from '../commit-log.js'
 import type { CommitRecord } from '../commit-record.js'
 import { assertFollows } from '../log-page.js'
 import type { LogPosition, LogStorage } from '../log-storage.js'
-import { encodeLogFrame, logFrameBytes, spacesOf } from './log-frame.js'
+import { encodeLogFrame, logFrameBytes, touchedSpaces } from './log-frame.js'
 import { GrowingIndex, indexFileOf, type LogIndex } from './log-index.js'
-import { itemNumbers, type KeptLog, numberAtTime, readPage } from './log-lookups.js'
+import { itemNumbers, type KeptLog, numberAtTime, readLogPage } from './log-lookups.js'
 import { LogReader, writeLogIndex } from './log-reader.js'
 import { type KeptLogSegment, type LogFolder, type RecoveredLog, recoverLog } from './log-recovery.js'
 import {
@@ -159,7 +159,7 @@ class LogFiles implements LogStorage, KeptLog {
   }
 
   read(request: LogRead): Promise<LogPage> {
-    return readPage(this, request)
+    return readLogPage(this, request)
   }
 
   numberAt(timestamp: Timestamp): Promise<number> {
@@ -194,7 +194,7 @@ class LogFiles implements LogStorage, KeptLog {
     if (this.#refusal !== undefined) throw this.#refusal
     assertFollows(records, this.#last)
     const [segment, handle, index] = await this.#current()
-    const spaces = spacesOf(records)
+    const spaces = touchedSpaces(records)
     const bytes = this.#room(logFrameBytes(records, spaces))
     const [offset, noted] = [this.#end, index.count]
     try {

@@ -61,7 +61,7 @@ export function logFrameBytes(records: readonly CommitRecord[], spaces: Readonly
   return bytes
 }
 
-export function spacesOf(records: readonly CommitRecord[]): Set<SpaceId> {
+export function touchedSpaces(records: readonly CommitRecord[]): Set<SpaceId> {
   const spaces = new Set<SpaceId>()
   for (const { changes } of records) for (const { space } of changes) spaces.add(space)
   return spaces

@@ -22,7 +22,7 @@ export interface KeptLog {
   indexOf(segment: LogSegment): Promise<LogIndex>
 }
 
-export async function readPage(log: KeptLog, request: LogRead): Promise<LogPage> {
+export async function readLogPage(log: KeptLog, request: LogRead): Promise<LogPage> {
   const { from } = request
   if (from < log.first) throw trimmed(from, log.first)
   if (from > log.last) return emptyPage(from)
