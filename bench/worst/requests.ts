@@ -58,6 +58,7 @@ const VALUES = times(10, (at) => `":v${at}":{"N":"-${at + 1}"}`)
 /** The names of expressions, so that a table can show them. */
 const FILTERS: Readonly<Record<string, readonly [expression: string, values: string]>> = {
   'contains in texts': [anyOf(() => 'contains(a,:x)'), '":x":{"S":"xxxxxxxxxxxxxxxxy"}'],
+  'contains in maps': [anyOf(() => 'contains(a,:x)'), '":x":{"M":{"a":{"NULL":true}}}'],
   'equal sets': [anyOf(() => 'a=:x'), `":x":{"SS":[${times(60_000, (at) => `"${100000 + 59_999 - at}"`)}]}`],
   'equal lists': [anyOf(() => 'a=:x'), `":x":{"L":[${times(20_000, () => '{"NULL":true}')}]}`],
   'size of everything': [anyOf(() => 'size(a)<:x', 100), '":x":{"N":"-1"}'],
@@ -68,8 +69,8 @@ const FILTERS: Readonly<Record<string, readonly [expression: string, values: str
 }
 
 const scans = Object.entries(FILTERS).flatMap(([name, [expression, values]]) =>
-  ['small', 'large'].map((size): WorstRequest => ({
-    name: `Query of ${size} items, filter: ${name}`,
+  ['small', 'large', 'maps', 'strings'].map((size): WorstRequest => ({
+    name: `Query of items: ${size}, filter: ${name}`,
     target: `${DYNAMO}Query`,
     kind: 'valid',
     body: () =>
@@ -463,6 +464,7 @@ export function* worstTables(): Generator<readonly [operation: string, body: str
     ['strings', strings],
     ['numbers', numbers],
     ['nulls', nulls],
+    ['maps', maps],
     ['watched', () => longText()],
     ['half', () => `"a":{"L":[${times(90_000, () => '{"NULL":true}')}]}`],
   ] as const)

@@ -5,7 +5,7 @@ import type { RequestScope, Operation, RouterContext } from './request/context.j
 import { damageError, internalError, storageRefusal } from './request/reply.js'
 import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './request/router.js'
 import { readShaped } from './shapes/read-shaped.js'
-import { checkShape } from './shapes/shape.js'
+import { checkShape } from './shapes/check-shape.js'
 
 export interface RouterOptions {
   readonly context: RouterContext

@@ -56,6 +56,24 @@ test('UnitCommit: a thousand long conditions are bound in several turns', async 
   assert.ok(large >= small + 40, `${large} turns, and ${small} without conditions`)
 })
 
+test('UnitCommit: thousands of reads and of small puts are checked in several turns, and all of them are done', async () => {
+  await using store = await openTable()
+  const reads = (count: number): readonly object[] =>
+    Array.from({ length: count }, (_, id) => ({ TableName: TABLE, Key: { id: { S: `read ${id}` } } }))
+  const commit = (id: string, count: number): Promise<unknown> =>
+    store.call('UnitCommit', {
+      Unit: { Id: id, Isolation: 'serializable' },
+      Reads: reads(count),
+      TransactItems: puts(count, { text: { S: 'x'.repeat(100) } }),
+    })
+  const small = await turnsUntil(commit('small', 100))
+  const large = await turnsUntil(commit('large', 5_000))
+  assert.ok(large >= small + 8, `${large} turns, and ${small} for few`)
+  const Items = (await store.call('Scan', { TableName: TABLE }))['Items'] as readonly Item[]
+  assert.equal(Items.length, 5_000)
+  for (const Item of Items) assert.deepEqual(Item, { id: Item['id'], text: { S: 'x'.repeat(100) } })
+})
+
 test('TransactWriteItems: more requests than wait for the place of large transactions are told of a conflict', async () => {
   await using store = await openTable()
   const text = { S: 'x'.repeat(300_000) }

@@ -7,6 +7,7 @@ import { typeOf, type AttributeValue, type Item } from '../../model/value.js'
 import { valueAt } from '../parse/paths.js'
 import type { Comparator, ConditionNode, FunctionNode, OperandNode } from '../parse/tree.js'
 import type { Bindings, BoundCondition } from '../parse/types.js'
+import { holdsElement, holdsMember } from './membership.js'
 
 /** Whether the item, or the absence of one, meets the condition. */
 export function evaluateCondition(condition: BoundCondition, item: Item | undefined): boolean {
@@ -126,19 +127,12 @@ function beginsWith(value: AttributeValue, prefix: AttributeValue): boolean {
 function contains(value: AttributeValue, part: AttributeValue): boolean {
   if ('L' in value) return holdsElement(value.L, part)
   if ('S' in part)
-    return 'S' in value ? includesText(value.S, part.S) : 'SS' in value && value.SS.includes(part.S)
-  if ('N' in part) return 'NS' in value && value.NS.includes(part.N)
+    return 'S' in value ? includesText(value.S, part.S) : 'SS' in value && holdsMember(value.SS, part.S)
+  if ('N' in part) return 'NS' in value && holdsMember(value.NS, part.N)
   if ('B' in part)
     return 'B' in value
       ? includesText(base64ToBytes(value.B), base64ToBytes(part.B))
-      : 'BS' in value && value.BS.includes(part.B)
-  return false
-}
-
-/** Only those of the same type are compared: a list may have 200,000 elements. */
-function holdsElement(list: readonly AttributeValue[], part: AttributeValue): boolean {
-  const type = typeOf(part)
-  for (const element of list) if (type in element && sameValue(element, part)) return true
+      : 'BS' in value && holdsMember(value.BS, part.B)
   return false
 }
 

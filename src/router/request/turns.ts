@@ -3,6 +3,8 @@ import type { Runtime } from '../../runtime/runtime.js'
 
 /** Worked through before others get their turn: some milliseconds, of the smallest values some tens. */
 const BYTES_PER_TURN = 256 * 1024
+/** An element of a list takes as long as so many bytes of an item, however little is in it. */
+export const ELEMENT_BYTES = 256
 
 export class TurnBudget {
   readonly #runtime: Runtime

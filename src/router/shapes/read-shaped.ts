@@ -9,7 +9,8 @@
 // Small requests need none of this.
 import { DynamoError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import { checkTypes, type RequestShape } from './shape.js'
+import { checkTypes } from './check-types.js'
+import type { RequestShape } from './shape.js'
 
 export const shapedLimits = {
   /** An item's smallest values take two of its bytes each: no valid map of attributes has more brackets, or commas. */

@@ -8,11 +8,12 @@ import { pairReads } from '../../rules/units/binding.js'
 import { tokenOf } from '../transactions/client-tokens.js'
 import { type Input, type Operation } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
+import { TurnBudget } from '../request/turns.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { bindActions, parseActionsInTurns, shapeOfActions } from '../transactions/transact-actions.js'
 import { commitUnit, refuseExpired } from './commit.js'
 import { bindPredicates, predicateShape } from './predicates.js'
-import { bindLocks, bindReads, readShape } from './reads.js'
+import { bindLocks, bindReads, parseItems, readShape } from './reads.js'
 import { refuseLost, releaseOf, unitRequestLimits, unitMembers, unitOf } from './unit.js'
 
 export const unitCommit: Operation = {
@@ -46,6 +47,9 @@ export const unitCommit: Operation = {
     const elements = listOf(input, 'TransactItems')
     const parsing = parseActionsInTurns(context, elements, scope, limits.requestBytesMax)
     const parsed = parsing instanceof Promise ? await parsing : parsing
+    const turns = new TurnBudget(context.runtime)
+    const readItems = await parseItems(listOf(input, 'Reads'), scope, 'Reads', turns)
+    const lockedItems = await parseItems(listOf(input, 'Locks'), scope, 'Locks', turns)
     // Whoever sends a commit again sends the same bytes.
     const payload = [
       input['TransactItems'],
@@ -67,8 +71,8 @@ export const unitCommit: Operation = {
       refuseLost(unit)
     // Reads the catalogue, so what it gives is sent to the nodes in the same turn.
     const writes = bindActions(context, parsed)
-    const reads = bindReads(context, listOf(input, 'Reads'), scope)
-    const locks = bindLocks(context, listOf(input, 'Locks'), scope)
+    const reads = bindReads(context, readItems)
+    const locks = bindLocks(context, lockedItems)
     // At other levels they are not looked at, nor need they be valid.
     const predicates = validates ? bindPredicates(context, listOf(input, 'Predicates'), scope, unit) : []
     const actions = writes.map(({ action }) => action)

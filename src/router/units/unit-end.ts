@@ -1,7 +1,8 @@
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { type Input, type Operation } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
-import { bindLocks, readShape } from './reads.js'
+import { TurnBudget } from '../request/turns.js'
+import { bindLocks, parseItems, readShape } from './reads.js'
 import { releaseOf, unitRequestLimits, unitMembers, unitOf } from './unit.js'
 
 /** A unit that gives up says so, if it holds locks. */
@@ -19,7 +20,9 @@ export const unitEnd: Operation = {
   async run(context, input, scope) {
     const unit = unitOf(context, scope, input)
     releaseOf(context, scope, input)
-    const locks = bindLocks(context, (input['Locks'] as readonly Input[] | null | undefined) ?? [], scope)
+    const elements = (input['Locks'] as readonly Input[] | null | undefined) ?? []
+    const turns = new TurnBudget(context.runtime)
+    const locks = bindLocks(context, await parseItems(elements, scope, 'Locks', turns))
     await context.coordinator.snapshots.unlock(
       unit.id,
       locks.map(({ table, key }) => ({ space: table.space, key })),

@@ -38,8 +38,8 @@ export interface ItemState {
 }
 
 export type Mutation =
-  /** With its size, where that is known already. */
-  | { readonly kind: 'put'; readonly item: Item; readonly itemBytes?: number }
+  /** With its size, and with its JSON text in UTF-8, where that is known already. */
+  | { readonly kind: 'put'; readonly item: Item; readonly itemBytes?: number; readonly json?: Uint8Array }
   | { readonly kind: 'update'; readonly update: BoundUpdate }
   | { readonly kind: 'delete' }
 

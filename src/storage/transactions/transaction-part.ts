@@ -302,7 +302,7 @@ export class TransactionPart implements TransactionNode {
         const { timestamp } = verdict
         for (let at = 0; at < steps.length; at++) {
           const step = steps[at] as LoadedAction
-          const json = ahead.isEmpty ? undefined : ahead.jsonOf(step.item)
+          const json = ahead.jsonOf(step)
           this.#writing.apply(step, verdict.next[at], timestamp, { by: tx, json })
         }
         raiseFloors(this.#options, predicates, verdict.timestamp)

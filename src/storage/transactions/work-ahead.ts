@@ -104,8 +104,9 @@ export class WorkAhead {
     return state === undefined ? item : { ...item, state, item: state.item }
   }
 
-  /** The text that the action leaves, if it is known. */
-  jsonOf(item: StepItem['item']): Uint8Array | undefined {
+  /** The text that the action leaves, if it is known: a put may bring its own. */
+  jsonOf({ action: { mutation }, item }: StepItem): Uint8Array | undefined {
+    if (mutation.kind === 'put') return mutation.json
     return this.#worked === undefined ? undefined : this.#of(item)?.json
   }
 

@@ -1,0 +1,218 @@
+// Checks a request against the declaration of its shape: the types first, then the constraints on what is there.
+//
+// A valid request costs no more than the look at its members. What a violation says, where it is and what is there, is put
+// together once there is one: a list may have 10,000 members.
+import { validationError } from '../../model/errors.js'
+import { checkTypes, member, type Members } from './check-types.js'
+import type { ListShape, MapShape, RequestShape, StringShape, StructShape } from './shape.js'
+
+const VIOLATIONS_MAX = 10
+
+export function checkShape(
+  shape: StructShape,
+  input: unknown,
+): asserts input is Readonly<Record<string, unknown>> {
+  checkTypes(shape, input)
+  const members = input as Readonly<Record<string, unknown>>
+  const violations: Violation[] = []
+  const tableName = shape.members['TableName']
+  if (tableName !== undefined) {
+    if (tableName.kind === 'string' && tableName.missing !== undefined) {
+      if (member(members, 'TableName') === undefined) throw validationError(tableName.missing)
+    }
+    collectAt('tableName', tableName, member(members, 'TableName'), violations)
+    refuse(violations)
+  }
+  collectMembers(shape, members, violations)
+  refuse(violations)
+}
+
+/** What is wrong with a value. Its path is made from the inside out, once it is known that something is wrong. */
+interface Violation {
+  path: string
+  readonly shown: string
+  readonly constraint: string
+}
+
+function refuse(violations: readonly Violation[]): void {
+  if (violations.length === 0) return
+  const noun = violations.length === 1 ? 'error' : 'errors'
+  const texts = violations.map(
+    ({ path, shown: value, constraint }) =>
+      `Value ${value} at '${path}' failed to satisfy constraint: ${constraint}`,
+  )
+  throw validationError(`${violations.length} validation ${noun} detected: ${texts.join('; ')}`)
+}
+
+function collectMembers(
+  shape: StructShape,
+  object: Readonly<Record<string, unknown>>,
+  violations: Violation[],
+): void {
+  for (const name in shape.members) {
+    const inner = shape.members[name] as RequestShape
+    const value = member(object, name)
+    if (value === undefined && !inner.required) continue
+    const before = violations.length
+    collect(inner, value, violations)
+    if (violations.length > before) locate(violations, before, lowerFirst(name))
+  }
+}
+
+const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+
+function collectAt(place: string, shape: RequestShape, value: unknown, violations: Violation[]): void {
+  const before = violations.length
+  collect(shape, value, violations)
+  locate(violations, before, place)
+}
+
+/** Those from there on are of a value at that place. */
+function locate(violations: readonly Violation[], from: number, place: string): void {
+  for (const violation of violations.slice(from))
+    violation.path = violation.path === '' ? place : `${place}.${violation.path}`
+}
+
+function violated(violations: Violation[], shape: RequestShape, value: unknown, constraint: string): void {
+  if (violations.length < VIOLATIONS_MAX)
+    violations.push({ path: '', shown: shown(shape, value), constraint })
+}
+
+function collect(shape: RequestShape, value: unknown, violations: Violation[]): void {
+  if (violations.length >= VIOLATIONS_MAX) return
+  if (value === undefined) {
+    if (shape.required) violations.push({ path: '', shown: 'null', constraint: 'Member must not be null' })
+    return
+  }
+  switch (shape.kind) {
+    case 'string': {
+      const text = value as string
+      if (shape.acceptsArn && text.startsWith('arn:')) return
+      if (shape.values !== undefined && !shape.values.includes(text)) {
+        const allowed = shape.values.join(', ')
+        violated(violations, shape, value, `Member must satisfy enum value set: [${allowed}]`)
+      }
+      checkLength(shape, value, text.length, violations)
+      // An empty text only breaks the rule for its length, as in DynamoDB.
+      if (shape.pattern !== undefined && text !== '' && !patternOf(shape.pattern).test(text)) {
+        violated(violations, shape, value, `Member must satisfy regular expression pattern: ${shape.pattern}`)
+      }
+      return
+    }
+    case 'integer':
+    case 'long':
+    case 'double': {
+      const number = value as number
+      if (shape.valueMin !== undefined && number < shape.valueMin) {
+        violated(
+          violations,
+          shape,
+          value,
+          `Member must have value greater than or equal to ${shape.valueMin}`,
+        )
+      }
+      if (shape.valueMax !== undefined && number > shape.valueMax) {
+        violated(violations, shape, value, `Member must have value less than or equal to ${shape.valueMax}`)
+      }
+      return
+    }
+    case 'list': {
+      const list = value as readonly unknown[]
+      checkLength(shape, value, list.length, violations)
+      for (let at = 0; at < list.length; at++) {
+        const before = violations.length
+        collect(shape.member, list[at] ?? undefined, violations)
+        if (violations.length === before) continue
+        locate(violations, before, `${at + 1}.member`)
+        if (violations.length >= VIOLATIONS_MAX) return
+      }
+      return
+    }
+    case 'map':
+      collectMap(shape, value as Members, violations)
+      return
+    case 'struct':
+      collectMembers(shape, value as Members, violations)
+      return
+    case 'boolean':
+    case 'any':
+      return
+  }
+}
+
+function collectMap(shape: MapShape, map: Members, violations: Violation[]): void {
+  const { lengthMin, lengthMax, keyPattern, keyLengthMin, keyLengthMax } = shape
+  const isOfAny = shape.member.kind === 'any' && !shape.member.required
+  // The attributes of an item, of which there may be very many: nothing is asked of them here.
+  if (isOfAny && (lengthMin ?? lengthMax ?? keyPattern ?? keyLengthMin ?? keyLengthMax) === undefined) return
+  const keys = Object.keys(map)
+  checkLength(shape, map, keys.length, violations)
+  checkMapKeys(shape, map, keys, violations)
+  if (isOfAny) return
+  for (const key of keys) {
+    collectAt(`${key}.member`, shape.member, member(map, key), violations)
+    if (violations.length >= VIOLATIONS_MAX) return
+  }
+}
+
+function checkLength(
+  shape: StringShape | ListShape | MapShape,
+  value: unknown,
+  length: number,
+  violations: Violation[],
+): void {
+  if (shape.lengthMin !== undefined && length < shape.lengthMin) {
+    violated(violations, shape, value, `Member must have length greater than or equal to ${shape.lengthMin}`)
+  }
+  if (shape.lengthMax !== undefined && length > shape.lengthMax) {
+    violated(violations, shape, value, `Member must have length less than or equal to ${shape.lengthMax}`)
+  }
+}
+
+function checkMapKeys(shape: MapShape, map: Members, keys: readonly string[], violations: Violation[]): void {
+  const { keyPattern, keyLengthMin, keyLengthMax } = shape
+  const fits = (key: string): boolean =>
+    (keyLengthMax === undefined || key.length <= keyLengthMax) &&
+    (keyLengthMin === undefined || key.length >= keyLengthMin) &&
+    (keyPattern === undefined || patternOf(keyPattern).test(key))
+  if (keys.every(fits)) return
+  const constraints: string[] = []
+  if (keyLengthMax !== undefined)
+    constraints.push(`Member must have length less than or equal to ${keyLengthMax}`)
+  if (keyLengthMin !== undefined)
+    constraints.push(`Member must have length greater than or equal to ${keyLengthMin}`)
+  if (keyPattern !== undefined)
+    constraints.push(`Member must satisfy regular expression pattern: ${keyPattern}`)
+  violated(violations, shape, map, `Map keys must satisfy constraint: [${constraints.join(', ')}]`)
+}
+
+const patterns = new Map<string, RegExp>()
+/** Patterns come from declarations, so the number of them is bounded. */
+function patternOf(source: string): RegExp {
+  let pattern = patterns.get(source)
+  if (pattern === undefined) patterns.set(source, (pattern = new RegExp(`^${source}$`)))
+  return pattern
+}
+
+function shown(shape: RequestShape, value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  const text = shownInside(shape, value)
+  if (text.length <= SHOWN_CHARACTERS_MAX) return `'${text}'`
+  return `'${text.slice(0, SHOWN_CHARACTERS_MAX)}...${shape.kind === 'list' ? ']' : ''}'`
+}
+
+const SHOWN_CHARACTERS_MAX = 1000
+/** As Java shows it: lists in brackets, structures by their class and members. */
+function shownInside(shape: RequestShape, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (shape.kind === 'list' && Array.isArray(value)) {
+    return `[${value.map((element) => shownInside(shape.member, element)).join(', ')}]`
+  }
+  if (shape.kind === 'struct' && shape.className !== undefined && value !== null && value !== undefined) {
+    const members = Object.entries(shape.members).map(
+      ([name, inner]) => `${lowerFirst(name)}=${shownInside(inner, member(value as Members, name))}`,
+    )
+    return `${shape.className.slice(shape.className.lastIndexOf('.') + 1)}(${members.join(', ')})`
+  }
+  return JSON.stringify(value) ?? 'null'
+}
