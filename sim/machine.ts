@@ -12,7 +12,12 @@ import type { WriteStepAction } from '../src/rules/write-step.js'
 import { JournalLine, type JournalLineOptions } from '../src/line/journal-line.js'
 import type { Line } from '../src/line/line.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
-import { openNodesOver } from '../src/storage/folder/open-local-node.js'
+import { openJournalled } from '../src/storage/folder/open-local-node.js'
+import { openLogFiles } from '../src/commit-log/files/log-files.js'
+import type { LocalLog } from '../src/commit-log/local-log.js'
+import type { LogStorage } from '../src/commit-log/log-storage.js'
+import type { LogParts } from '../src/storage/folder/folder-log.js'
+import type { FileLayer } from '../src/runtime/files.js'
 import { inSpace } from '../src/line/spaces.js'
 import { countedRules } from './counted-rules.js'
 import { never, SimDisk } from './disk.js'
@@ -27,6 +32,8 @@ import { type DecidedStep, WriteLog } from './write-log.js'
 const LOOKED = 'after-look-at-unsynced'
 const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
+/** The data folder. */
+const OWNER = '5'.repeat(32)
 
 /** In one process nobody has to wait but for room: some have little. */
 const scarcity = (random: Random): Pick<Knobs, 'overlayBytesMax'> => ({
@@ -41,6 +48,9 @@ export class Machine {
   readonly #cluster: Cluster
   readonly #disk: SimDisk
   readonly #knobs: Knobs
+  /** The log of commits was begun, and its folder says so. */
+  #hasLog = false
+  #log: LocalLog | undefined
 
   /** With the nodes of these positions in the cluster. */
   constructor(cluster: Cluster, name: string, positions: readonly number[]) {
@@ -58,6 +68,7 @@ export class Machine {
       start: (life) => this.#start(life),
       onGivenUp: (error) => cluster.onBroken(`${name} cannot be started: ${String(error)}`),
       onCrash: (power) => {
+        this.#log = undefined
         this.#disk.crash(power)
         for (const node of this.nodes) node.crash()
       },
@@ -66,11 +77,13 @@ export class Machine {
 
   async #start(life: Life): Promise<Services> {
     const { rules, around, oneProcess } = this.#cluster
-    const opened = await openNodesOver(
+    const files = this.#disk.layer(life, () => this.#restartSoon(life))
+    const { nodes: opened, log } = await openJournalled(
       {
         runtime: life.runtime,
         indexes: this.nodes.map(({ index }) => index.layer(life)),
-        files: this.#disk.layer(life, () => this.#restartSoon(life)),
+        files,
+        ...(this.#cluster.log && { log: await this.#logParts(life, files) }),
         folder: 'journal',
         tuning: this.#knobs,
         rules,
@@ -84,10 +97,39 @@ export class Machine {
       () => Promise.resolve(),
     )
     if (!life.alive) return never()
+    if (this.#cluster.log !== undefined) await this.#beginLog(life, log)
     const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
     const services = oneProcess ? await serveWithin(this.#cluster, life, running) : this.#serve(life, running)
     around.scheduler.note(`started ${this.process.name}`)
     return services
+  }
+
+  /** As a data folder does it. */
+  async #logParts(life: Life, files: FileLayer): Promise<LogParts> {
+    const open = (): Promise<LogStorage> =>
+      openLogFiles({ files, runtime: life.runtime, folder: 'commit-log', owner: OWNER, knobs: this.#knobs })
+    return {
+      storage: this.#hasLog ? await open() : undefined,
+      begin: async (upTo) => {
+        const storage = await open()
+        await storage.append([], { upTo, number: storage.last })
+        return storage
+      },
+    }
+  }
+
+  async #beginLog(life: Life, log: LocalLog): Promise<void> {
+    await log.begin()
+    if (!life.alive) await never()
+    this.#hasLog = true
+    const { retentionMs } = this.#cluster.log!
+    if (retentionMs !== undefined) log.keepFor(retentionMs)
+    this.#log = log
+  }
+
+  /** The log of commits of the present life; undefined while the machine is down, and in worlds without one. */
+  get log(): LocalLog | undefined {
+    return this.#log
   }
 
   #serve(life: Life, running: readonly RunningNode[]): Services {

@@ -33,6 +33,8 @@ export interface Cluster {
   /** And their machine coordinates by itself: there are no other processes but clients. */
   readonly oneProcess: boolean
   readonly recoveries: readonly SimProcess[]
+  /** There is a log of commits, and the table asks for it. Records are kept for so long, if not for good. */
+  readonly log?: { readonly retentionMs?: number }
   /** Told of what no process could expect. */
   readonly onBroken: (what: string) => void
 }

@@ -13,7 +13,7 @@ import { MixedWorkload } from './workloads/mixed.js'
 import { RetryWorkload } from './workloads/retry.js'
 import { UnitsWorkload } from './workloads/units.js'
 import type { Workload } from './workloads/workload.js'
-import { type JournalOf, type Processes, runWorld, type WorldReport } from './world.js'
+import { type JournalOf, type LogOf, type Processes, runWorld, type WorldReport } from './world.js'
 
 export const WORKLOADS: Readonly<Record<string, () => Workload>> = {
   mixed: () => new MixedWorkload(),
@@ -38,6 +38,8 @@ export interface SimulationOptions {
   readonly journal?: JournalOf
   /** Of all worlds; absent: many. */
   readonly processes?: Processes
+  /** Of all worlds whose nodes share a journal; absent: none. */
+  readonly log?: LogOf
   /** Of all worlds; absent: each draws its own. */
   readonly knobs?: KnobsFrom
   /** In one world. */
@@ -95,7 +97,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 export async function simulateWorld(
   options: Pick<
     SimulationOptions,
-    'nodes' | 'faults' | 'rules' | 'workloads' | 'journal' | 'processes' | 'knobs'
+    'nodes' | 'faults' | 'rules' | 'workloads' | 'journal' | 'processes' | 'log' | 'knobs'
   >,
   seed: number,
   transactions: number,
@@ -120,6 +122,7 @@ export async function simulateWorld(
     workload: make(),
     journal,
     processes,
+    ...(options.log && { log: options.log }),
     knobs,
     ...(aims.length > 0 && { aims }),
   })

@@ -22,17 +22,19 @@
 import { ledgerSlot, type KeyBytes, timestamp } from '../src/model/brand.js'
 import type { TransactionRules } from '../src/rules/item/section-4.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
-import { inSpace } from '../src/line/spaces.js'
+import { inSpace, withoutSpace } from '../src/line/spaces.js'
 import type { RangeEntry } from '../src/storage/contract/storage-node.js'
 import { keyNamed } from './actions.js'
 import { type Aim, Aims } from './planned-crashes.js'
 import type { Anomaly } from './check/anomaly.js'
 import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
+import { judgeCommitLog } from './check/commit-log.js'
 import { SimClient } from './client.js'
 import { type SimFault, Tally } from './faults.js'
 import { type Image, requestThatWrote } from './history.js'
 import { type KnobsFrom, knobsOf, worldKnobs } from './knobs.js'
+import { LogFollower } from './log-follower.js'
 import { Machine, type SimNode } from './machine.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
 import { INDEXED_TABLE, TABLE } from './table.js'
@@ -49,6 +51,8 @@ export type JournalOf = 'own' | 'shared'
 /** Whether coordinators and recovery are processes of their own, or in that of the nodes. */
 export type Processes = 'many' | 'one'
 
+export type LogOf = 'none' | 'kept'
+
 export interface WorldOptions {
   readonly seed: number
   readonly transactions: number
@@ -63,6 +67,8 @@ export interface WorldOptions {
   readonly journal?: JournalOf
   /** If 'one', the nodes share a journal, and there are no coordinators and recoveries but that of their machine ('many'). */
   readonly processes?: Processes
+  /** Whether a log of commits is kept and followed; only where all nodes share a journal ('none'). */
+  readonly log?: LogOf
   /** ('seed') */
   readonly knobs?: KnobsFrom
   /** Crashes on purpose. */
@@ -105,6 +111,7 @@ class World {
   readonly #coordinators: readonly SimProcess[]
   readonly #clients: SimProcess[] = []
   readonly #recorder: Recorder
+  readonly #follower: LogFollower | undefined
   #stuck: string | undefined
   /** Something happened that must not; there is no sense in going on. */
   #broken = false
@@ -134,7 +141,10 @@ class World {
     const sharedJournal = journal === 'shared' || oneProcess
     if (sharedJournal) tally.add('world/shared journal')
     if (oneProcess) tally.add('world/one process')
-    const table = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
+    const isLogged = options.log === 'kept' && (sharedJournal || options.nodes === 1)
+    if (isLogged) tally.add('world/log of commits')
+    const shape = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
+    const table = isLogged ? { ...shape, logged: { old: true, new: true } } : shape
     this.#cluster = {
       around,
       network,
@@ -146,10 +156,14 @@ class World {
       sharedJournal,
       oneProcess,
       recoveries,
+      ...(isLogged && { log: retentionOf(options.seed) }),
       onBroken,
     }
     this.#machines = machinesOf(this.#cluster, options.nodes)
     nodes.push(...this.#machines.flatMap((machine) => machine.nodes))
+    const [machine] = this.#machines
+    if (isLogged && machine !== undefined)
+      this.#follower = new LogFollower(machine, around, this.#recorder, options.seed)
     if (oneProcess) {
       this.#coordinators = []
       return
@@ -194,6 +208,7 @@ class World {
     troublemaker.start()
     const scanner = new Scanner(this.#cluster, this.#recorder, this.#options.seed)
     scanner.start()
+    this.#follower?.start()
     await Promise.all(crew.map((client) => this.#drive(client)))
     trouble.on = false
     network.heal()
@@ -279,6 +294,7 @@ class World {
       ...replayed.anomalies,
       ...judged.anomalies,
       ...(await this.#viewAnomalies([...nameOf.keys()])),
+      ...(await this.#logAnomalies(nameOf, final)),
     ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
@@ -307,6 +323,20 @@ class World {
     return found
   }
 
+  async #logAnomalies(
+    nameOf: ReadonlyMap<KeyBytes, string>,
+    final: ReadonlyMap<string, Image>,
+  ): Promise<readonly Anomaly[]> {
+    const log = this.#machines[0]?.log
+    if (this.#follower === undefined || log === undefined) return []
+    const { first } = log
+    const records = await this.#follower.all(log)
+    const items = new Map(
+      Array.from(nameOf, ([address, name]) => [withoutSpace(address), final.get(name)] as const),
+    )
+    return judgeCommitLog(records, first, items)
+  }
+
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {
     const { traceHash, events, nowMicros } = this.#around.scheduler
     for (const { passes } of this.#processes())
@@ -321,6 +351,12 @@ function machinesOf(cluster: Cluster, nodes: number): readonly Machine[] {
     ? [new Machine(cluster, 'machine', positions)]
     : positions.map((position) => new Machine(cluster, `node-${position}`, [position]))
 }
+
+/** In some worlds little is kept of it. */
+const retentionOf = (seed: number): { readonly retentionMs?: number } =>
+  seed % TRIMMED_EVERY === 0 ? { retentionMs: RETENTION_MS } : {}
+const TRIMMED_EVERY = 4
+const RETENTION_MS = 2000
 
 async function itemsOf(node: LocalNode): Promise<readonly RangeEntry[]> {
   const request = {

@@ -13,6 +13,7 @@ const TABLES = [
   ['errors within one process', 'error/'],
   ['waits', 'wait/'],
   ['ranges that were looked at, by the way to look', 'scan/'],
+  ['log of commits', 'log/'],
   ['worlds with a small knob', 'knob/'],
 ] as const
 
@@ -77,6 +78,7 @@ export interface Circumstances {
   readonly faults: ReadonlySet<SimFault>
   readonly journal?: string
   readonly processes?: string
+  readonly log?: string
   readonly knobs?: string
   readonly mutant?: string
 }
@@ -89,11 +91,12 @@ export function printBroken(world: CommandEnvironment, broken: WorldResult, sett
   const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
   const journal = settings.journal === undefined ? '' : ` --journal ${settings.journal}`
   const processes = settings.processes === 'one' ? ' --processes one' : ''
+  const log = settings.log === 'kept' ? ' --log kept' : ''
   const knobs = settings.knobs === 'plain' ? ' --knobs plain' : ''
   const aims = broken.aims.map(({ point, arrival }) => `${point}@${arrival}`).join(',')
   world.printError(
     `  again: npm run sim -- --seed ${broken.seed} --transactions ${broken.transactions} --nodes ${settings.nodes} ` +
-      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${processes}${knobs}${mutant}` +
+      `--faults ${faults} --rules ${broken.rules} --workload ${broken.workload}${journal}${processes}${log}${knobs}${mutant}` +
       (aims === '' ? '' : ` --crash-at ${aims}`),
   )
 }

@@ -5,7 +5,7 @@ import { FAULTS, type SimFault } from '../faults.js'
 import { MUTANTS } from '../mutants.js'
 import type { KnobsFrom } from '../knobs.js'
 import type { SimulationReport } from '../simulate.js'
-import type { JournalOf, Processes } from '../world.js'
+import type { JournalOf, LogOf, Processes } from '../world.js'
 import { readArguments, readInteger, UsageError } from '../../src/cli/arguments.js'
 import { printBroken, printCrashPoints, printSummary, printTables } from './report.js'
 import type { CommandEnvironment } from '../../src/cli/environment.js'
@@ -23,6 +23,8 @@ export const help = `npm run sim -- [--seed S] [--transactions N] [--nodes N] [-
   --journal KIND     own, shared: one for each node, or one for all nodes of a world; some worlds of each unless told otherwise
   --processes KIND   many: coordinators and recovery call the nodes over the network; one: all in one process, as a server
                      runs them, with one journal, called by clients alone (many)
+  --log KIND         none, kept: whether the store keeps a log of commits, which is followed through all crashes, in worlds whose
+                     nodes share a journal (none)
   --knobs KIND       seed, plain: numbers at which structures change their shape are drawn small in most worlds, or in none (seed)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
@@ -42,6 +44,7 @@ const OPTIONS = {
   workload: { type: 'string', default: 'all' },
   journal: { type: 'string' },
   processes: { type: 'string', default: 'many' },
+  log: { type: 'string', default: 'none' },
   knobs: { type: 'string', default: 'seed' },
   'crash-points': { type: 'string' },
   'crash-at': { type: 'string', default: '' },
@@ -68,6 +71,7 @@ interface Settings {
   readonly workloads: readonly string[]
   readonly journal?: JournalOf
   readonly processes: Processes
+  readonly log: LogOf
   readonly knobs: KnobsFrom
   readonly aims: readonly Aim[]
   /** Worlds for each crash point, if that is what is run. */
@@ -132,10 +136,11 @@ async function cover(settings: Settings, seedsEach: number, world: CommandEnviro
 
 function settingsOf(args: readonly string[]): Settings {
   const { values } = readArguments(args, OPTIONS)
-  const { mutant, rules, journal, processes, knobs, 'crash-points': crashPoints } = values
+  const { mutant, rules, journal, processes, log, knobs, 'crash-points': crashPoints } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (journal !== undefined && journal !== 'own' && journal !== 'shared')
     throw new UsageError(`--journal must be own or shared, not '${journal}'`)
+  if (log !== 'none' && log !== 'kept') throw new UsageError(`--log must be none or kept, not '${log}'`)
   if (processes !== 'many' && processes !== 'one')
     throw new UsageError(`--processes must be many or one, not '${processes}'`)
   if (knobs !== 'seed' && knobs !== 'plain')
@@ -156,6 +161,7 @@ function settingsOf(args: readonly string[]): Settings {
         ? ALL_OF[processes]
         : listed('workload', values.workload, [...WORKLOADS, 'checks', 'units']),
     processes,
+    log,
     knobs,
     aims: aimsOf(values['crash-at']),
     quiet: values.quiet,

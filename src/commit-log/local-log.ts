@@ -79,7 +79,7 @@ export class LocalLog implements CommitLog, LogFeed {
   #isClosed = false
   /** Nothing before this number is shown any more. */
   #horizon = 1
-  retentionMs = STREAM_RETENTION_MS
+  #retentionMs = STREAM_RETENTION_MS
   readonly #readers = new Set<() => void>()
   readonly #roomCallbacks: (() => void)[] = []
 
@@ -293,11 +293,18 @@ export class LocalLog implements CommitLog, LogFeed {
     return () => this.#readers.delete(callback)
   }
 
+  /** Records are kept for so long: the longest of what was promised. */
+  keepFor(retentionMs: number): void {
+    this.#retentionMs = retentionMs
+    this.#cancelTrim?.()
+    if (this.#storage !== undefined) this.#trimLater()
+  }
+
   /** Lets go of what no promise asks for any more. */
   async trim(): Promise<void> {
     const storage = this.#storage
     if (storage === undefined) return
-    const before = (this.#options.runtime.clock.nowMicros() - this.retentionMs * 1000) as Timestamp
+    const before = (this.#options.runtime.clock.nowMicros() - this.#retentionMs * 1000) as Timestamp
     if (!(before > 0)) return
     this.#horizon = Math.max(this.#horizon, await this.numberAt(before))
     await storage.trim(before)
@@ -305,7 +312,8 @@ export class LocalLog implements CommitLog, LogFeed {
 
   #trimLater(): void {
     if (this.#isClosed) return
-    this.#cancelTrim = this.#options.runtime.clock.timer(TRIM_EVERY_MS, () => {
+    const everyMs = Math.min(TRIM_EVERY_MS, this.#retentionMs)
+    this.#cancelTrim = this.#options.runtime.clock.timer(everyMs, () => {
       void this.trim()
         .catch((error: unknown) =>
           this.#options.onTrouble?.(error instanceof Error ? error : new Error(String(error))),

@@ -1,5 +1,6 @@
 // The log of commits of a data folder: opened with it, or begun when a table first asks for it.
 import { decodeLogEntry } from '../../commit-log/entries.js'
+import { openLogFiles } from '../../commit-log/files/log-files.js'
 import type { LocalLog } from '../../commit-log/local-log.js'
 import type { LogStorage } from '../../commit-log/log-storage.js'
 import type { Frame } from '../../journal/frame.js'
@@ -32,9 +33,16 @@ export interface FolderLogOptions {
 }
 
 export async function folderLog(folder: DataFolder, options: FolderLogOptions): Promise<LogParts> {
-  void options
+  const { files, runtime, tuning } = options
   const open = (): Promise<LogStorage> =>
-    Promise.reject(new Error('a log of commits in a data folder is not kept yet'))
+    openLogFiles({
+      files,
+      runtime,
+      folder: folder.logPath,
+      owner: folder.id,
+      state: folder.hasLog ? 'begun' : 'unknown',
+      ...(tuning && { knobs: tuning }),
+    })
   const begin = async (upTo: number): Promise<LogStorage> => {
     const storage = await open()
     try {

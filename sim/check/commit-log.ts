@@ -1,0 +1,73 @@
+// Judges the log of commits: for each item it is the history of what was committed, once each and in order, and each
+// transaction is in it as a whole.
+import type { CommitRecord, LoggedChange } from '../../src/commit-log/commit-record.js'
+import type { KeyBytes } from '../../src/model/brand.js'
+import type { Item } from '../../src/model/value.js'
+import { brief, type Image, imageText, requestThatWrote } from '../history.js'
+import { type Anomaly, Findings } from './anomaly.js'
+
+/** The items as they are at rest, by their keys. */
+export type FinalItems = ReadonlyMap<KeyBytes, Image>
+
+/** `records`: all that are kept, in order, from `first` on. */
+export function judgeCommitLog(
+  records: readonly CommitRecord[],
+  first: number,
+  final: FinalItems,
+): readonly Anomaly[] {
+  const found = new Findings()
+  const isWhole = first === 1
+  const last = new Map<KeyBytes, { readonly image: Image; readonly timestamp: number }>()
+  const recordOf = new Map<string, number>()
+  let number = first
+  for (const record of records) {
+    if (record.number !== number) found.add('log-number', `${record.number} stands where ${number} should`)
+    number++
+    if (record.changes.length === 0) found.add('log-empty-record', `record ${record.number}`)
+    if (record.tx !== undefined) inOneRecord(record.tx, record.number)
+    for (const change of record.changes) {
+      const image = { old: imageOf(change.old), new: imageOf(change.new) }
+      const name = `${shownKey(change.key)} in record ${record.number}`
+      judgeChange(name, change, image)
+      const before = last.get(change.key)
+      if ((before !== undefined || isWhole) && imageText(before?.image) !== imageText(image.old))
+        found.add(
+          'log-old-image',
+          `${name}: the old image is ${brief(imageText(image.old))}, and before it was ${brief(imageText(before?.image))}`,
+        )
+      if (before !== undefined && record.timestamp <= before.timestamp)
+        found.add('log-order', `${name}: ${record.timestamp} after ${before.timestamp}`)
+      last.set(change.key, { image: image.new, timestamp: record.timestamp })
+      const request = requestThatWrote(image.new)
+      if (request !== undefined) inOneRecord(`request ${request}`, record.number)
+    }
+  }
+  for (const [key, image] of final) {
+    const logged = last.get(key)
+    if (logged === undefined && !isWhole) continue
+    if (imageText(logged?.image) !== imageText(image))
+      found.add(
+        'log-end',
+        `${shownKey(key)}: the log ends with ${brief(imageText(logged?.image))}, and the item is ${brief(imageText(image))}`,
+      )
+  }
+  return found.all
+
+  function inOneRecord(whose: string, at: number): void {
+    const other = recordOf.get(whose)
+    if (other !== undefined && other !== at)
+      found.add('log-in-halves', `${whose} is in the records ${other} and ${at}`)
+    recordOf.set(whose, at)
+  }
+
+  function judgeChange(name: string, { event }: LoggedChange, image: { old: Image; new: Image }): void {
+    const meant = image.old === undefined ? 'insert' : image.new === undefined ? 'remove' : 'modify'
+    if (event !== meant) found.add('log-event', `${name}: ${event}, and its images say ${meant}`)
+    if (imageText(image.old) === imageText(image.new)) found.add('log-no-change', name)
+  }
+}
+
+const imageOf = (text: Uint8Array | undefined): Image =>
+  text && (JSON.parse(Buffer.from(text).toString()) as Item)
+
+const shownKey = (key: KeyBytes): string => JSON.stringify(Buffer.from(key, 'latin1').toString('latin1'))
