@@ -42,7 +42,10 @@ export class LogFollower {
     const { log } = this.#machine
     if (log === undefined) return
     if (log.last + 1 < this.#next)
-      this.#recorder.found.add('record-lost', `record ${this.#next - 1} was read, and the last is ${log.last}`)
+      this.#recorder.found.add(
+        'record-lost',
+        `record ${this.#next - 1} was read, and the last is ${log.last}`,
+      )
     try {
       await this.#read(log)
     } catch (error) {

@@ -1,5 +1,7 @@
 // What steps of storage nodes leave in the log of commits.
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { CommitRecord } from '../../src/commit-log/commit-record.js'
 import type { LocalLog } from '../../src/commit-log/local-log.js'
@@ -10,6 +12,7 @@ import type { Item } from '../../src/model/value.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import type { Action } from '../../src/storage/contract/transactions.js'
+import { testFolder } from '../support/folder.js'
 import { openNodesWithLog } from '../../src/storage/folder/open-local-node.js'
 
 const PLAIN: TableShape = {
@@ -38,8 +41,11 @@ interface World extends AsyncDisposable {
   readonly log: LocalLog
 }
 
-async function world(): Promise<World> {
-  const { nodes, log } = await openNodesWithLog({ runtime: realRuntime(), memory: true, nodes: 2 })
+type Place = 'memory' | 'disk'
+
+async function world(place: Place, path = testFolder()): Promise<World> {
+  const where = place === 'memory' ? { memory: true as const } : { path }
+  const { nodes, log } = await openNodesWithLog({ runtime: realRuntime(), ...where, nodes: 2 })
   await log.begin()
   for (const node of nodes) await node.setShape(LOGGED)
   return {
@@ -52,8 +58,28 @@ async function world(): Promise<World> {
   }
 }
 
-const all = async (log: LocalLog): Promise<readonly CommitRecord[]> =>
-  (await log.read({ from: 1, recordsMax: 1000, bytesMax: Infinity })).records
+async function all(log: LocalLog, first = 1): Promise<readonly CommitRecord[]> {
+  const all: CommitRecord[] = []
+  for (let from = first; from <= log.last;) {
+    const { records, next } = await log.read({ from, recordsMax: 1000, bytesMax: Infinity })
+    all.push(...records)
+    from = next
+  }
+  return all
+}
+
+/** What readers see at once may reach the journal a moment later. */
+async function reaches(log: LocalLog, number: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (log.last < number) return
+      end()
+      resolve()
+    }
+    const end = log.onAppended(look)
+    look()
+  })
+}
 
 /** `insert a 1`, `modify a 1>2`. */
 const shown = (records: readonly CommitRecord[]): readonly string[] =>
@@ -68,80 +94,126 @@ const shown = (records: readonly CommitRecord[]): readonly string[] =>
       .join(', '),
   )
 
-describe('log of commits: what steps leave', () => {
-  test('every write of an item is a record with the image that it replaced', async () => {
-    await using at = await world()
-    await Promise.all([1, 2, 3].map((n) => at.node.write(put(item('a', n)))))
-    await at.node.write(remove('a'))
-    assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'modify a 1>2', 'modify a 2>3', 'remove a 3'])
+for (const place of ['memory', 'disk'] as const)
+  describe(`log of commits: what steps leave, in ${place}`, () => {
+    test('every write of an item is a record with the image that it replaced', async () => {
+      await using at = await world(place)
+      await Promise.all([1, 2, 3].map((n) => at.node.write(put(item('a', n)))))
+      await at.node.write(remove('a'))
+      assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'modify a 1>2', 'modify a 2>3', 'remove a 3'])
+      assert.deepEqual(
+        (await all(at.log)).map(({ number }) => number),
+        [1, 2, 3, 4],
+      )
+    })
+
+    test('a put that changes nothing, in whatever order its attributes and members stand, leaves none', async () => {
+      await using at = await world(place)
+      await at.node.write(put({ id: { S: 'a' }, tags: { SS: ['x', 'y'] }, n: { N: '1' } }))
+      await at.node.write(put({ n: { N: '1' }, id: { S: 'a' }, tags: { SS: ['y', 'x'] } }))
+      await at.node.write(remove('b'))
+      assert.equal((await all(at.log)).length, 1)
+      await at.node.write(put({ n: { N: '2' }, id: { S: 'a' }, tags: { SS: ['y', 'x'] } }))
+      assert.equal((await all(at.log)).length, 2)
+    })
+
+    test('a table that does not ask leaves none', async () => {
+      await using at = await world(place)
+      await at.node.write(put(item('a', 1), { ...PLAIN, space: spaceId(2) }))
+      assert.deepEqual(await all(at.log), [])
+    })
+
+    test('a transaction in one round is one record, with its id', async () => {
+      await using at = await world(place)
+      const tx = `${'0'.repeat(32)}:1` as TxId
+      await at.node.transact({ tx, actions: [put(item('a', 1)), put(item('b', 1))] })
+      const records = await all(at.log)
+      assert.deepEqual(shown(records), ['insert a 1, insert b 1'])
+      assert.equal(records[0]?.tx, tx)
+    })
+
+    test('§3.3 a transaction over two nodes is one record, once both have committed it', async () => {
+      await using at = await world(place)
+      const tx = `${'0'.repeat(32)}:1` as TxId
+      const stamp = timestamp(Date.now() * 1000)
+      const [a, b] = [put(item('a', 1)), put(item('b', 1))]
+      await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
+      await at.other.prepare({ tx, timestamp: stamp, actions: [b] })
+      assert.deepEqual(await all(at.log), [])
+      const commit = { tx, timestamp: stamp, nodes: [0, 1] }
+      await at.node.commit({ ...commit, items: [{ space: LOGGED.space, key: a.key }] })
+      assert.deepEqual(await all(at.log), [])
+      await at.node.write(put(item('a', 2)))
+      await at.other.commit({ ...commit, items: [{ space: LOGGED.space, key: b.key }] })
+      assert.deepEqual(shown(await all(at.log)), ['insert a 1, insert b 1', 'modify a 1>2'])
+    })
+
+    test('a repeated commit leaves nothing more', async () => {
+      await using at = await world(place)
+      const tx = `${'0'.repeat(32)}:1` as TxId
+      const stamp = timestamp(Date.now() * 1000)
+      const a = put(item('a', 1))
+      await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
+      const commit = { tx, timestamp: stamp, nodes: [0], items: [{ space: LOGGED.space, key: a.key }] }
+      await at.node.commit(commit)
+      await at.node.commit(commit)
+      await at.node.write(put(item('a', 2)))
+      assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'modify a 1>2'])
+    })
+
+    test('keys stand alone where no image is kept', async () => {
+      await using at = await world(place)
+      const keysOnly = { ...LOGGED, version: 2, logged: { old: false, new: false } }
+      await at.node.setShape(keysOnly)
+      await at.node.write(put(item('a', 1)))
+      const [record] = await all(at.log)
+      const { keys, old, new: next } = record!.changes[0]!
+      assert.deepEqual(JSON.parse(Buffer.from(keys!).toString()), { id: { S: 'a' } })
+      assert.deepEqual([old, next], [undefined, undefined])
+    })
+  })
+
+describe('log of commits: in a data folder', () => {
+  test('a reader goes on after a restart where it was, with the same numbers', async () => {
+    const path = testFolder()
+    {
+      await using at = await world('disk', path)
+      await at.node.write(put(item('a', 1)))
+      await at.node.write(put(item('a', 2)))
+    }
+    await using at = await world('disk', path)
+    assert.equal(at.log.last, 2)
+    await at.node.write(put(item('a', 3)))
+    const records = await all(at.log, 2)
+    assert.deepEqual(shown(records), ['modify a 1>2', 'modify a 2>3'])
     assert.deepEqual(
-      (await all(at.log)).map(({ number }) => number),
-      [1, 2, 3, 4],
+      records.map(({ number }) => number),
+      [2, 3],
     )
   })
 
-  test('a put that changes nothing, in whatever order its attributes and members stand, leaves none', async () => {
-    await using at = await world()
-    await at.node.write(put({ id: { S: 'a' }, tags: { SS: ['x', 'y'] }, n: { N: '1' } }))
-    await at.node.write(put({ n: { N: '1' }, id: { S: 'a' }, tags: { SS: ['y', 'x'] } }))
-    await at.node.write(remove('b'))
-    assert.equal((await all(at.log)).length, 1)
-    await at.node.write(put({ n: { N: '2' }, id: { S: 'a' }, tags: { SS: ['y', 'x'] } }))
-    assert.equal((await all(at.log)).length, 2)
+  test('a folder whose log is missing is refused with a sentence, and nothing is changed', async () => {
+    const path = testFolder()
+    {
+      await using at = await world('disk', path)
+      await at.node.write(put(item('a', 1)))
+    }
+    renameSync(join(path, 'commit-log'), join(path, 'elsewhere'))
+    await assert.rejects(world('disk', path), /FolderRefused: .*commit-log/)
+    renameSync(join(path, 'elsewhere'), join(path, 'commit-log'))
+    await using at = await world('disk', path)
+    assert.equal(at.log.last, 1)
   })
 
-  test('a table that does not ask leaves none', async () => {
-    await using at = await world()
-    await at.node.write(put(item('a', 1), { ...PLAIN, space: spaceId(2) }))
-    assert.deepEqual(await all(at.log), [])
-  })
-
-  test('a transaction in one round is one record, with its id', async () => {
-    await using at = await world()
-    const tx = `${'0'.repeat(32)}:1` as TxId
-    await at.node.transact({ tx, actions: [put(item('a', 1)), put(item('b', 1))] })
-    const records = await all(at.log)
-    assert.deepEqual(shown(records), ['insert a 1, insert b 1'])
-    assert.equal(records[0]?.tx, tx)
-  })
-
-  test('§3.3 a transaction over two nodes is one record, once both have committed it', async () => {
-    await using at = await world()
-    const tx = `${'0'.repeat(32)}:1` as TxId
-    const stamp = timestamp(Date.now() * 1000)
-    const [a, b] = [put(item('a', 1)), put(item('b', 1))]
-    await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
-    await at.other.prepare({ tx, timestamp: stamp, actions: [b] })
-    assert.deepEqual(await all(at.log), [])
-    const commit = { tx, timestamp: stamp, nodes: [0, 1] }
-    await at.node.commit({ ...commit, items: [{ space: LOGGED.space, key: a.key }] })
-    assert.deepEqual(await all(at.log), [])
-    await at.node.write(put(item('a', 2)))
-    await at.other.commit({ ...commit, items: [{ space: LOGGED.space, key: b.key }] })
-    assert.deepEqual(shown(await all(at.log)), ['insert a 1, insert b 1', 'modify a 1>2'])
-  })
-
-  test('a repeated commit leaves nothing more', async () => {
-    await using at = await world()
-    const tx = `${'0'.repeat(32)}:1` as TxId
-    const stamp = timestamp(Date.now() * 1000)
-    const a = put(item('a', 1))
-    await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
-    const commit = { tx, timestamp: stamp, nodes: [0], items: [{ space: LOGGED.space, key: a.key }] }
-    await at.node.commit(commit)
-    await at.node.commit(commit)
-    await at.node.write(put(item('a', 2)))
-    assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'modify a 1>2'])
-  })
-
-  test('keys stand alone where no image is kept', async () => {
-    await using at = await world()
-    const keysOnly = { ...LOGGED, version: 2, logged: { old: false, new: false } }
-    await at.node.setShape(keysOnly)
-    await at.node.write(put(item('a', 1)))
-    const [record] = await all(at.log)
-    const { keys, old, new: next } = record!.changes[0]!
-    assert.deepEqual(JSON.parse(Buffer.from(keys!).toString()), { id: { S: 'a' } })
-    assert.deepEqual([old, next], [undefined, undefined])
+  test('a folder without a table that asks has no log, and an earlier version could open it', async () => {
+    const path = testFolder()
+    const { nodes } = await openNodesWithLog({ runtime: realRuntime(), path })
+    await nodes[0]?.write(put(item('a', 1), PLAIN))
+    await nodes[0]?.close()
+    assert.equal(
+      (JSON.parse(readFileSync(join(path, 'seriatim.json'), 'utf8')) as { format: number }).format,
+      4,
+    )
+    assert.equal(existsSync(join(path, 'commit-log')), false)
   })
 })

@@ -63,7 +63,8 @@ export function readerFor(log: LocalLog, from: number): JournalReader {
   return {
     from,
     replay: (frame) => {
-      if (frame.logged.length > 0) log.add(frame.logged.map((bytes) => decodeLogEntry(bytes, imagesIn(frame))))
+      if (frame.logged.length > 0)
+        log.add(frame.logged.map((bytes) => decodeLogEntry(bytes, imagesIn(frame))))
       if (!frame.goesOn) log.settle(frame.end)
       return Promise.resolve()
     },

@@ -1,4 +1,5 @@
 // The parts of a data folder: all there, and each its own.
+import { LogDamaged } from '../../commit-log/commit-log.js'
 import { IndexDamaged } from '../../ordered-map/lmdb/lmdb-file.js'
 import type { MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
 import { JournalDamaged } from '../../journal/errors.js'
@@ -46,7 +47,7 @@ export const ownerOf = ({ id, state }: DataFolder): JournalOwner => ({
 
 /** What the parts say of themselves is why the folder is refused. */
 export function asRefusal(error: unknown): unknown {
-  return error instanceof JournalDamaged || error instanceof IndexDamaged
+  return error instanceof JournalDamaged || error instanceof IndexDamaged || error instanceof LogDamaged
     ? new FolderRefused(error.message, { cause: error })
     : error
 }
