@@ -21,6 +21,8 @@ const PREFIX_BY_NAME = {
   ResourceInUseException: DYNAMODB,
   ConditionalCheckFailedException: DYNAMODB,
   ProvisionedThroughputExceededException: DYNAMODB,
+  TrimmedDataAccessException: DYNAMODB,
+  ExpiredIteratorException: DYNAMODB,
   RequestLimitExceeded: DYNAMODB,
   LimitExceededException: DYNAMODB,
   ItemCollectionSizeLimitExceededException: DYNAMODB,

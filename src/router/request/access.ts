@@ -51,6 +51,11 @@ export const operationAccess = {
   ListTagsOfResource: { table: 'read' },
   // Refuses nothing: it leaves out the others.
   ListTables: { listed: 'read' },
+  // A stream tells what was written to its table, for as long as the stream is kept: the table may be gone.
+  ListStreams: { listed: 'read' },
+  DescribeStream: { table: 'read' },
+  GetShardIterator: { table: 'read' },
+  GetRecords: { table: 'read' },
   DescribeLimits: {},
   DescribeEndpoints: {},
 

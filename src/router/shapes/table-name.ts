@@ -22,13 +22,30 @@ export function tableNameOfArn(arn: string): string {
 }
 
 /** The region is the one that the client has signed its request for, so that it finds its own in what it is told. */
-export function tableArn(tableName: string, region: string = REGION_DEFAULT): string {
-  const shown = REGION.test(region) ? region : REGION_DEFAULT
+export function tableArn(tableName: string, region?: string): string {
+  const shown = shownRegion(region)
   return `arn:${partitionOf(shown)}:dynamodb:${shown}:${ACCOUNT}:table/${tableName}`
 }
 
 export const indexArn = (tableName: string, indexName: string, region?: string): string =>
   `${tableArn(tableName, region)}/index/${indexName}`
+
+/** The region that answers name. */
+export const shownRegion = (region: string = REGION_DEFAULT): string =>
+  REGION.test(region) ? region : REGION_DEFAULT
+
+export const streamArn = (tableName: string, label: string, region?: string): string =>
+  `${tableArn(tableName, region)}/stream/${label}`
+
+const STREAM_ARN =
+  /^arn:aws[a-z-]*:dynamodb:[^:/]*:[^:/]*:table\/([a-zA-Z0-9_.-]{3,255})\/stream\/([0-9T:.-]{1,64})$/
+
+/** Any region and account will do, as for tables. */
+export function streamOfArn(arn: string): { readonly tableName: string; readonly label: string } {
+  const [, tableName, label] = STREAM_ARN.exec(arn) ?? []
+  if (tableName === undefined || label === undefined) throw validationError('Invalid StreamArn')
+  return { tableName, label }
+}
 
 function partitionOf(region: string): string {
   if (region.startsWith('cn-')) return 'aws-cn'

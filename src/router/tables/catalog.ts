@@ -24,27 +24,41 @@ import { spaceId, type SpaceId } from '../../model/brand.js'
 import { DynamoError } from '../../model/errors.js'
 import type { TableShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import type { MetaEntry, StorageNode } from '../../storage/contract/storage-node.js'
+import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { SpaceCount } from '../../line/space-counts.js'
+import type { CommitLog } from '../../commit-log/commit-log.js'
+import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
 import type { Catalog, Table } from '../request/context.js'
+import {
+  CatalogDraft,
+  decodeStream,
+  DROPPED_PREFIX,
+  metaEntries,
+  NEXT_SPACE,
+  numberEntry,
+  STREAM_PREFIX,
+  TABLE_PREFIX,
+  VERSION,
+} from './catalog-draft.js'
 import { type Claim, LeasedClaim, type LeasedClaimOptions, soleClaim } from './claims.js'
 import { ExpirySweeper } from './expiry.js'
 import { Maintenance } from './maintenance.js'
-import { decodeTableRecord, encodeTableRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
+import { StreamKeeper } from './stream-keeper.js'
+import { decodeTableRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
 
 export interface CatalogOptions {
   readonly runtime: Runtime
   readonly nodes: readonly StorageNode[]
   /** No other router uses these nodes: background work is not claimed, and nothing waits for a claim. */
   readonly isSoleOwner?: boolean
+  /** What is committed to tables with a stream; absent: no table can have one. */
+  readonly log?: CommitLog
+  /** When the shards of a stream roll. */
+  readonly shardMinutes?: number
   /** Told of every failure in the background; the work is tried again later. */
   readonly onBackgroundError?: (error: unknown) => void
 }
 
-const TABLE_PREFIX = 'table/'
-const DROPPED_PREFIX = 'dropped/'
-const NEXT_SPACE = 'space/next'
-const VERSION = 'catalogue/version'
 const FIRST_SPACE = 1
 /** How often a change is decided, each time because another router's came first. */
 const CHANGE_TRIES_MAX = 100
@@ -75,19 +89,18 @@ async function stored(home: StorageNode): Promise<StoredCatalog> {
     .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))
     // A drop whose outcome was unknown may have been followed by a change that kept the space.
     .filter((space) => !inUse.has(space))
+  const streams = (await home.readMeta(STREAM_PREFIX)).map(decodeStream)
   const next = await storedNumber(home, NEXT_SPACE)
   let nextSpace = next ?? FIRST_SPACE
-  for (const space of [...inUse, ...dropped]) nextSpace = Math.max(nextSpace, space + 1)
-  return { records, dropped, nextSpace, version }
+  const left = streams.map((stream) => stream.space)
+  for (const space of [...inUse, ...dropped, ...left]) nextSpace = Math.max(nextSpace, space + 1)
+  return { records, streams, dropped, nextSpace, version }
 }
 
 async function storedNumber(home: StorageNode, name: string): Promise<number | undefined> {
   const entry = (await home.readMeta(name)).find((each) => each.name === name)
   return entry && Number(Buffer.from(entry.value).toString())
 }
-
-const numberEntry = (name: string, value: number | undefined): MetaEntry =>
-  value === undefined ? { name } : { name, value: Buffer.from(String(value)) }
 
 /** The tables that a node keeps the records of, for those who only look: no background work begins. */
 export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise<readonly TableShape[]> =>
@@ -100,6 +113,7 @@ interface Entry {
 
 interface StoredCatalog {
   readonly records: readonly TableRecord[]
+  readonly streams: readonly StreamRecord[]
   readonly dropped: readonly SpaceId[]
   readonly nextSpace: number
   /** Undefined: no change was counted yet. */
@@ -113,6 +127,11 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   #dropped = new Set<SpaceId>()
   readonly #maintenance: Maintenance
   readonly #expiry: ExpirySweeper
+  /** What is told of streams, and done for them behind requests. */
+  readonly keeper: StreamKeeper
+  readonly #streams = new Map<string, StreamRecord>()
+  /** Undefined: to be sorted anew, as the names. */
+  #sortedStreams: readonly StreamRecord[] | undefined
   /** Undefined: to be sorted anew. */
   #names: readonly string[] | undefined
   #nextSpace = FIRST_SPACE
@@ -133,6 +152,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     const background = { ...options, catalog: this }
     this.#maintenance = new Maintenance({ ...background, claim: claimOf('maintenance') })
     this.#expiry = new ExpirySweeper({ ...background, claim: claimOf('expiry') })
+    this.keeper = new StreamKeeper(background)
   }
 
   /** Before anything else: takes what is stored, and takes up the background work that was left. */
@@ -153,9 +173,12 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   /** Nodes are told, too: what was prepared before the last start may have been so with an older shape. */
   async #refresh(): Promise<void> {
-    const { records, dropped, nextSpace, version } = await stored(this.#home)
+    const { records, streams, dropped, nextSpace, version } = await stored(this.#home)
     this.#entries.clear()
     this.#names = undefined
+    this.#streams.clear()
+    this.#sortedStreams = undefined
+    for (const stream of streams) this.#streams.set(streamKey(stream), stream)
     this.#dropped = new Set(dropped)
     this.#nextSpace = Math.max(this.#nextSpace, nextSpace)
     this.#version = version
@@ -195,6 +218,24 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   names(): readonly string[] {
     this.#names ??= [...this.#entries.keys()].toSorted()
     return this.#names
+  }
+
+  /** Those of tables that are gone, and those that have ended, too; in the order of table names and labels. */
+  streams(): readonly StreamRecord[] {
+    this.#sortedStreams ??= [...this.#streams.values()].toSorted((one, other) =>
+      one.tableName === other.tableName
+        ? one.label < other.label
+          ? -1
+          : 1
+        : one.tableName < other.tableName
+          ? -1
+          : 1,
+    )
+    return this.#sortedStreams
+  }
+
+  stream(key: string): StreamRecord | undefined {
+    return this.#streams.get(key)
   }
 
   /** Key spaces that nothing refers to any more and that may still hold entries. */
@@ -237,7 +278,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       if (this.#isBehind) await this.#refresh()
       const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++))
       const result = decide(draft)
-      if (draft.tables.size + draft.dropped.size + draft.swept.size === 0) return result
+      if (draft.isEmpty) return result
       const version = (this.#version ?? 0) + 1
       const entries = metaEntries(draft, { nextSpace: this.#nextSpace, version })
       // Until it is in force: if it was decided on what another router has changed meanwhile, it is decided once more on what
@@ -258,6 +299,11 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       if (record === undefined) this.#entries.delete(name)
       else told.push(this.#enforce(name, { ...record, version }))
     }
+    for (const [key, stream] of draft.streams) {
+      if (stream === undefined) this.#streams.delete(key)
+      else this.#streams.set(key, stream)
+    }
+    if (draft.streams.size > 0) this.#sortedStreams = undefined
     for (const space of draft.dropped) {
       this.#dropped.add(space)
       told.push(this.#drop(space))
@@ -282,6 +328,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   #wake(): void {
     this.#maintenance.wake()
     this.#expiry.wake()
+    this.keeper.wake()
   }
 
   /** Resolves when no background work is left or under way, for now. Work that failed waits for its next attempt. */
@@ -289,12 +336,13 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#lastChange
     await this.#maintenance.idle()
     await this.#expiry.idle()
+    await this.keeper.idle()
   }
 
   /** Stops the background work; what is left of it is taken up when the catalogue is opened again. */
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([this.#maintenance.close(), this.#expiry.close()])
+    await Promise.all([this.#maintenance.close(), this.#expiry.close(), this.keeper.close()])
     await this.#lastChange
   }
 
@@ -302,65 +350,6 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     return this.close()
   }
 }
-
-/** A change while it is being decided. */
-export class CatalogDraft {
-  readonly tables = new Map<string, TableRecord | undefined>()
-  readonly dropped = new Set<SpaceId>()
-  readonly swept = new Set<SpaceId>()
-  /** A key space that was never used before. */
-  readonly allocateSpace: () => SpaceId
-  readonly #catalog: TableCatalog
-
-  constructor(catalog: TableCatalog, allocateSpace: () => SpaceId) {
-    this.#catalog = catalog
-    this.allocateSpace = allocateSpace
-  }
-
-  find(name: string): TableRecord | undefined {
-    return this.#catalog.find(name)
-  }
-
-  record(name: string): TableRecord {
-    return this.#catalog.record(name)
-  }
-
-  put(record: TableRecord): TableRecord {
-    this.tables.set(record.name, record)
-    return record
-  }
-
-  remove(record: TableRecord): void {
-    this.tables.set(record.name, undefined)
-    for (const space of spacesOf(record)) this.dropped.add(space)
-  }
-
-  drop(space: SpaceId): void {
-    this.dropped.add(space)
-  }
-
-  /** The dropped space is empty on every node. */
-  forget(space: SpaceId): void {
-    this.swept.add(space)
-  }
-}
-
-function metaEntries(
-  draft: CatalogDraft,
-  { nextSpace, version }: { readonly nextSpace: number; readonly version: number },
-): MetaEntry[] {
-  const entries: MetaEntry[] = [numberEntry(VERSION, version)]
-  for (const [name, record] of draft.tables) {
-    const value = record && encodeTableRecord({ ...record, version })
-    entries.push({ name: TABLE_PREFIX + name, ...(value && { value }) })
-  }
-  for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
-  for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
-  if (draft.tables.size > 0) entries.push(numberEntry(NEXT_SPACE, nextSpace))
-  return entries
-}
-
-const EMPTY = new Uint8Array(0)
 
 function noSuchTable(name: string): never {
   throw new DynamoError('ResourceNotFoundException', `Requested resource not found: Table: ${name} not found`)

@@ -1,9 +1,9 @@
 import { DynamoError, validationError } from '../../model/errors.js'
-import type { CatalogDraft } from './catalog.js'
+import type { CatalogDraft } from './catalog-draft.js'
 import type { RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
-import { invalid, tableDefinition, type TableDefinition } from './table-definition.js'
+import { tableDefinition, type TableDefinition } from './table-definition.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import type { TableRecord, Tag } from './table-record.js'
@@ -25,8 +25,8 @@ import {
   tagsShape,
   throughputShape,
   type CreateTableInput,
-  type StreamInput,
 } from './table-shapes.js'
+import { beginLog, checkStreamSpecification, withStream } from './table-stream.js'
 import { checkTags } from './tags.js'
 import { tableOperation } from './table-operation.js'
 
@@ -56,18 +56,21 @@ export const createTable = tableOperation<CreateTableInput>({
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
     const definition = tableDefinition(input)
-    checkStream(input.StreamSpecification)
+    checkStreamSpecification(input.StreamSpecification, 'create')
     checkEncryption(input.SSESpecification)
     checkTableClass(input.TableClass)
     checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode)
     if (input.ResourcePolicy !== undefined)
       throw validationError('ResourcePolicy is not supported by this store')
     const tags = checkTags(input.Tags ?? [])
+    await beginLog(input.StreamSpecification, context)
     const record = await catalog.change((draft) => {
       if (draft.find(name) !== undefined) {
         throw new DynamoError('ResourceInUseException', `Table already exists: ${name}`)
       }
-      return draft.put(newRecord(draft, context, name, input, definition, tags))
+      const record = newRecord(draft, context, name, input, definition, tags)
+      const { StreamSpecification: stream } = input
+      return draft.put(stream?.StreamEnabled === true ? withStream(draft, record, stream, context) : record)
     })
     const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
     const statuses = { table: 'CREATING', indexes: creating } as const
@@ -76,19 +79,6 @@ export const createTable = tableOperation<CreateTableInput>({
     })
   },
 })
-
-function checkStream(stream: StreamInput | undefined): void {
-  if (stream === undefined) return
-  if (stream.StreamEnabled) {
-    if (stream.StreamViewType === undefined) {
-      throw invalid('Table is being created with a stream enabled, UpdateViewType is required')
-    }
-    throw validationError('Streams are not supported by this store yet: StreamEnabled must be false')
-  }
-  if (stream.StreamViewType !== undefined) {
-    throw invalid('Table is being created with a stream disabled, UpdateViewType should not be specified')
-  }
-}
 
 function newRecord(
   draft: CatalogDraft,

@@ -22,6 +22,7 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
       draft.remove(doomed)
       return doomed
     })
+    await catalog.keeper.settle()
     const withoutIndexes = { ...record, indexes: record.indexes.filter((index) => index.kind === 'local') }
     const answer = tableDescription(withoutIndexes, await catalog.counts(withoutIndexes), scope.addressed, {
       table: 'DELETING',

@@ -3,7 +3,7 @@ import type { SpaceId } from '../../model/brand.js'
 import type { Projection } from '../../model/table.js'
 import type { SpaceCount } from '../../line/space-counts.js'
 import type { Addressed } from '../request/router.js'
-import { indexArn, tableArn } from '../shapes/table-name.js'
+import { indexArn, streamArn, tableArn } from '../shapes/table-name.js'
 import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
 
 export type TableStatus = 'CREATING' | 'ACTIVE' | 'UPDATING' | 'DELETING'
@@ -55,10 +55,23 @@ export function tableDescription(
         ProvisionedThroughput: describeThroughput(index.throughput),
       })),
     }),
+    ...describeStream(record, region),
     ...(record.encryption !== undefined && { SSEDescription: record.encryption }),
     ...(record.tableClass !== undefined && { TableClassSummary: { TableClass: record.tableClass } }),
     ...(record.onDemandThroughput !== undefined && { OnDemandThroughput: record.onDemandThroughput }),
     DeletionProtectionEnabled: record.deletionProtection,
+  }
+}
+
+/** The latest stream is named for as long as the table is there, also when it has ended. */
+function describeStream({ name, stream }: TableRecord, region: string | undefined): object {
+  if (stream === undefined) return {}
+  return {
+    ...(stream.viewType !== undefined && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: stream.viewType },
+    }),
+    LatestStreamLabel: stream.label,
+    LatestStreamArn: streamArn(name, stream.label, region),
   }
 }
 

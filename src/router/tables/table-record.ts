@@ -2,6 +2,8 @@
 import { spaceId, type SpaceId } from '../../model/brand.js'
 import type { IndexShape, KeySchema, Projection, TableShape } from '../../model/table.js'
 import type { KeyAttributeType } from '../../model/value.js'
+import type { MetaEntry } from '../../storage/contract/storage-node.js'
+import { imagesOf, type StreamViewType } from '../lineage/stream-record.js'
 import type { Table } from '../request/context.js'
 
 export interface AttributeDefinition {
@@ -65,6 +67,8 @@ export interface TableRecord {
   readonly throughput: Throughput
   readonly indexes: readonly IndexRecord[]
   readonly timeToLive?: TimeToLiveRecord
+  /** Its latest stream. Without a view type it has ended. */
+  readonly stream?: { readonly label: string; readonly viewType?: StreamViewType }
   readonly tags: readonly Tag[]
   readonly deletionProtection: boolean
   readonly tableClass?: string
@@ -81,16 +85,30 @@ export class RecordDamaged extends Error {
 }
 
 /** The record, checked as far as everything else relies on it. */
-export function decodeTableRecord(entry: { readonly name: string; readonly value: Uint8Array }): TableRecord {
+export const decodeTableRecord = (entry: Required<MetaEntry>): TableRecord =>
+  readRecord(
+    entry,
+    (value) => {
+      const record = JSON.parse(Buffer.from(value).toString()) as TableRecord
+      for (const space of spacesOf(record)) spaceId(space)
+      tableOf(record)
+      return record
+    },
+    'tables',
+  )
+
+/** What `decode` makes of an entry of the catalogue. */
+export function readRecord<Decoded>(
+  entry: Required<MetaEntry>,
+  decode: (value: Uint8Array) => Decoded,
+  what: 'tables' | 'streams',
+): Decoded {
   try {
-    const record = JSON.parse(Buffer.from(entry.value).toString()) as TableRecord
-    for (const space of spacesOf(record)) spaceId(space)
-    tableOf(record)
-    return record
+    return decode(entry.value)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new RecordDamaged(
-      `The record ${JSON.stringify(entry.name)} of the catalogue of tables is damaged: ${reason}.`,
+      `The record ${JSON.stringify(entry.name)} of the catalogue of ${what} is damaged: ${reason}.`,
       { cause: error },
     )
   }
@@ -114,6 +132,7 @@ export function tableOf(record: TableRecord): Table {
     ...(record.timeToLive && {
       expiry: { attribute: record.timeToLive.attribute, space: record.timeToLive.space },
     }),
+    ...(record.stream?.viewType !== undefined && { logged: imagesOf(record.stream.viewType) }),
   }
   const readable = indexes.filter((_, position) => record.indexes[position]?.status === 'ACTIVE')
   return { name: record.name, shape, readableIndexes: new Map(readable.map((index) => [index.name, index])) }

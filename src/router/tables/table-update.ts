@@ -15,7 +15,8 @@ import {
   checkTableClass,
   describeEncryption,
 } from './table-settings.js'
-import type { StreamInput, TableSettingsInput } from './table-shapes.js'
+import type { TableSettingsInput } from './table-shapes.js'
+import { checkStreamSpecification } from './table-stream.js'
 
 export interface UpdateTableInput extends TableSettingsInput {
   readonly GlobalSecondaryIndexUpdates?: readonly IndexUpdateInput[]
@@ -41,6 +42,7 @@ export function checkTableUpdate(input: UpdateTableInput): void {
   }
   if (input.ProvisionedThroughput !== undefined) checkCapacityBounds(input.ProvisionedThroughput)
   if (input.GlobalSecondaryIndexUpdates !== undefined) checkIndexUpdates(input.GlobalSecondaryIndexUpdates)
+  checkStreamSpecification(input.StreamSpecification, 'update')
   checkEncryption(input.SSESpecification)
   checkTableClass(input.TableClass)
 }
@@ -111,7 +113,6 @@ export function updatedTable(
   allocateSpace: () => SpaceId,
   nowMicros: number,
 ): TableUpdate {
-  checkStream(record, input.StreamSpecification)
   const billed = updatedThroughput(record, input, nowMicros)
   checkOnDemandThroughput(input.OnDemandThroughput, billed.billingMode, UNLIMITED)
   const { indexed, dropped, statuses } = updatedIndexes(billed, input, allocateSpace)
@@ -129,23 +130,10 @@ function isUpdating(record: TableRecord, input: UpdateTableInput): boolean {
     input.ProvisionedThroughput !== undefined ||
     (input.BillingMode !== undefined && input.BillingMode !== record.billingMode) ||
     input.GlobalSecondaryIndexUpdates?.some((update) => update.Create ?? update.Delete) === true ||
+    input.StreamSpecification !== undefined ||
     input.SSESpecification !== undefined ||
     input.TableClass !== undefined
   )
-}
-
-function checkStream(record: TableRecord, stream: StreamInput | undefined): void {
-  if (stream === undefined) return
-  if (stream.StreamEnabled) {
-    if (stream.StreamViewType === undefined) {
-      throw invalid('If stream is being enabled then UpdateViewType is required')
-    }
-    throw validationError('Streams are not supported by this store yet: StreamEnabled must be false')
-  }
-  if (stream.StreamViewType !== undefined) {
-    throw invalid('If stream is being disabled, then UpdateViewType must not be specified')
-  }
-  throw validationError(`Table has no stream to disable: TableName: ${record.name}`)
 }
 
 function withSettings(record: TableRecord, input: UpdateTableInput): TableRecord {

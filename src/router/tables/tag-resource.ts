@@ -1,6 +1,6 @@
 // TagResource, UntagResource and ListTagsOfResource.
 import { DynamoError, validationError } from '../../model/errors.js'
-import type { CatalogDraft } from './catalog.js'
+import type { CatalogDraft } from './catalog-draft.js'
 import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { tableNameOfArn } from '../shapes/table-name.js'

@@ -12,6 +12,7 @@ import {
   throughputShape,
 } from './table-shapes.js'
 import { checkTableUpdate, updatedTable, type UpdateTableInput } from './table-update.js'
+import { beginLog, withStream } from './table-stream.js'
 import { tableOperation } from './table-operation.js'
 
 const indexUpdateShape: StructShape = {
@@ -50,16 +51,21 @@ export const updateTable = tableOperation<UpdateTableInput>({
     },
   },
 
-  async run(catalog, input, scope, { runtime }) {
+  async run(catalog, input, scope, context) {
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
     checkTableUpdate(input)
+    await beginLog(input.StreamSpecification, context)
+    await catalog.keeper.settle()
     const update = await catalog.change((draft) => {
-      const decided = updatedTable(draft.record(name), input, draft.allocateSpace, runtime.clock.nowMicros())
+      const nowMicros = context.runtime.clock.nowMicros()
+      const streaming = withStream(draft, draft.record(name), input.StreamSpecification, context)
+      const decided = updatedTable(streaming, input, draft.allocateSpace, nowMicros)
       draft.put(decided.record)
       for (const index of decided.dropped) draft.drop(index.space)
       return decided
     })
+    await catalog.keeper.settle()
     const shown = { ...update.record, indexes: [...update.record.indexes, ...update.dropped] }
     const statuses = { table: update.tableStatus, indexes: update.indexStatuses }
     return jsonReply({

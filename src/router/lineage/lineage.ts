@@ -1,0 +1,157 @@
+// Shards of a stream and how they follow each other. Everything here is a function of the stream's record and the time.
+//
+//   generation 1   [ shard 0 ][ shard 1 ]                records 1 to 500
+//                       |          |
+//   generation 2   [ shard 0 ][ shard 1 ]                records 501 to 900
+//                     |   \      |   \
+//   generation 3   [ 0 ][ 1 ]  [ 2 ][ 3 ]                from record 901 on: the table has more capacity by now
+//
+// A shard has a part of the hashes of partition keys, so that all changes of an item are in one shard at a time. When shards
+// roll, each has its child, or children, in the same moment. There never are fewer shards than before, as partitions of a
+// table are not put together again: every shard has one parent.
+import { hashBytes } from '../../model/hash.js'
+import type { KeyBytes } from '../../model/brand.js'
+import type { Generation, StreamRecord } from './stream-record.js'
+
+export const streamLimits = {
+  /** For so long a record can be read, and a stream that has ended. */
+  retentionMs: 24 * 60 * 60 * 1000,
+  shardMinutes: 240,
+  shardMinutesMax: 24 * 60,
+  /** Of one generation. */
+  shardsMax: 8,
+  /** Of one stream: with the shortest life of a shard as many as 24 hours need, and those around them. */
+  generationsMax: 24 * 60 + 2,
+  /** Streams that have ended, of tables of one name: beyond it the oldest is removed before its time. */
+  endedOfTableMax: 100,
+} as const
+
+const RETENTION_MICROS = streamLimits.retentionMs * 1000
+/** Of one shard, as DynamoDB has them. */
+const WRITE_UNITS_OF_SHARD = 1000
+
+export interface Shard {
+  readonly id: string
+  /** Absent: there was none, or it is not kept any more. */
+  readonly parentId?: string
+  /** Its part of the hashes: the one at this position, of so many. */
+  readonly position: number
+  readonly of: number
+  /** Numbers of the first record that may be in it, and of the last; without a last one it is open. */
+  readonly from: number
+  readonly to?: number
+}
+
+/** All that are kept, in the order in which they were made, which is that of their ids. */
+export function shardsOf(stream: StreamRecord): readonly Shard[] {
+  return stream.generations.flatMap((generation, at) => {
+    const before = stream.generations[at - 1]
+    const to = lastOf(stream, at)
+    return Array.from({ length: generation.shards }, (_, position) => ({
+      id: shardId(stream, generation, position),
+      ...(before !== undefined && {
+        parentId: shardId(stream, before, Math.floor((position * before.shards) / generation.shards)),
+      }),
+      position,
+      of: generation.shards,
+      from: generation.from,
+      ...(to !== undefined && { to }),
+    }))
+  })
+}
+
+/** Undefined: there is none, or none any more. */
+export const shardOf = (stream: StreamRecord, id: string): Shard | undefined =>
+  shardsOf(stream).find((shard) => shard.id === id)
+
+function lastOf({ generations, ended }: StreamRecord, at: number): number | undefined {
+  const next = generations[at + 1]
+  return next === undefined ? ended?.last : next.from - 1
+}
+
+/** Ids grow in the order of creation: by time, then by position, which is in the first digit. */
+function shardId({ tableId, label }: StreamRecord, { bornMs }: Generation, position: number): string {
+  const mixed = hashBytes(`${tableId}/${label}/${bornMs}/${position}`) & 0x0fff_ffff
+  const digits = ((position * 2 ** 28) | mixed) >>> 0
+  return `shardId-${String(bornMs).padStart(20, '0')}-${digits.toString(16).padStart(8, '0')}`
+}
+
+/** Whether such an id may have been given to a shard. */
+export const isShardId = (text: string): boolean => /^shardId-\d{20}-[0-9a-f]{8}$/.test(text)
+
+/** Whether changes of that item are in the shard, as far as it goes. */
+export const hasKey = ({ position, of }: Pick<Shard, 'position' | 'of'>, key: KeyBytes): boolean =>
+  of === 1 || Math.floor((hashOf(key) * of) / 2 ** 32) === position
+
+/** A key begins with the hash of its partition key: model/key-bytes.ts. */
+const hashOf = (key: KeyBytes): number =>
+  ((key.charCodeAt(0) << 24) | (key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3)) >>> 0
+
+/** As many shards as DynamoDB would have partitions; without provisioned capacity one. */
+export function shardsFor(writeUnits: number): number {
+  let shards = 1
+  while (shards * WRITE_UNITS_OF_SHARD < writeUnits && shards < streamLimits.shardsMax) shards *= 2
+  return shards
+}
+
+export const firstGeneration = (from: number, nowMicros: number, shards: number): Generation => ({
+  from,
+  bornMs: Math.floor(nowMicros / 1000),
+  shards,
+})
+
+/** Every open shard is closed at that number, and its children begin with the next one. */
+export function rolled(
+  stream: StreamRecord,
+  { last, nowMicros, shards }: { readonly last: number; readonly nowMicros: number; readonly shards: number },
+): StreamRecord {
+  const open = openOf(stream)
+  const next: Generation = {
+    from: Math.max(open.from, last + 1),
+    bornMs: Math.max(Math.floor(nowMicros / 1000), open.bornMs + 1),
+    shards: Math.max(open.shards, shards),
+  }
+  const generations = [...stream.generations, next].slice(-streamLimits.generationsMax)
+  return { ...stream, generations }
+}
+
+/** The table writes nothing for it any more, and all that was written before is at most that number. */
+export function ended(stream: StreamRecord, last: number, nowMicros: number): StreamRecord {
+  return {
+    ...stream,
+    status: 'DISABLED',
+    ended: { last: Math.max(last, openOf(stream).from - 1), atMicros: nowMicros },
+  }
+}
+
+/** Without the generations that are over for longer than their records are kept; undefined: nothing of it is left. */
+export function trimmed(stream: StreamRecord, nowMicros: number): StreamRecord | undefined {
+  const oldest = nowMicros - RETENTION_MICROS
+  if (stream.ended !== undefined && stream.ended.atMicros <= oldest) return undefined
+  const first = stream.generations.findIndex((_, at) => {
+    const next = stream.generations[at + 1]
+    return next === undefined || next.bornMs * 1000 > oldest
+  })
+  return first <= 0 ? stream : { ...stream, generations: stream.generations.slice(first) }
+}
+
+export const isRollDue = (stream: StreamRecord, nowMicros: number, shardMs: number): boolean =>
+  stream.status === 'ENABLED' && (openOf(stream).bornMs + shardMs) * 1000 <= nowMicros
+
+/** When there is next something to be done for a stream by time; undefined: never. */
+export function nextDueMicros(stream: StreamRecord, shardMs: number): number | undefined {
+  if (stream.status === 'DISABLING') return 0
+  const times: number[] = []
+  const second = stream.generations[1]
+  if (second !== undefined) times.push(second.bornMs * 1000 + RETENTION_MICROS)
+  if (stream.ended !== undefined) times.push(stream.ended.atMicros + RETENTION_MICROS)
+  if (stream.status === 'ENABLED') times.push((openOf(stream).bornMs + shardMs) * 1000)
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+/** The generation whose shards are open, if any are. */
+function openOf({ generations }: StreamRecord): Generation {
+  const open = generations.at(-1)
+  if (open === undefined) throw new Error('a stream without generations')
+  return open
+}

@@ -1,0 +1,124 @@
+// A change of the catalogue while it is being decided, and as it is written.
+import type { SpaceId } from '../../model/brand.js'
+import type { MetaEntry } from '../../storage/contract/storage-node.js'
+import {
+  decodeStreamRecord,
+  encodeStreamRecord,
+  streamKey,
+  type StreamRecord,
+} from '../lineage/stream-record.js'
+import { encodeTableRecord, readRecord, spacesOf, type TableRecord } from './table-record.js'
+
+export const TABLE_PREFIX = 'table/'
+export const STREAM_PREFIX = 'stream/'
+export const DROPPED_PREFIX = 'dropped/'
+export const NEXT_SPACE = 'space/next'
+export const VERSION = 'catalogue/version'
+
+/** The catalogue as it is before the change. */
+export interface DraftBase {
+  find(name: string): TableRecord | undefined
+  record(name: string): TableRecord
+  streams(): readonly StreamRecord[]
+  stream(key: string): StreamRecord | undefined
+}
+
+/** What a change does. */
+export class CatalogDraft {
+  readonly tables = new Map<string, TableRecord | undefined>()
+  readonly streams = new Map<string, StreamRecord | undefined>()
+  readonly dropped = new Set<SpaceId>()
+  readonly swept = new Set<SpaceId>()
+  /** A key space that was never used before. */
+  readonly allocateSpace: () => SpaceId
+  readonly #catalog: DraftBase
+
+  constructor(catalog: DraftBase, allocateSpace: () => SpaceId) {
+    this.#catalog = catalog
+    this.allocateSpace = allocateSpace
+  }
+
+  find(name: string): TableRecord | undefined {
+    return this.#catalog.find(name)
+  }
+
+  record(name: string): TableRecord {
+    return this.#catalog.record(name)
+  }
+
+  put(record: TableRecord): TableRecord {
+    this.tables.set(record.name, record)
+    return record
+  }
+
+  /** Its stream ends, and is kept for those who read it. */
+  remove(record: TableRecord): void {
+    this.tables.set(record.name, undefined)
+    this.endStream(record)
+    for (const space of spacesOf(record)) this.dropped.add(space)
+  }
+
+  drop(space: SpaceId): void {
+    this.dropped.add(space)
+  }
+
+  /** The dropped space is empty on every node. */
+  forget(space: SpaceId): void {
+    this.swept.add(space)
+  }
+
+  stream(key: string): StreamRecord | undefined {
+    return this.#catalog.stream(key)
+  }
+
+  /** Oldest first. */
+  streamsOf(tableName: string): readonly StreamRecord[] {
+    return this.#catalog.streams().filter((stream) => stream.tableName === tableName)
+  }
+
+  putStream(stream: StreamRecord): void {
+    this.streams.set(streamKey(stream), stream)
+  }
+
+  removeStream(stream: StreamRecord): void {
+    this.streams.set(streamKey(stream), undefined)
+  }
+
+  /** The table has no stream from here on. Which of its records is the last is known later: stream-keeper.ts. */
+  endStream({ name, stream }: TableRecord): void {
+    if (stream?.viewType === undefined) return
+    const there = this.stream(streamKey({ tableName: name, label: stream.label }))
+    if (there !== undefined) this.putStream({ ...there, status: 'DISABLING' })
+  }
+
+  get isEmpty(): boolean {
+    return this.tables.size + this.streams.size + this.dropped.size + this.swept.size === 0
+  }
+}
+
+export function metaEntries(
+  draft: CatalogDraft,
+  { nextSpace, version }: { readonly nextSpace: number; readonly version: number },
+): MetaEntry[] {
+  const entries: MetaEntry[] = [numberEntry(VERSION, version)]
+  for (const [name, record] of draft.tables) {
+    const value = record && encodeTableRecord({ ...record, version })
+    entries.push({ name: TABLE_PREFIX + name, ...(value && { value }) })
+  }
+  for (const [key, stream] of draft.streams) {
+    const value = stream && encodeStreamRecord(stream)
+    entries.push({ name: STREAM_PREFIX + key, ...(value && { value }) })
+  }
+  for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
+  for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
+  if (draft.tables.size > 0) entries.push(numberEntry(NEXT_SPACE, nextSpace))
+  return entries
+}
+
+const EMPTY = new Uint8Array(0)
+
+export const numberEntry = (name: string, value: number | undefined): MetaEntry =>
+  value === undefined ? { name } : { name, value: Buffer.from(String(value)) }
+
+export const decodeStream = (entry: Required<MetaEntry>): StreamRecord =>
+  readRecord(entry, decodeStreamRecord, 'streams')
