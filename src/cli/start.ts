@@ -22,6 +22,8 @@ export const help = `seriatim start [options]
                  how long old versions are kept for units of work that read at a snapshot: 30000
   --lock-ms-max MS
                  the longest that an explicit lock of a unit of work is held: 30000
+  --shard-minutes N
+                 after so many minutes the shards of a stream are closed and followed by others: 240
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
@@ -56,6 +58,7 @@ const OPTIONS = {
   rules: { type: 'string', default: 'all' },
   'snapshot-age-ms': { type: 'string' },
   'lock-ms-max': { type: 'string' },
+  'shard-minutes': { type: 'string' },
   auth: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
@@ -69,6 +72,7 @@ const OPTIONS = {
 
 const NODES_MAX = 64
 const DAY_MS = 86_400_000
+const SHARD_MINUTES_MAX = 1440
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)$/i
 
 export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
@@ -83,6 +87,11 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   }
   const snapshotAgeMs = readMs('snapshot-age-ms')
   const lockMsMax = readMs('lock-ms-max')
+  const shardMinutesText = values['shard-minutes']
+  const shardMinutes =
+    shardMinutesText === undefined
+      ? undefined
+      : readInteger('shard-minutes', shardMinutesText, 1, SHARD_MINUTES_MAX)
   const { rules } = values
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules is all or none, not '${rules}'`)
   // `npm start` gives --path already; whoever adds --memory to it means that.
@@ -124,6 +133,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       ...(rules === 'none' && { rules }),
       ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
       ...(lockMsMax !== undefined && { lockMsMax }),
+      ...(shardMinutes !== undefined && { shardMinutes }),
     })
     try {
       if (signals.received) return 0

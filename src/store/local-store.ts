@@ -22,6 +22,8 @@ import { updateItem } from '../router/writes/update-item.js'
 import { ItemWaits } from '../router/reads/item-waits.js'
 import { waitForItem } from '../router/reads/wait-for-item.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
+import { streamOperations } from '../router/streams/stream-operations.js'
+import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
 import { tableOperations } from '../router/tables/tables.js'
 import { openDirectUnits } from '../router/units/direct.js'
 import { openTickets } from '../router/request/passes.js'
@@ -51,11 +53,15 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
   const rules = options.rules === 'none' ? noRules : allRules
-  const { snapshotAgeMs, lockMsMax } = options
+  const { snapshotAgeMs, lockMsMax, shardMinutes } = options
   if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
     throw new RangeError(`lockMsMax is a whole number from 1 on, not ${lockMsMax}`)
+  if (shardMinutes !== undefined && !isShardMinutes(shardMinutes))
+    throw new RangeError(
+      `shardMinutes is a whole number from 1 to ${streamLimits.shardMinutesMax}, not ${shardMinutes}`,
+    )
   const { nodes, log } = await openNodesWithLog({
     runtime,
     rules,
@@ -78,6 +84,7 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
       rules,
       sharedJournal: 'path' in place,
       isSoleOwner: true,
+      ...(shardMinutes !== undefined && { shardMinutes }),
       onError,
     })
   } catch (error) {
@@ -106,13 +113,22 @@ export interface StoreParts {
   readonly sharedJournal: boolean
   /** No other router uses these nodes: what the one before it has left is taken over at once. */
   readonly isSoleOwner: boolean
+  /** When the shards of streams roll. */
+  readonly shardMinutes?: number
   readonly onError: (error: unknown) => void
 }
 
 /** A store on nodes as they are given, whoever owns them. */
 export async function openStore(parts: StoreParts): Promise<Store> {
-  const { runtime, nodes, placement, rules, sharedJournal, isSoleOwner, onError } = parts
-  const catalog = await openCatalog({ runtime, nodes, isSoleOwner, onBackgroundError: onError })
+  const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, shardMinutes, onError } = parts
+  const catalog = await openCatalog({
+    runtime,
+    nodes,
+    isSoleOwner,
+    ...(log && { log }),
+    ...(shardMinutes !== undefined && { shardMinutes }),
+    onBackgroundError: onError,
+  })
   const recovery = startRecovery({ runtime, nodes, placement, onError })
   for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
   // The coordinator before this one is gone: what it left need not wait until it looks stalled.
@@ -184,6 +200,7 @@ class LocalStore implements Store {
         ...transactionOperations,
         ...unitOperations,
         ...tableOperations,
+        ...streamOperations,
         waitForItem(this.#waits),
       ],
       endWaits: () => this.#waits.endAll(),

@@ -31,6 +31,11 @@ export type OpenOptions = StorePlace & {
    * 30,000 by default.
    */
   readonly lockMsMax?: number
+  /**
+   * When the shards of a stream roll, in minutes from 1 to 1,440; 240 by default. Each is then closed and followed by another,
+   * as on Amazon after about four hours: a shorter time shows a reader of streams such a change.
+   */
+  readonly shardMinutes?: number
   /** The clock for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder. */

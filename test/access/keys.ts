@@ -1,5 +1,6 @@
 // A store behind a real port with a file of keys, and the official SDK as each of them.
 import { type AttributeValue, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams'
 import type { TestContext } from 'node:test'
 import type { Access } from '../../src/router/request/router.js'
 import type { OperationName } from '../../src/router/request/access.js'
@@ -37,6 +38,13 @@ const EXTENSIONS: ReadonlySet<OperationName> = new Set([
   'WaitForItem',
 ])
 
+const STREAMS = {
+  ListStreams: (client: DynamoDBStreams, input: never) => client.listStreams(input),
+  DescribeStream: (client: DynamoDBStreams, input: never) => client.describeStream(input),
+  GetShardIterator: (client: DynamoDBStreams, input: never) => client.getShardIterator(input),
+  GetRecords: (client: DynamoDBStreams, input: never) => client.getRecords(input),
+}
+
 export const key = (
   accessKeyId: string,
   access: readonly Access[],
@@ -62,16 +70,20 @@ export async function openKeyed(
 }
 
 function holderOf(url: string, { accessKeyId, secretAccessKey }: AuthKey): KeyHolder {
-  const client = new DynamoDBClient({
+  const config = {
     endpoint: url,
     region: 'us-east-1',
     maxAttempts: 1,
     credentials: { accessKeyId, secretAccessKey },
-  })
+  }
+  const client = new DynamoDBClient(config)
   const endpoint = clientEndpoint(client)
+  const streams = new DynamoDBStreams(config)
   const holder: KeyHolder = {
     client,
     async call(operation, input) {
+      if (operation in STREAMS)
+        return { ...(await STREAMS[operation as keyof typeof STREAMS](streams, input as never)) }
       if (EXTENSIONS.has(operation)) return (await endpoint.extension(operation, input)) as Answer
       return { ...(await endpoint.call(operation as 'GetItem', input as never)) }
     },

@@ -13,6 +13,7 @@ type Examples = {
 
 const Unit = { Id: 'unit', Isolation: 'serializable' }
 const arn = (table: string): string => `arn:aws:dynamodb:eu-central-1:123456789012:table/${table}`
+const streamArn = (table: string): string => `${arn(table)}/stream/2030-01-01T12:00:00.250`
 /** A member that may be read and written by every key of the walk: it stands first, so that order does not help. */
 const FREE = 'free'
 const free = { TableName: FREE, Key: Key('1') }
@@ -94,6 +95,16 @@ const examples: Examples = {
   DescribeTimeToLive: { table: (TableName) => ({ TableName }) },
   ListTagsOfResource: { table: (table) => ({ ResourceArn: arn(table) }) },
   ListTables: { listed: () => ({}) },
+  ListStreams: { listed: () => ({}) },
+  DescribeStream: { table: (table) => ({ StreamArn: streamArn(table) }) },
+  GetShardIterator: {
+    table: (table) => ({
+      StreamArn: streamArn(table),
+      ShardId: 'shardId-00000001893499200250-00000000',
+      ShardIteratorType: 'LATEST',
+    }),
+  },
+  GetRecords: { table: (table) => ({ ShardIterator: `${streamArn(table)}|1|AAAA.${'A'.repeat(43)}` }) },
   DescribeLimits: {},
   DescribeEndpoints: {},
   CreateTable: { table: (table) => tableOf(table) },
@@ -113,7 +124,7 @@ const ALL: readonly Access[] = ['read', 'write', 'admin']
 function* parts(): Generator<readonly [OperationName, AccessPart, readonly Access[], object]> {
   for (const [name, entry] of Object.entries(operationAccess) as [OperationName, object][]) {
     for (const [part, needed] of Object.entries(entry) as [AccessPart, Access | readonly Access[]][]) {
-      if (name === 'ListTables') continue
+      if (name === 'ListTables' || name === 'ListStreams') continue
       const example = (examples[name] as Record<string, (table: string) => object>)[part]
       assert.ok(example)
       yield [name, part, [needed].flat(), example('guarded')]

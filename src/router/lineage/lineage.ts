@@ -76,6 +76,9 @@ function shardId({ tableId, label }: StreamRecord, { bornMs }: Generation, posit
   return `shardId-${String(bornMs).padStart(20, '0')}-${digits.toString(16).padStart(8, '0')}`
 }
 
+export const isShardMinutes = (minutes: number): boolean =>
+  Number.isSafeInteger(minutes) && minutes >= 1 && minutes <= streamLimits.shardMinutesMax
+
 /** Whether such an id may have been given to a shard. */
 export const isShardId = (text: string): boolean => /^shardId-\d{20}-[0-9a-f]{8}$/.test(text)
 

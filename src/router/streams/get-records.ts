@@ -54,7 +54,9 @@ export const getRecords: Operation = {
     const isOver = next.number > (shard.to ?? Infinity)
     const arn = streamArn(stream.tableName, stream.label, scope.addressed.region)
     const sealing = { stream, principalId, nowMicros: runtime.clock.nowMicros() }
-    const more = isOver ? '' : `,"NextShardIterator":"${sealIterator(arn, { shardId: shard.id, ...next }, sealing)}"`
+    const more = isOver
+      ? ''
+      : `,"NextShardIterator":"${sealIterator(arn, { shardId: shard.id, ...next }, sealing)}"`
     return joinReply(['{"Records":[', ...reading.pieces, `]${more}}`])
   },
 }

@@ -47,7 +47,10 @@ export const getShardIterator = tableOperation<GetShardIteratorInput>({
   },
 })
 
-function checkSequenceNumber({ ShardIteratorType: type, SequenceNumber: number }: GetShardIteratorInput): void {
+function checkSequenceNumber({
+  ShardIteratorType: type,
+  SequenceNumber: number,
+}: GetShardIteratorInput): void {
   const isNeeded = type === 'AT_SEQUENCE_NUMBER' || type === 'AFTER_SEQUENCE_NUMBER'
   if (isNeeded && number === undefined) throw invalid('Invalid SequenceNumber')
   if (!isNeeded && number !== undefined)

@@ -42,10 +42,7 @@ export function openIterator(iterator: string, sealing: Sealing): ShardPlace {
   if (!timingSafeEqual(Buffer.from(code), Buffer.from(codeOf(body, sealing)))) throw invalidIterator()
   const [shardId = '', number, position, givenMicros] = Buffer.from(body, 'base64url').toString().split(' ')
   if (sealing.nowMicros - Number(givenMicros) > ITERATOR_AGE_MS_MAX * 1000) {
-    throw new DynamoError(
-      'ExpiredIteratorException',
-      'The provided iterator exceeds the maximum age allowed',
-    )
+    throw new DynamoError('ExpiredIteratorException', 'The provided iterator exceeds the maximum age allowed')
   }
   return { shardId, number: Number(number), position: Number(position) }
 }
@@ -59,4 +56,6 @@ function partsOf(iterator: string): { readonly arn: string; readonly body: strin
 const invalidIterator = (): DynamoError => validationError('Invalid ShardIterator')
 
 const codeOf = (body: string, { stream, principalId }: Sealing): string =>
-  createHmac('sha256', stream.secret).update(`${streamKey(stream)} ${body} ${principalId}`).digest('base64url')
+  createHmac('sha256', stream.secret)
+    .update(`${streamKey(stream)} ${body} ${principalId}`)
+    .digest('base64url')

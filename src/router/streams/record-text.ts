@@ -30,7 +30,10 @@ export function recordText(streamed: StreamedChange, stream: StreamRecord, regio
   const keys = keysOf(change, stream)
   const sequenceNumber = sequenceNumberOf(streamed)
   const sizeBytes = itemBytes(keys) + imageBytes(newImage) + imageBytes(oldImage)
-  const id = hash('sha256', `${stream.tableId}/${stream.label}/${sequenceNumber}`, 'hex').slice(0, EVENT_ID_DIGITS)
+  const id = hash('sha256', `${stream.tableId}/${stream.label}/${sequenceNumber}`, 'hex').slice(
+    0,
+    EVENT_ID_DIGITS,
+  )
   const head =
     `{"eventID":"${id}","eventName":"${EVENT_NAMES[change.event]}","eventVersion":"1.1",` +
     `"eventSource":"aws:dynamodb","awsRegion":"${region}","dynamodb":{` +

@@ -12,4 +12,9 @@ import { getRecords } from './get-records.js'
 import { getShardIterator } from './get-shard-iterator.js'
 import { listStreams } from './list-streams.js'
 
-export const streamOperations: readonly Operation[] = [listStreams, describeStream, getShardIterator, getRecords]
+export const streamOperations: readonly Operation[] = [
+  listStreams,
+  describeStream,
+  getShardIterator,
+  getRecords,
+]

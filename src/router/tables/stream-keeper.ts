@@ -14,7 +14,15 @@ import type { CommitLog } from '../../commit-log/commit-log.js'
 import { timestamp } from '../../model/brand.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
-import { ended, isRollDue, nextDueMicros, rolled, shardsFor, streamLimits, trimmed } from '../lineage/lineage.js'
+import {
+  ended,
+  isRollDue,
+  nextDueMicros,
+  rolled,
+  shardsFor,
+  streamLimits,
+  trimmed,
+} from '../lineage/lineage.js'
 import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
 import type { TableCatalog } from './catalog.js'
 import type { CatalogDraft } from './catalog-draft.js'
@@ -158,7 +166,9 @@ export class StreamKeeper {
     await this.#change(stream, (current, draft) => {
       if (!isRollDue(current, nowMicros, this.#shardMs)) return
       const table = draft.find(current.tableName)
-      draft.putStream(rolled(current, { last, nowMicros, shards: table === undefined ? 1 : shardCount(table) }))
+      draft.putStream(
+        rolled(current, { last, nowMicros, shards: table === undefined ? 1 : shardCount(table) }),
+      )
     })
     this.#rolling.delete(key)
   }

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { positionIn, sequenceNumberOf } from '../../src/commit-log/sequence-number.js'
+import { spaceId, type KeyBytes } from '../../src/model/brand.js'
+import {
+  ended,
+  firstGeneration,
+  hasKey,
+  rolled,
+  shardsFor,
+  shardsOf,
+  streamLimits,
+  trimmed,
+} from '../../src/router/lineage/lineage.js'
+import { labelAt, type StreamRecord } from '../../src/router/lineage/stream-record.js'
+
+const streamFrom = (from: number, shards: number): StreamRecord => ({
+  tableName: 'Orders',
+  tableId: 'id',
+  space: spaceId(1),
+  keySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  label: '2030-01-01T12:00:00.250',
+  viewType: 'KEYS_ONLY',
+  createdAtMicros: 0,
+  status: 'ENABLED',
+  secret: '',
+  generations: [firstGeneration(from, 1_000_000, shards)],
+})
+
+const rolls = fc.array(
+  fc.record({
+    written: fc.nat(20),
+    waitedMs: fc.nat(3) /* also not at all, as if the clock stood still */,
+    shards: fc.constantFrom(1, 2, 4, 8),
+  }),
+  { maxLength: 12 },
+)
+
+/** The stream after those rolls, and the number of the last record. */
+function after(steps: readonly { written: number; waitedMs: number; shards: number }[]): {
+  stream: StreamRecord
+  last: number
+} {
+  let stream = streamFrom(5, 1)
+  let last = 4
+  let nowMicros = 1_000_000
+  for (const { written, waitedMs, shards } of steps) {
+    last += written
+    nowMicros += waitedMs * 1000
+    stream = rolled(stream, { last, nowMicros, shards })
+  }
+  return { stream, last }
+}
+
+const keys = fc.integer({ min: 0, max: 0xffff_ffff }).map((hash) => {
+  const bytes = [hash >>> 24, (hash >>> 16) & 255, (hash >>> 8) & 255, hash & 255]
+  return `${String.fromCharCode(...bytes)}rest` as KeyBytes
+})
+
+test('streams: every record of a key is in one shard, and the shards of a key are each the parent of the next', () => {
+  fc.assert(
+    fc.property(rolls, keys, (steps, key) => {
+      const { stream, last } = after(steps)
+      const own = shardsOf(stream).filter((shard) => hasKey(shard, key))
+      assert.equal(own.length, stream.generations.length)
+      for (let number = 5; number <= last; number++)
+        assert.equal(own.filter(({ from, to }) => number >= from && number <= (to ?? Infinity)).length, 1)
+      for (const [at, shard] of own.entries()) {
+        assert.equal(shard.parentId, own[at - 1]?.id)
+        assert.equal(shard.to === undefined, at === own.length - 1)
+      }
+    }),
+  )
+})
+
+test('streams: ids of shards are different, and their order is that of their creation', () => {
+  fc.assert(
+    fc.property(rolls, (steps) => {
+      const ids = shardsOf(after(steps).stream).map((shard) => shard.id)
+      assert.deepEqual(ids, ids.toSorted())
+      assert.equal(new Set(ids).size, ids.length)
+      for (const id of ids) assert.match(id, /^shardId-\d{20}-[0-9a-f]{8}$/)
+    }),
+  )
+})
+
+test('streams: a shard that is open at the end of its stream is closed there', () => {
+  const stream = ended(streamFrom(5, 2), 9, 0)
+  assert.deepEqual(
+    shardsOf(stream).map(({ from, to }) => [from, to]),
+    [
+      [5, 9],
+      [5, 9],
+    ],
+  )
+  // Nothing was written.
+  assert.deepEqual(shardsOf(ended(streamFrom(5, 1), 2, 0))[0]?.to, 4)
+})
+
+test('streams: a generation goes 24 hours after the next one began, and its children then have no parent', () => {
+  const dayMicros = streamLimits.retentionMs * 1000
+  const nowMicros = 9_000_000
+  const stream = rolled(streamFrom(5, 1), { last: 9, nowMicros, shards: 1 })
+  assert.equal(trimmed(stream, nowMicros + dayMicros - 1), stream)
+  const left = trimmed(stream, nowMicros + dayMicros)!
+  assert.deepEqual(
+    shardsOf(left).map((shard) => [shard.from, shard.parentId]),
+    [[10, undefined]],
+  )
+  // The open shards of a stream stay, however old they are; all of a stream that has ended goes.
+  assert.equal(trimmed(left, nowMicros + 100 * dayMicros), left)
+  assert.equal(trimmed(ended(left, 12, nowMicros), nowMicros + dayMicros), undefined)
+})
+
+test('streams: there are never more generations than 24 hours of the shortest shards need', () => {
+  let stream = streamFrom(1, 1)
+  for (let last = 1; last < 2000; last++) stream = rolled(stream, { last, nowMicros: last, shards: 1 })
+  assert.equal(stream.generations.length, streamLimits.generationsMax)
+})
+
+test('streams: a table has as many shards as its write capacity asks for', () => {
+  const shards = [1, 1000, 1001, 2000, 2001, 4001, 8000, 40_000].map((units) => shardsFor(units))
+  assert.deepEqual(shards, [1, 1, 2, 2, 4, 8, 8, 8])
+})
+
+test('streams: a label is later than the one before it, also when the clock is set back', () => {
+  assert.equal(labelAt(1_893_499_200_250_999, undefined), '2030-01-01T12:00:00.250')
+  assert.equal(labelAt(1_893_499_200_250_999, '2030-01-01T12:00:00.250'), '2030-01-01T12:00:00.251')
+  assert.equal(labelAt(0, '2030-01-01T12:00:00.999'), '2030-01-01T12:00:01.000')
+})
+
+test('streams: sequence numbers have 21 digits, stand in the order of changes, and can be read back', () => {
+  const places = fc
+    .tuple(fc.integer({ min: 0, max: 999_999_999_999_999 }), fc.nat(99_999))
+    .map(([number, position]) => ({ number, position }))
+  fc.assert(
+    fc.property(places, places, (one, other) => {
+      const text = sequenceNumberOf(one)
+      assert.match(text, /^1\d{20}$/)
+      assert.deepEqual(positionIn(text), one)
+      assert.deepEqual(positionIn(`000${text}`), one)
+      const order = one.number - other.number || one.position - other.position
+      assert.equal(Math.sign(Number(BigInt(text) - BigInt(sequenceNumberOf(other)))), Math.sign(order))
+    }),
+  )
+  assert.equal(positionIn('x'.repeat(21)), undefined)
+  assert.equal(positionIn('9'.repeat(21)), undefined)
+})
