@@ -125,9 +125,7 @@ function tableSourcesIn(given: Source | readonly Source[] | undefined): readonly
 
 async function fill(store: Store, tables: readonly TemplateTable[], seeds: readonly Seed[]): Promise<void> {
   for (const { create, timeToLive } of tables) {
-    // This store has no streams yet; what a table holds does not depend on them.
-    const { StreamSpecification: _, ...input } = create
-    await store.call('CreateTable', input).catch(told(`table ${create.TableName}`))
+    await store.call('CreateTable', create).catch(told(`table ${create.TableName}`))
     if (timeToLive !== undefined)
       await store
         .call('UpdateTimeToLive', { TableName: create.TableName, TimeToLiveSpecification: timeToLive })

@@ -89,6 +89,8 @@ test('cli: wrong usage is a sentence and exit code 2, and opens nothing', async 
     [['start', '--no-auth', '--auth', 'keys.json'], /contradict/],
     [['start', '--allow-host', 'a.example:80'], /--allow-host takes the name of a host without a port/],
     [['start', '--lock-ms-max', '0'], /--lock-ms-max/],
+    [['start', '--shard-minutes', '0'], /--shard-minutes/],
+    [['start', '--shard-minutes', '1441'], /--shard-minutes/],
     [['start', '--tls-cert', 'cert.pem'], /--tls-cert and --tls-key are given together/],
     [['fly'], /there is no command 'fly'; the commands are start, /],
     [['--fly'], /there is no option '--fly'/],

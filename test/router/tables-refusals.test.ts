@@ -285,9 +285,9 @@ refuses('CreateTable', [
     `${INVALID}ProvisionedThroughput is not specified for index: by-group`,
   ],
   [
-    'a stream, as there are none yet',
+    'a stream, of nodes that keep no log of commits',
     table('New', { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } }),
-    'ValidationException: Streams are not supported by this store yet: StreamEnabled must be false',
+    'ValidationException: Streams are not supported by this store: its nodes keep no log of commits',
   ],
   [
     'an unknown table class',
@@ -463,9 +463,9 @@ refuses('UpdateTable', [
     MISSING,
   ],
   [
-    'a stream',
+    'a stream, of nodes that keep no log of commits',
     update('OnDemand', { StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' } }),
-    'ValidationException: Streams are not supported by this store yet: StreamEnabled must be false',
+    'ValidationException: Streams are not supported by this store: its nodes keep no log of commits',
   ],
   [
     'the end of a stream that is not there',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { positionIn, sequenceNumberOf } from '../../src/commit-log/sequence-number.js'
 import { spaceId, type KeyBytes } from '../../src/model/brand.js'
 import {
@@ -11,7 +11,7 @@ import {
   shardsFor,
   shardsOf,
   streamLimits,
-  trimmed,
+  withoutOld,
 } from '../../src/router/lineage/lineage.js'
 import { labelAt, type StreamRecord } from '../../src/router/lineage/stream-record.js'
 
@@ -102,15 +102,15 @@ test('streams: a generation goes 24 hours after the next one began, and its chil
   const dayMicros = streamLimits.retentionMs * 1000
   const nowMicros = 9_000_000
   const stream = rolled(streamFrom(5, 1), { last: 9, nowMicros, shards: 1 })
-  assert.equal(trimmed(stream, nowMicros + dayMicros - 1), stream)
-  const left = trimmed(stream, nowMicros + dayMicros)!
+  assert.equal(withoutOld(stream, nowMicros + dayMicros - 1), stream)
+  const left = withoutOld(stream, nowMicros + dayMicros)!
   assert.deepEqual(
     shardsOf(left).map((shard) => [shard.from, shard.parentId]),
     [[10, undefined]],
   )
   // The open shards of a stream stay, however old they are; all of a stream that has ended goes.
-  assert.equal(trimmed(left, nowMicros + 100 * dayMicros), left)
-  assert.equal(trimmed(ended(left, 12, nowMicros), nowMicros + dayMicros), undefined)
+  assert.equal(withoutOld(left, nowMicros + 100 * dayMicros), left)
+  assert.equal(withoutOld(ended(left, 12, nowMicros), nowMicros + dayMicros), undefined)
 })
 
 test('streams: there are never more generations than 24 hours of the shortest shards need', () => {

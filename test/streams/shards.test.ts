@@ -111,7 +111,7 @@ test('streams: a table that has got more capacity has more shards from the next 
   assert.equal(shards.length, 6)
   assert.deepEqual(
     shards.map(({ ShardId }) => ShardId),
-    shards.map(({ ShardId }) => ShardId).toSorted(),
+    shards.map(({ ShardId }) => ShardId!).toSorted(),
   )
   for (const parent of shards.slice(0, 2))
     assert.equal(shards.filter(({ ParentShardId }) => ParentShardId === parent.ShardId).length, 2)

@@ -128,7 +128,7 @@ export function ended(stream: StreamRecord, last: number, nowMicros: number): St
 }
 
 /** Without the generations that are over for longer than their records are kept; undefined: nothing of it is left. */
-export function trimmed(stream: StreamRecord, nowMicros: number): StreamRecord | undefined {
+export function withoutOld(stream: StreamRecord, nowMicros: number): StreamRecord | undefined {
   const oldest = nowMicros - RETENTION_MICROS
   if (stream.ended !== undefined && stream.ended.atMicros <= oldest) return undefined
   const first = stream.generations.findIndex((_, at) => {

@@ -13,7 +13,7 @@ export const TABLE_PREFIX = 'table/'
 export const STREAM_PREFIX = 'stream/'
 export const DROPPED_PREFIX = 'dropped/'
 export const NEXT_SPACE = 'space/next'
-export const VERSION = 'catalogue/version'
+export const CATALOGUE_VERSION = 'catalogue/version'
 
 /** The catalogue as it is before the change. */
 export interface DraftBase {
@@ -100,7 +100,7 @@ export function metaEntries(
   draft: CatalogDraft,
   { nextSpace, version }: { readonly nextSpace: number; readonly version: number },
 ): MetaEntry[] {
-  const entries: MetaEntry[] = [numberEntry(VERSION, version)]
+  const entries: MetaEntry[] = [numberEntry(CATALOGUE_VERSION, version)]
   for (const [name, record] of draft.tables) {
     const value = record && encodeTableRecord({ ...record, version })
     entries.push({ name: TABLE_PREFIX + name, ...(value && { value }) })

@@ -38,7 +38,7 @@ import {
   numberEntry,
   STREAM_PREFIX,
   TABLE_PREFIX,
-  VERSION,
+  CATALOGUE_VERSION,
 } from './catalog-draft.js'
 import { type Claim, LeasedClaim, type LeasedClaimOptions, soleClaim } from './claims.js'
 import { ExpirySweeper } from './expiry.js'
@@ -82,7 +82,7 @@ export async function openCatalog(options: CatalogOptions): Promise<TableCatalog
 async function stored(home: StorageNode): Promise<StoredCatalog> {
   // Before the rest: what another router changes meanwhile is then newer than this version, and a change decided upon it is
   // refused.
-  const version = await storedNumber(home, VERSION)
+  const version = await storedNumber(home, CATALOGUE_VERSION)
   const records = (await home.readMeta(TABLE_PREFIX)).map(decodeTableRecord)
   const inUse = new Set(records.flatMap(spacesOf))
   const dropped = (await home.readMeta(DROPPED_PREFIX))
@@ -284,7 +284,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       // Until it is in force: if it was decided on what another router has changed meanwhile, it is decided once more on what
       // is there then, and a change whose outcome is unknown may be there, too.
       this.#isBehind = true
-      if (!(await this.#home.writeMetaIf(numberEntry(VERSION, this.#version), entries))) continue
+      if (!(await this.#home.writeMetaIf(numberEntry(CATALOGUE_VERSION, this.#version), entries))) continue
       await this.#inForce(draft, version)
       this.#isBehind = false
       return result

@@ -21,7 +21,7 @@ import {
   rolled,
   shardsFor,
   streamLimits,
-  trimmed,
+  withoutOld,
 } from '../lineage/lineage.js'
 import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
 import type { TableCatalog } from './catalog.js'
@@ -144,7 +144,7 @@ export class StreamKeeper {
     if (stream.status === 'DISABLING') await this.#end(stream, nowMicros)
     if (isRollDue(stream, nowMicros, this.#shardMs)) await this.#roll(stream, nowMicros)
     await this.#change(stream, (current, draft) => {
-      const left = trimmed(current, nowMicros)
+      const left = withoutOld(current, nowMicros)
       if (left === undefined) draft.removeStream(current)
       else if (left !== current) draft.putStream(left)
     })
