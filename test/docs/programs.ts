@@ -68,7 +68,7 @@ export class Installation implements Disposable {
     const modules = join(this.folder, 'node_modules')
     mkdirSync(join(modules, '@aws-sdk'), { recursive: true })
     symlinkSync(ROOT, join(modules, 'seriatim'))
-    for (const name of ['@aws-sdk/client-dynamodb', 'ion-js'])
+    for (const name of ['@aws-sdk/client-dynamodb', '@aws-sdk/client-dynamodb-streams', 'ion-js'])
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
   }
 

@@ -36,7 +36,8 @@ export async function beginLog(
   { log }: Pick<RouterContext, 'log'>,
 ): Promise<void> {
   if (stream?.StreamEnabled !== true) return
-  if (log === undefined) throw validationError('Streams are not supported by this store: its nodes keep no log of commits')
+  if (log === undefined)
+    throw validationError('Streams are not supported by this store: its nodes keep no log of commits')
   await log.begin()
 }
 
