@@ -24,6 +24,24 @@ export function damagedLogPart(folder: string, { file }: LogSegment, { first, en
   )
 }
 
+export function damagedLogHeader(folder: string, { file }: LogSegment): string {
+  return `The log file ${folder}/${file} has a damaged header; its records can be read. Repairing writes it anew.`
+}
+
+export function damagedLogIndex(folder: string, file: string, byte: number): string {
+  return (
+    `The index ${folder}/${file} of the log of commits is damaged at byte ${byte}. It is made anew from its segment when it ` +
+    `is needed, and by repairing.`
+  )
+}
+
+export function lostLogTail(folder: string, { file }: LogSegment, byte: number): string {
+  return (
+    `The log file ${folder}/${file} is damaged at byte ${byte}: the records there cannot be read, and the journal does not ` +
+    `have them any more. Restore the data folder from a backup.`
+  )
+}
+
 export function unreadableLog(folder: string, { file }: LogSegment): LogDamaged {
   return new LogDamaged(
     `The log file ${folder}/${file} is not a file of a log of commits, or has lost its beginning. Nothing was changed. Put ` +

@@ -233,7 +233,9 @@ class LogFiles implements LogStorage, KeptLog {
         this.#isTorn = false
       }
     }
-    const goesOn = last !== undefined && this.#end < this.#knobs.logSegmentBytesMax
+    // One without records goes on, whatever its length: the next one would have the same first number.
+    const goesOn =
+      last !== undefined && (this.#end < this.#knobs.logSegmentBytesMax || this.#last < last.first)
     const segment = goesOn ? last : await this.#nextSegment(last)
     return [segment, await this.#handleOf(segment), this.#index as GrowingIndex]
   }

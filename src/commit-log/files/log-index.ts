@@ -54,6 +54,12 @@ export const itemHash = (seed: number, space: SpaceId, key: KeyBytes): number =>
 
 export const indexFileOf = ({ file }: LogSegment): string => file.replace(/\.commits$/, '.index')
 
+/** Records that cannot be read. `end`: the number with which the next segment begins; undefined if this is the last. */
+export function gapsIn({ damaged, next, end: offset }: LogScan, end: number | undefined): readonly LogGap[] {
+  const gaps = damaged.filter((gap) => gap.end > gap.first)
+  return end !== undefined && end > next ? [...gaps, { first: next, end, offset }] : gaps
+}
+
 /** The index of a segment that grows, or was read anew. */
 export class GrowingIndex implements LogIndex {
   readonly #segment: LogSegment
@@ -72,13 +78,11 @@ export class GrowingIndex implements LogIndex {
   /** `end`: the number with which the next segment begins; undefined if this is the last. */
   static of(segment: LogSegment, bytes: Buffer, scan: LogScan, end: number | undefined): GrowingIndex {
     const index = new GrowingIndex(segment)
-    const { frames, damaged } = scan
-    for (const frame of frames) {
+    for (const frame of scan.frames) {
       eachChangeOf(bytes, frame.offset, frame, index.note)
       index.add(frame)
     }
-    for (const gap of damaged) if (gap.end > gap.first) index.#gaps.push(gap)
-    if (end !== undefined && end > scan.next) index.#gaps.push({ first: scan.next, end, offset: scan.end })
+    index.#gaps.push(...gapsIn(scan, end))
     return index
   }
 

@@ -62,7 +62,11 @@ export function logSegmentsIn(names: readonly string[]): LogSegment[] {
   return names
     .map((file) => NAME.exec(file))
     .filter((match) => match !== null)
-    .map(([, first = '', seed = '']) => newLogSegment(Number.parseInt(first, 16), Number.parseInt(seed, 16)))
+    .map(([file, first = '', seed = '']) => ({
+      file,
+      first: Number.parseInt(first, 16),
+      seed: Number.parseInt(seed, 16),
+    }))
     .toSorted((a, b) => a.first - b.first || a.seed - b.seed)
 }
 
