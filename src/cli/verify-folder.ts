@@ -34,7 +34,7 @@ async function lookAt(path: string, onProgress: VerifyDataOptions['onProgress'])
     throw new Error(`there is no folder ${path}`)
   })
   const damaged: string[] = []
-  const { findings, batches, items, entries } = await verifyFolder(path, {
+  const { findings, batches, items, entries, records } = await verifyFolder(path, {
     tables: tablesOf(damaged),
     ...(onProgress && { onProgress }),
   })
@@ -42,7 +42,9 @@ async function lookAt(path: string, onProgress: VerifyDataOptions['onProgress'])
   const verdict = problems.length === 0 ? 'sound' : 'not sound'
   return {
     problems,
-    summary: `${path} is ${verdict}: ${batches} batches of the journal, ${items} items and ${entries} index entries were read`,
+    summary: `${path} is ${verdict}: ${batches} batches of the journal, ${items} items and ${entries} index entries${
+      records > 0 ? `, and ${records} records of the log of commits,` : ''
+    } were read`,
   }
 }
 

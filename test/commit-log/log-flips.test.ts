@@ -60,7 +60,7 @@ async function served(disk: FaultyDisk, first: number): Promise<'refused' | { re
     return 'refused'
   }
   let missing = 0
-  const damaged = <T>(error: unknown): T | undefined => {
+  const damaged = (error: unknown): undefined => {
     assert.ok(error instanceof LogDamaged, String(error))
     missing++
     return undefined
@@ -71,7 +71,7 @@ async function served(disk: FaultyDisk, first: number): Promise<'refused' | { re
   await append(storage)
   assert.equal(storage.first, first)
   for (let from = first; from <= LAST;) {
-    const page = await storage.read({ from, recordsMax: 3, bytesMax: 1e6 }).catch(damaged<undefined>)
+    const page = await storage.read({ from, recordsMax: 3, bytesMax: 1e6 }).catch(damaged)
     if (page === undefined) {
       from++
       continue
@@ -91,7 +91,7 @@ async function served(disk: FaultyDisk, first: number): Promise<'refused' | { re
     const key = 'key 1' as KeyBytes
     const numbers = await storage
       .ofItem({ space, key, from: first, to: LAST, reverse: false, entriesMax: 99 })
-      .catch(damaged<undefined>)
+      .catch(damaged)
     if (numbers === undefined) continue
     const right = Array.from({ length: LAST - first + 1 }, (_, at) => record(first + at))
       .filter(({ changes }) => changes.some((change) => change.space === space && change.key === key))

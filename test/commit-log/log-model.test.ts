@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { smallKnobs } from '../../sim/knobs.js'
 import { checkLogFiles } from '../../src/commit-log/files/log-check.js'
 import { openLogFiles } from '../../src/commit-log/files/log-files.js'

@@ -1,6 +1,6 @@
 // A log of commits as a plain array, and random histories that a storage has to agree with.
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { LogTrimmed } from '../../src/commit-log/commit-log.js'
 import type { CommitRecord, LoggedChange } from '../../src/commit-log/commit-record.js'
 import type { LogPosition, LogStorage } from '../../src/commit-log/log-storage.js'

@@ -2,7 +2,14 @@
 //
 // Not a finding is what a crash may leave: a torn tail, an index that is missing or was not finished, a slot that was being
 // written. The next process puts that right by itself, and nothing is lost by it.
-import { damagedLogHeader, damagedLogIndex, damagedLogPart, lostLogTail, missingLog } from './log-damage.js'
+import {
+  damagedLogHeader,
+  damagedLogIndex,
+  damagedLogPart,
+  lostLogTail,
+  missingLog,
+  missingWholeLog,
+} from './log-damage.js'
 import { GrowingIndex, indexFileOf, LOG_INDEX_MAGIC } from './log-index.js'
 import {
   chainOf,
@@ -19,6 +26,8 @@ import type { LogSegment } from './log-segment.js'
 export interface LogCheck extends LogFolder {
   /** The offset at which the journal begins: what it had before that, only the log has. */
   readonly journalFrom?: number
+  /** `begun`: there is a log, so an empty folder is not as it should be. */
+  readonly state?: 'begun' | 'unknown'
 }
 
 /** What is wrong, a sentence each, and how many records were read. */
@@ -39,6 +48,8 @@ export async function checkLogFiles(options: LogCheck): Promise<LogFindings> {
   }
   const { chain, slot } = await chainOf(options, usable)
   for (const missing of missingIn(folder, chain, slot)) findings.push(missing.message)
+  if (chain.length === 0 && findings.length === 0 && options.state === 'begun')
+    findings.push(missingWholeLog(folder).message)
   let records = 0
   for (const [at, segment] of chain.entries()) {
     const next = chain[at + 1]

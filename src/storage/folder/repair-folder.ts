@@ -1,5 +1,6 @@
-// Repairs the indexes of a data folder that no process has open.
+// Repairs the indexes of a data folder that no process has open, and what can be made anew of its log of commits.
 import { join } from 'node:path'
+import { repairLogFiles } from '../../commit-log/files/log-repair.js'
 import { framesFrom, segmentsIn } from '../../journal/segment.js'
 import { eachFrame, readSegment } from '../../journal/segment-file.js'
 import type { KeyBytes } from '../../model/brand.js'
@@ -38,6 +39,11 @@ export async function repairFolder(
       })
       done.push(...report.done)
       lost += report.lost
+    }
+    if (folder.hasLog) {
+      const log = await repairLogFiles({ files, folder: folder.logPath, owner: folder.id })
+      done.push(...log.done)
+      lost += log.lost
     }
     return { done, lost }
   } finally {

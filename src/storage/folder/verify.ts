@@ -1,7 +1,10 @@
-// Checks a data folder without changing it: the journal frame by frame, and the index item by item and entry by entry.
+// Checks a data folder without changing it: the journal frame by frame, the index item by item and entry by entry, and the
+// log of commits, if there is one, byte by byte.
+import { checkLogFiles } from '../../commit-log/files/log-check.js'
 import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { checkJournal } from '../../journal/check.js'
+import { segmentsIn } from '../../journal/segment.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import { itemBytes } from '../../model/item-size.js'
 import { itemKey } from '../../model/key-bytes.js'
@@ -31,6 +34,8 @@ export interface VerifyReport {
   readonly batches: number
   readonly items: number
   readonly entries: number
+  /** Of the log of commits. */
+  readonly records: number
 }
 
 export interface VerifyOptions {
@@ -61,6 +66,7 @@ export async function verifyFolder(path: string, options: VerifyOptions): Promis
       if (applied !== undefined) appliedUpTo.push(applied)
     }
     if (appliedUpTo.length > 0) await verifyJournal(options.files ?? realFiles(), folder, appliedUpTo, report)
+    await verifyLog(options.files ?? realFiles(), folder, report)
     return report
   } finally {
     await folder.release()
@@ -72,6 +78,7 @@ class Report implements VerifyReport {
   batches = 0
   items = 0
   entries = 0
+  records = 0
   readonly #findingsMax: number
 
   constructor(findingsMax: number) {
@@ -143,6 +150,21 @@ async function verifyJournal(
   const { findings, batches } = await checkJournal({ files, folder: folder.journalPath, heldUpTo, owner })
   for (const finding of findings) report.found(finding)
   report.batches += batches
+}
+
+/** What the journal has let go of, only the log has. */
+async function verifyLog(files: FileLayer, folder: DataFolder, report: Report): Promise<void> {
+  if (!folder.hasLog) return
+  const [journal] = segmentsIn(await files.list(folder.journalPath))
+  const { findings, records } = await checkLogFiles({
+    files,
+    folder: folder.logPath,
+    owner: folder.id,
+    state: 'begun',
+    ...(journal && { journalFrom: journal.start }),
+  })
+  for (const finding of findings) report.found(finding)
+  report.records += records
 }
 
 function verifyTable(index: OrderedMap, table: TableShape, report: Report): void {
