@@ -49,6 +49,16 @@ export class Assembler {
     return this.#commits.length === 0 && this.#open.size === 0
   }
 
+  /** How many changes were added. */
+  get place(): number {
+    return this.#place
+  }
+
+  /** Where the first change stands that has not come out. */
+  get oldestPlace(): number {
+    return this.#commits[0]?.places[0] ?? this.#place
+  }
+
   /** Commits that wait for others. */
   get held(): number {
     return this.#commits.length

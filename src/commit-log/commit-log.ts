@@ -69,6 +69,12 @@ export interface CommitLogReader {
 }
 
 export interface CommitLog extends CommitLogReader {
+  /**
+   * Resolves when everything that was durable before the call can be read. What a transaction over several nodes has done at
+   * some of them is held back, with what came after it, until it has ended at all of them.
+   */
+  settled(): Promise<void>
+
   /** Resolves when the log exists: before a shape that asks for it is in force. */
   begin(): Promise<void>
 }

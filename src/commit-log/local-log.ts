@@ -81,6 +81,8 @@ export class LocalLog implements CommitLog, LogFeed {
   #horizon = 1
   #retentionMs = STREAM_RETENTION_MS
   readonly #readers = new Set<() => void>()
+  /** Those who wait for all changes before a place. */
+  #settling: { readonly place: number; readonly resolve: () => void }[] = []
   readonly #roomCallbacks: (() => void)[] = []
 
   constructor(options: LocalLogOptions) {
@@ -136,10 +138,25 @@ export class LocalLog implements CommitLog, LogFeed {
       this.#added = []
       if (entries.length > 1) entries.sort((a, b) => a.order - b.order)
       this.#number(this.#assembler.add(entries))
+      this.#tellSettled(this.#assembler.oldestPlace)
     }
     if (this.#storage === undefined) return
     if (this.#assembler.isSettled) this.#position = { upTo: end, number: this.#last }
     this.#flushWhenDue()
+  }
+
+  settled(): Promise<void> {
+    this.#catchUp()
+    const { place } = this.#assembler
+    if (this.#assembler.oldestPlace >= place) return Promise.resolve()
+    return new Promise((resolve) => this.#settling.push({ place, resolve }))
+  }
+
+  #tellSettled(upTo: number): void {
+    if (this.#settling.length === 0) return
+    const before = this.#settling
+    this.#settling = before.filter(({ place }) => place > upTo)
+    for (const { place, resolve } of before) if (place <= upTo) resolve()
   }
 
   /** Where there is no journal whatever was added is durable: steps do not pause in the middle. */
@@ -325,6 +342,7 @@ export class LocalLog implements CommitLog, LogFeed {
   async close(): Promise<void> {
     this.#catchUp()
     this.#isClosed = true
+    this.#tellSettled(Infinity)
     this.#cancelTrim?.()
     this.#cancelTimer?.()
     await this.#flushing

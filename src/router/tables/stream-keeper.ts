@@ -5,8 +5,8 @@
 //   roll    a number is drawn: the last record that can be read. Readers of the stream are shown nothing behind it (`visible`)
 //           until the generation that begins there is durable: a reader never sees a record in two shards, nor a shard closed
 //           without its children, whenever the process ends. If the change failed the same number is tried again.
-//   end     the table's shape without the stream is in force. A step behind all that were called before passes every node:
-//           the last number of the log is then the stream's last one.
+//   end     the table's shape without the stream is in force. A step behind all that were called before passes every node, and
+//           what was done until then is in the log: its last number is then the stream's last one.
 //   remove  generations and streams whose records are older than 24 hours
 //
 // One router rolls the streams of a log: that of the process that has it.
@@ -40,6 +40,8 @@ export interface StreamKeeperOptions {
 const RETRY_MS = 1000
 /** The clock may be set meanwhile. */
 const SLEEP_MS_MAX = 60 * 60 * 1000
+/** Writes nothing that is there, and is durable only after all that was decided before it. */
+const PASSING = { name: 'passing' } as const
 /** How long it may take until a record that has become too old is told to be trimmed. */
 const HORIZON_AGE_MICROS = 60 * 1_000_000
 
@@ -151,7 +153,8 @@ export class StreamKeeper {
   }
 
   async #end(stream: StreamRecord, nowMicros: number): Promise<void> {
-    await Promise.all(this.#options.nodes.map((node) => node.writeMeta([])))
+    await Promise.all(this.#options.nodes.map((node) => node.writeMeta([PASSING])))
+    await this.#log.settled()
     const { last } = this.#log
     await this.#change(stream, (current, draft) => {
       if (current.status === 'DISABLING') draft.putStream(ended(current, last, nowMicros))
