@@ -69,7 +69,7 @@ export function openExpressions(input: {
   readonly ExpressionAttributeNames?: unknown
   readonly ExpressionAttributeValues?: unknown
 }): RequestExpressions {
-  const placeholders = new Placeholders(input.ExpressionAttributeNames, input.ExpressionAttributeValues)
+  const placeholders = Placeholders.of(input.ExpressionAttributeNames, input.ExpressionAttributeValues)
   const condition = (text: string, kind: ConditionKind): BoundCondition =>
     bindCondition(
       conditions[kind].get(text, () => parseCondition(text, kind)),

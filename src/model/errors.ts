@@ -20,6 +20,7 @@ const PREFIX_BY_NAME = {
   ResourceNotFoundException: DYNAMODB,
   ResourceInUseException: DYNAMODB,
   ConditionalCheckFailedException: DYNAMODB,
+  DuplicateItemException: DYNAMODB,
   ProvisionedThroughputExceededException: DYNAMODB,
   TrimmedDataAccessException: DYNAMODB,
   ExpiredIteratorException: DYNAMODB,

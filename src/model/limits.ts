@@ -11,6 +11,10 @@ export const limits = {
   expressionBytesMax: 4096,
   expressionOperatorsMax: 300,
   inOperandsMax: 100,
+  statementCharactersMax: 8192,
+  /** Key values that one SELECT may name: each is a read of its own. */
+  statementReadsMax: 50,
+  batchStatementsMax: 25,
   /** Parts that `contains` seeks in one expression and that are longer than 250 characters, or may be. Not DynamoDB's. */
   longSearchesMax: 10,
   pageBytesMax: 1024 * 1024,

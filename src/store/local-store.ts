@@ -21,6 +21,7 @@ import { putItem } from '../router/writes/put-item.js'
 import { updateItem } from '../router/writes/update-item.js'
 import { ItemWaits } from '../router/reads/item-waits.js'
 import { waitForItem } from '../router/reads/wait-for-item.js'
+import { statementOperations } from '../router/statements/statement-operations.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
 import { streamOperations } from '../router/streams/stream-operations.js'
 import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
@@ -198,6 +199,7 @@ class LocalStore implements Store {
         deleteItem,
         ...queryOperations,
         ...transactionOperations,
+        ...statementOperations,
         ...unitOperations,
         ...tableOperations,
         ...streamOperations,

@@ -32,6 +32,16 @@ const wait = {
 }
 const one = { TableName: '', Key: Key('1') }
 
+const statements = {
+  Select: (table: string) => `SELECT * FROM "${table}" WHERE id = '1'`,
+  Put: (table: string) => `INSERT INTO "${table}" VALUE {'id': '${++inserted}'}`,
+  Update: (table: string) => `UPDATE "${table}" SET x = 1 WHERE id = '3'`,
+  Delete: (table: string) => `DELETE FROM "${table}" WHERE id = '4' RETURNING ALL OLD *`,
+  ConditionCheck: (table: string) => `EXISTS(SELECT * FROM "${table}" WHERE id = '5' AND x IS MISSING)`,
+}
+const asMember = (Statement: string) => ({ Statement })
+let inserted = 1000
+
 /** An operation or a part without an example does not compile. */
 const examples: Examples = {
   GetItem: { table: (TableName) => ({ ...one, TableName }) },
@@ -66,6 +76,33 @@ const examples: Examples = {
     Update: (table) => ({ TransactItems: [put(FREE), update(table)] }),
     Delete: (table) => ({ TransactItems: [put(FREE), remove(table)] }),
     ConditionCheck: (table) => ({ TransactItems: [put(FREE), check(table)] }),
+  },
+  ExecuteStatement: {
+    Select: (table) => ({ Statement: statements.Select(table) }),
+    Put: (table) => ({ Statement: statements.Put(table) }),
+    Update: (table) => ({ Statement: statements.Update(table) }),
+    Delete: (table) => ({ Statement: statements.Delete(table) }),
+  },
+  BatchExecuteStatement: {
+    Select: (table) => ({ Statements: [statements.Select(FREE), statements.Select(table)].map(asMember) }),
+    Put: (table) => ({ Statements: [statements.Put(FREE), statements.Put(table)].map(asMember) }),
+    Update: (table) => ({ Statements: [statements.Put(FREE), statements.Update(table)].map(asMember) }),
+    Delete: (table) => ({ Statements: [statements.Put(FREE), statements.Delete(table)].map(asMember) }),
+  },
+  ExecuteTransaction: {
+    Select: (table) => ({
+      TransactStatements: [statements.Select(FREE), statements.Select(table)].map(asMember),
+    }),
+    Put: (table) => ({ TransactStatements: [statements.Put(FREE), statements.Put(table)].map(asMember) }),
+    Update: (table) => ({
+      TransactStatements: [statements.Put(FREE), statements.Update(table)].map(asMember),
+    }),
+    Delete: (table) => ({
+      TransactStatements: [statements.Put(FREE), statements.Delete(table)].map(asMember),
+    }),
+    ConditionCheck: (table) => ({
+      TransactStatements: [statements.Put(FREE), statements.ConditionCheck(table)].map(asMember),
+    }),
   },
   UnitGetItems: {
     table: (TableName) => ({ Unit, Gets: [free, { ...one, TableName }] }),

@@ -43,6 +43,7 @@ const ORDERED: readonly AttributeType[] = ['S', 'N', 'B']
 const SIZELESS: readonly AttributeType[] = ['N', 'BOOL', 'NULL']
 /** In the order in which DynamoDB lists them. */
 const TYPE_NAMES = ['B', 'NULL', 'SS', 'BOOL', 'L', 'BS', 'N', 'NS', 'S', 'M']
+const TYPE_NAMES_OF_STATEMENTS = ['N', 'BS', 'L', 'B', 'NULL', 'M', 'S', 'SS', 'NS', 'BOOL']
 const ANY_TYPE = '{NS,SS,L,BS,N,M,B,BOOL,NULL,S}'
 
 const OPERAND_COUNTS: ReadonlyMap<string, number> = new Map([
@@ -101,6 +102,9 @@ function bindOperand(operand: OperandNode, binding: Binding): Operand {
     case 'function':
       bindFunction(operand, binding)
       return { type: 'N' }
+    case 'truth':
+      bindNode(operand.term, binding)
+      return { type: 'BOOL' }
   }
 }
 
@@ -147,11 +151,12 @@ const tooManyLongSearches = ({ kind, longSearches }: Binding): Error =>
 
 function bindTypeName({ value, type }: Operand, binding: Binding): void {
   if (value === undefined || !('S' in value)) throw wrongType('attribute_type', type ?? ANY_TYPE, binding)
-  if (!TYPE_NAMES.includes(value.S))
-    throw expressionError(
-      binding.kind,
-      `Invalid attribute type name found; type: ${value.S}, valid types: {${TYPE_NAMES.join(',')}}`,
-    )
+  if (TYPE_NAMES.includes(value.S)) return
+  const valid = binding.kind === 'Statement' ? TYPE_NAMES_OF_STATEMENTS : TYPE_NAMES
+  throw expressionError(
+    binding.kind,
+    `Invalid attribute type name found; type: ${value.S}, valid types: {${valid.join(',')}}`,
+  )
 }
 
 function bindBetween(operands: readonly Operand[], binding: Binding): void {

@@ -6,6 +6,7 @@ import { limits } from '../../model/limits.js'
 import { typeOf, type AttributeType } from '../../model/value.js'
 import { expressionError, tooManyOperators } from '../parse/lexer.js'
 import { refuseClash, type Path } from '../parse/paths.js'
+import { bindCondition } from './bind-condition.js'
 import { refuseRepeatedOperand, type Placeholders } from './placeholders.js'
 import type {
   ExpressionKind,
@@ -22,25 +23,34 @@ import type { BoundProjection, BoundUpdate } from '../parse/types.js'
 
 export function bindUpdate(parsed: Parsed<UpdateNode>, placeholders: Placeholders): BoundUpdate {
   const { tree } = parsed
+  const kind = tree.dialect === 'Statement' ? 'Statement' : 'UpdateExpression'
+  const binding: Binding = { placeholders, kind }
   const backwards = tree.actions.toReversed()
   bindPaths(
     backwards.map((action) => action.path),
-    placeholders,
-    KIND,
+    binding,
   )
-  for (const action of backwards) bindAction(action, placeholders)
-  if (parsed.operators > limits.expressionOperatorsMax) throw tooManyOperators(KIND)
+  for (const action of backwards) bindAction(action, binding)
+  if (parsed.operators > limits.expressionOperatorsMax) throw tooManyOperators(kind)
   return { tree, bindings: placeholders.bindings }
 }
 
-export function bindProjection(parsed: Parsed<ProjectionNode>, placeholders: Placeholders): BoundProjection {
-  bindPaths(parsed.tree.paths.toReversed(), placeholders, 'ProjectionExpression')
+export function bindProjection(
+  parsed: Parsed<ProjectionNode>,
+  placeholders: Placeholders,
+  kind: ExpressionKind = 'ProjectionExpression',
+): BoundProjection {
+  const { paths } = parsed.tree
+  bindPaths(kind === 'Statement' ? paths : paths.toReversed(), { placeholders, kind })
   return { tree: parsed.tree, bindings: placeholders.bindings }
 }
 
-const KIND = 'UpdateExpression'
+interface Binding {
+  readonly placeholders: Placeholders
+  readonly kind: ExpressionKind
+}
 
-function bindPaths(backwards: readonly PathNode[], placeholders: Placeholders, kind: ExpressionKind): void {
+function bindPaths(backwards: readonly PathNode[], { placeholders, kind }: Binding): void {
   const later: Path[] = []
   for (const node of backwards) {
     const path = placeholders.path(node, kind)
@@ -68,19 +78,21 @@ const TYPE_WORDS: Readonly<Record<AttributeType, string>> = {
   M: 'MAP',
 }
 
-function bindAction(action: UpdateAction, placeholders: Placeholders): void {
+function bindAction(action: UpdateAction, binding: Binding): void {
+  const { placeholders, kind } = binding
   switch (action.type) {
     case 'set':
-      return bindSetValue(action.value, placeholders)
+      bindSetValue(action.value, binding)
+      return
     case 'remove':
       return
     case 'add':
     case 'delete': {
-      const type = typeOf(placeholders.value(action.value.name, KIND))
+      const type = typeOf(placeholders.value(action.value.name, kind))
       if (!(action.type === 'add' ? ADDED : DELETED).includes(type)) {
         const operator = action.type.toUpperCase()
         throw expressionError(
-          KIND,
+          kind,
           `Incorrect operand type for operator or function; operator: ${operator}, ` +
             `operand type: ${TYPE_WORDS[type]}, typeSet: ALLOWED_FOR_${operator}_OPERAND`,
         )
@@ -89,13 +101,11 @@ function bindAction(action: UpdateAction, placeholders: Placeholders): void {
   }
 }
 
-function bindSetValue(value: SetValueNode, placeholders: Placeholders): void {
-  if (value.type !== 'arithmetic') {
-    bindOperand(value, placeholders)
-    return
-  }
-  const operands = [value.left, value.right].map((operand) => bindOperand(operand, placeholders))
-  for (const operand of operands) requireType(value.operator, operand, 'N')
+function bindSetValue(value: SetValueNode, binding: Binding): Operand {
+  if (value.type !== 'arithmetic') return bindOperand(value, binding)
+  const operands = [value.left, value.right].map((operand) => bindSetValue(operand, binding))
+  for (const operand of operands) requireType(value.operator, operand, 'N', binding)
+  return { type: 'N' }
 }
 
 interface Operand {
@@ -103,44 +113,49 @@ interface Operand {
   readonly type?: AttributeType
 }
 
-function bindOperand(operand: OperandNode, placeholders: Placeholders): Operand {
+function bindOperand(operand: OperandNode, binding: Binding): Operand {
+  const { placeholders, kind } = binding
   switch (operand.type) {
     case 'path':
-      return { path: placeholders.path(operand, KIND) }
+      return { path: placeholders.path(operand, kind) }
     case 'value':
-      return { type: typeOf(placeholders.value(operand.name, KIND)) }
+      return { type: typeOf(placeholders.value(operand.name, kind)) }
     case 'function':
-      bindFunction(operand, placeholders)
+      bindFunction(operand, binding)
       // What if_not_exists returns is only known with the item.
       return {}
+    case 'truth':
+      bindCondition({ tree: operand.term, operators: 0 }, placeholders, kind)
+      return { type: 'BOOL' }
   }
 }
 
-function bindFunction({ name, args }: FunctionNode, placeholders: Placeholders): void {
-  const operands = args.map((arg) => bindOperand(arg, placeholders))
+function bindFunction({ name, args }: FunctionNode, binding: Binding): void {
+  const { kind } = binding
+  const operands = args.map((arg) => bindOperand(arg, binding))
   if (operands.length !== 2)
     throw expressionError(
-      KIND,
+      kind,
       'Incorrect number of operands for operator or function; ' +
         `operator or function: ${name}, number of operands: ${operands.length}`,
     )
   if (name === 'list_append') {
-    for (const operand of operands) requireType(name, operand, 'L')
+    for (const operand of operands) requireType(name, operand, 'L', binding)
     return
   }
   const [first, second] = operands
-  refuseRepeatedOperand(name, first!.path, [second!.path], KIND)
+  refuseRepeatedOperand(name, first!.path, [second!.path], kind)
   if (first!.path === undefined)
     throw expressionError(
-      KIND,
+      kind,
       `Operator or function requires a document path; operator or function: ${name}`,
     )
 }
 
-function requireType(operator: string, operand: Operand, type: AttributeType): void {
+function requireType(operator: string, operand: Operand, type: AttributeType, { kind }: Binding): void {
   if (operand.type !== undefined && operand.type !== type)
     throw expressionError(
-      KIND,
+      kind,
       'Incorrect operand type for operator or function; ' +
         `operator or function: ${operator}, operand type: ${operand.type}`,
     )

@@ -29,6 +29,8 @@ export function updateOperands(update: BoundUpdate): readonly Path[] {
     if (node.type === 'path') paths.push(resolvePath(node, update.bindings.names))
     else if (node.type === 'arithmetic') [node.left, node.right].forEach(visit)
     else if (node.type === 'function') node.args.forEach(visit)
+    else if (node.type === 'truth')
+      paths.push(...conditionAttributes({ tree: node.term, bindings: update.bindings }))
   }
   for (const action of update.tree.actions) if (action.type === 'set') visit(action.value)
   return paths
@@ -114,6 +116,7 @@ function childrenOf(node: ConditionNode | OperandNode): readonly (ConditionNode 
     case 'or':
       return node.terms
     case 'not':
+    case 'truth':
       return [node.term]
     case 'compare':
       return [node.left, node.right]

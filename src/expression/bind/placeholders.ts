@@ -16,9 +16,13 @@ export class Placeholders {
   readonly #usedNames = new Set<string>()
   readonly #usedValues = new Set<string>()
 
-  /** Validates names first, then values: all keys, then each value. */
-  constructor(names: unknown, values: unknown) {
-    this.bindings = { names: namesOf(names), values: valuesOf(values) }
+  constructor(bindings: Bindings) {
+    this.bindings = bindings
+  }
+
+  /** Of a request. Validates names first, then values: all keys, then each value. */
+  static of(names: unknown, values: unknown): Placeholders {
+    return new Placeholders({ names: namesOf(names), values: valuesOf(values) })
   }
 
   value(name: string, kind: ExpressionKind): AttributeValue {

@@ -16,6 +16,7 @@ import {
 import { updateTargets } from '../bind/key-attributes.js'
 import { pathTreeOf, type PathTree } from '../parse/path-tree.js'
 import { resolvePath, valueAt, type Path } from '../parse/paths.js'
+import { evaluateCondition } from './evaluate.js'
 import { pathsProjector } from './project.js'
 import { afterAdd, without } from './sets.js'
 import type { OperandNode, PathNode, SetValueNode, UpdateNode } from '../parse/tree.js'
@@ -54,6 +55,7 @@ const MISSING_OPERAND = 'The provided expression refers to an attribute that doe
 const WRONG_TYPE_BY_DIALECT: Readonly<Record<UpdateNode['dialect'], string>> = {
   UpdateExpression: 'An operand in the update expression has an incorrect data type',
   AttributeUpdates: 'Type mismatch for attribute to update',
+  Statement: 'An operand in the update expression has an incorrect data type',
 }
 const TOO_DEEP =
   'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit'
@@ -98,8 +100,8 @@ function refuseUnreachable(path: PathNode, item: Item, bindings: Bindings): void
 
 function setValueOf(node: SetValueNode, item: Item, bindings: Bindings): AttributeValue {
   if (node.type !== 'arithmetic') return operandOf(node, item, bindings)
-  const left = numberOf(operandOf(node.left, item, bindings))
-  const right = numberOf(operandOf(node.right, item, bindings))
+  const left = numberOf(setValueOf(node.left, item, bindings))
+  const right = numberOf(setValueOf(node.right, item, bindings))
   return { N: node.operator === '+' ? addNumbers(left, right) : subtractNumbers(left, right) }
 }
 
@@ -112,6 +114,8 @@ function operandOf(node: OperandNode, item: Item, bindings: Bindings): Attribute
       if (value === undefined) throw new Refusal(MISSING_OPERAND)
       return value
     }
+    case 'truth':
+      return { BOOL: evaluateCondition({ tree: node.term, bindings }, item) }
     case 'function': {
       const [first, second] = node.args as readonly [OperandNode, OperandNode]
       if (node.name === 'list_append') {

@@ -71,6 +71,8 @@ function valueOf(operand: OperandNode, item: Item, bindings: Bindings): Attribut
       return bindings.values.get(operand.name)
     case 'function':
       return sizeOf(valueOf(operand.args[0]!, item, bindings))
+    case 'truth':
+      return { BOOL: holds(operand.term, item, bindings) }
   }
 }
 

@@ -98,7 +98,7 @@ function treeOf(
   for (const [at, { type }] of actions.entries()) if (type !== 'remove') values[`:v${at}`] = { N: '0' }
   try {
     const given = Object.keys(values).length > 0 ? values : undefined
-    return bindUpdate(parseUpdate(text), new Placeholders(names, given)).tree
+    return bindUpdate(parseUpdate(text), Placeholders.of(names, given)).tree
   } catch (error) {
     if (error instanceof DynamoError) return undefined
     throw error

@@ -67,8 +67,9 @@ export function checkProjection(projection: ProjectionNode): void {
 }
 
 function checkSetValue(value: SetValueNode): void {
-  if (value.type === 'arithmetic') checkOperands([value.left, value.right], 'UpdateExpression')
-  else checkOperand(value, 'value', 'UpdateExpression')
+  if (value.type !== 'arithmetic') return checkOperand(value, 'value', 'UpdateExpression')
+  for (const operand of [value.left, value.right])
+    if (operand.type !== 'arithmetic') checkOperand(operand, 'operand', 'UpdateExpression')
 }
 
 function checkOperands(operands: readonly OperandNode[], kind: ExpressionKind): void {

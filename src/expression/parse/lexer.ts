@@ -31,7 +31,7 @@ export interface Token {
 }
 
 export const expressionError = (kind: ExpressionKind, message: string): DynamoError =>
-  validationError(`Invalid ${kind}: ${message}`)
+  validationError(kind === 'Statement' ? message : `Invalid ${kind}: ${message}`)
 
 export const tooManyOperators = (kind: ExpressionKind): DynamoError =>
   // DynamoDB stops counting at the first one too many.

@@ -23,7 +23,12 @@ export interface FunctionNode {
   readonly name: string
   readonly args: readonly OperandNode[]
 }
-export type OperandNode = PathNode | ValueNode | FunctionNode
+/** Whether a condition holds, as a value to compare with. Only statements have it. */
+export interface TruthNode {
+  readonly type: 'truth'
+  readonly term: ConditionNode
+}
+export type OperandNode = PathNode | ValueNode | FunctionNode | TruthNode
 
 export interface CompareNode {
   readonly type: 'compare'
@@ -56,8 +61,9 @@ export type ConditionNode = JunctionNode | NotNode | CompareNode | BetweenNode |
 export interface ArithmeticNode {
   readonly type: 'arithmetic'
   readonly operator: '+' | '-'
-  readonly left: OperandNode
-  readonly right: OperandNode
+  /** Another sum, in statements. */
+  readonly left: SetValueNode
+  readonly right: SetValueNode
 }
 export type SetValueNode = OperandNode | ArithmeticNode
 
@@ -68,7 +74,7 @@ export type UpdateAction =
 
 export interface UpdateNode {
   /** AttributeUpdates add to lists too, and refuse a wrong type with other words. */
-  readonly dialect: 'UpdateExpression' | 'AttributeUpdates'
+  readonly dialect: 'UpdateExpression' | 'AttributeUpdates' | 'Statement'
   /** In the order of the text. */
   readonly actions: readonly UpdateAction[]
 }
@@ -83,6 +89,8 @@ export type ExpressionKind =
   | 'KeyConditionExpression'
   | 'UpdateExpression'
   | 'ProjectionExpression'
+  /** Of PartiQL, whose messages do not say which of its clauses they are about. */
+  | 'Statement'
 
 /** A parsed text: all that can be said of it without the request's names and values. */
 export interface Parsed<Tree> {

@@ -30,6 +30,8 @@ export interface ReadPlan {
   readonly range: KeyRange
   readonly reverse: boolean
   readonly entriesMax: number | undefined
+  /** Less than a page where others are read for the same answer. */
+  readonly bytesMax?: number
   readonly filter: ((item: Item) => boolean) | undefined
   /** That it takes to evaluate the filter once. */
   readonly filterComparisons?: number | undefined
@@ -92,9 +94,23 @@ function aroundText({ bytes, start, end }: RangeText, tail: string): Reply {
   return { body: bytes.subarray(bodyStart, end + tailBytes), headroomBytes: HEADROOM_BYTES }
 }
 
-async function readEntries(plan: ReadPlan): Promise<Reply> {
-  const tally = { scanned: 0, count: 0, heldBytes: 0, fetchedUnits: 0 }
+/** What was read of a page, before it becomes an answer. */
+export interface PageRows {
+  readonly items: readonly ItemJson[]
+  readonly scanned: number
+  readonly count: number
+  readonly heldBytes: number
+  /** For whole items behind a local index that were answered; and for all that were looked at. */
+  readonly fetchedUnits: number
+  readonly walkedUnits: number
+  /** The key attributes of the last item that was looked at; undefined: there is no next page. */
+  readonly position: Item | undefined
+}
+
+export async function readRows(plan: ReadPlan): Promise<PageRows> {
+  const tally = { scanned: 0, count: 0, heldBytes: 0, fetchedUnits: 0, walkedUnits: 0 }
   const items: ItemJson[] = []
+  const fetches = isFetching(plan.selection)
   let last: RangeEntry | undefined
   const view = viewOf(plan)
   const end = await readMerged(plan.nodes, mergedRange(plan), pageLimitsOf(plan), (entry) => {
@@ -102,20 +118,30 @@ async function readEntries(plan: ReadPlan): Promise<Reply> {
     const seen = view(entry.record)
     tally.scanned += 1
     tally.heldBytes += seen.heldBytes
+    const units = fetches ? readUnits(entry.record.itemBytes, plan.consistent) : 0
+    tally.walkedUnits += units
     if (seen.json !== undefined) {
       tally.count += 1
       if (plan.selection.kind !== 'count') items.push(seen.json)
-      if (isFetching(plan.selection)) tally.fetchedUnits += readUnits(entry.record.itemBytes, plan.consistent)
+      tally.fetchedUnits += units
     }
     return seen.heldBytes
   })
+  const position = end === 'exhausted' || last === undefined ? undefined : positionOf(plan.target, last)
+  return { ...tally, items, position }
+}
+
+async function readEntries(plan: ReadPlan): Promise<Reply> {
+  const rows = await readRows(plan)
   const further = furtherMembers({
-    LastEvaluatedKey: end === 'exhausted' || last === undefined ? undefined : positionOf(plan.target, last),
-    ConsumedCapacity: capacityOf(plan, tally),
+    LastEvaluatedKey: rows.position,
+    ConsumedCapacity: capacityOf(plan, rows),
     ...plan.extraMembers?.(),
   })
-  const tail = `"Count":${tally.count},"ScannedCount":${tally.scanned}${further}}`
-  return plan.selection.kind === 'count' ? Buffer.from(`{${tail}`) : listReply(LIST_HEAD, items, `],${tail}`)
+  const tail = `"Count":${rows.count},"ScannedCount":${rows.scanned}${further}}`
+  return plan.selection.kind === 'count'
+    ? Buffer.from(`{${tail}`)
+    : listReply(LIST_HEAD, rows.items, `],${tail}`)
 }
 
 /** Comparisons of one page, where an item of so many bytes counts as one more: longer ones take longer to compare. */
@@ -128,12 +154,13 @@ const COMPARED_BYTES = 32
  */
 export function pageLimitsOf({
   entriesMax = Number.MAX_SAFE_INTEGER,
+  bytesMax = limits.pageBytesMax,
   filterComparisons = 0,
-}: Pick<ReadPlan, 'entriesMax' | 'filterComparisons'>): PageLimits {
+}: Pick<ReadPlan, 'entriesMax' | 'bytesMax' | 'filterComparisons'>): PageLimits {
   const evaluationsMax = Math.ceil(COMPARISONS_MAX / Math.max(1, filterComparisons))
   return {
     entriesMax: Math.min(entriesMax, filterComparisons === 0 ? Number.MAX_SAFE_INTEGER : evaluationsMax),
-    bytesMax: Math.min(limits.pageBytesMax, evaluationsMax * COMPARED_BYTES),
+    bytesMax: Math.min(bytesMax, evaluationsMax * COMPARED_BYTES),
   }
 }
 

@@ -22,6 +22,9 @@ const writeActions = {
   ConditionCheck: ['read', 'write'],
 } as const
 
+/** SELECT, INSERT, UPDATE and DELETE. */
+const statementTypes = { Select: 'read', Put: 'write', Update: 'write', Delete: 'write' } as const
+
 export const operationAccess = {
   GetItem: { table: 'read' },
   BatchGetItem: { table: 'read' },
@@ -35,6 +38,12 @@ export const operationAccess = {
   DeleteItem: { table: 'write' },
   BatchWriteItem: { table: 'write' },
   TransactWriteItems: writeActions,
+
+  // A statement needs what the operation needs that it stands for; UPDATE and DELETE with RETURNING tell what UpdateItem and
+  // DeleteItem with ReturnValues tell to a key that may write.
+  ExecuteStatement: statementTypes,
+  BatchExecuteStatement: statementTypes,
+  ExecuteTransaction: { ...statementTypes, ConditionCheck: writeActions.ConditionCheck },
 
   // A lock keeps writers away, so only they may take one. Both are asked for where an item is locked: it is read, too.
   UnitGetItems: { table: 'read', Lock: 'write' },

@@ -3,6 +3,7 @@
 //   ReadTimestamp  s.<timestamp>.<opening>.<code>   a snapshot; each opening has a number of its own, so that one client
 //                                                   cannot give back what another has opened at the same timestamp
 //   Began          a.<timestamp>.<code>             the age of one unit, where locks are concerned
+//   NextToken      t.<text>.<code>                  where a statement goes on reading
 //
 // The code is made with a secret of this start from the access key's id and the rest, so a client can neither make a
 // ticket up nor use another key's. After a restart all snapshots and locks are gone, and so is the secret: a unit that
@@ -30,6 +31,7 @@ const SECRET_BYTES = 32
 const CODE_CHARACTERS = 22
 /** Of timestamps and numbers in tickets. */
 const RADIX = 36
+const SEALED = /^t\.[\w-]*\.[\w-]{22}$/
 const TICKET = /^(?:a|s\.[0-9a-z]{1,12})\.[0-9a-z]{1,12}\.[\w-]{22}$/
 
 interface Opened {
@@ -117,6 +119,18 @@ export class Tickets {
     if (!this.#isGiven(ticket, `${principal.id} ${unit}`)) return undefined
     const began = parsed(ticket.split('.')[1] ?? '')
     return this.#clock.nowMicros() - began > this.#limits.ageMsMax * 1000 ? undefined : began
+  }
+
+  /** A text that a client has to give back as it is: for that principal, with a code that it cannot make. */
+  seal({ id }: Principal, text: string): string {
+    const body = `t.${Buffer.from(text).toString('base64url')}`
+    return `${body}.${this.#code(id, body)}`
+  }
+
+  /** The text that was sealed for that principal; undefined if it was not. */
+  open({ id }: Principal, sealed: string): string | undefined {
+    if (!SEALED.test(sealed) || !this.#isGiven(sealed, id)) return undefined
+    return Buffer.from(sealed.slice(2, sealed.lastIndexOf('.')), 'base64url').toString()
   }
 
   #forget(ticket: string | undefined): void {

@@ -49,24 +49,32 @@ export const transactGetItems: Operation = {
 
   async run(context, input, scope) {
     const elements = input['TransactItems'] as readonly { readonly Get: Input }[]
-    const gets = bindGets(context, elements, scope)
-    const [only] = gets
-    if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
-      // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
-      const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key, true)
-      // Who writes next because of it writes above it.
-      if (record !== undefined) context.coordinator.witness(record.timestamp)
-      return replyOf(context, input, gets, [record])
-    }
-    const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
-    refuseRepeatedItems(items)
-    const outcome = await context.coordinator.read({ items })
-    if (outcome.outcome === 'conflict') throw conflicted(outcome.conflicts.map((tx) => tx !== undefined))
-    return replyOf(context, input, gets, outcome.records)
+    return readGets(context, input, bindGets(context, elements, scope))
   },
 }
 
-interface BoundGet {
+/** At one moment; answers them in their order. */
+export async function readGets(
+  context: RouterContext,
+  input: Input,
+  gets: readonly BoundGet[],
+): Promise<Reply> {
+  const [only] = gets
+  if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
+    // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
+    const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key, true)
+    // Who writes next because of it writes above it.
+    if (record !== undefined) context.coordinator.witness(record.timestamp)
+    return replyOf(context, input, gets, [record])
+  }
+  const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
+  refuseRepeatedItems(items)
+  const outcome = await context.coordinator.read({ items })
+  if (outcome.outcome === 'conflict') throw conflicted(outcome.conflicts.map((tx) => tx !== undefined))
+  return replyOf(context, input, gets, outcome.records)
+}
+
+export interface BoundGet {
   readonly table: Table
   readonly key: ItemKey
   readonly projection: RequestedProjection | undefined

@@ -1,4 +1,4 @@
-import type { WriteTransactionOutcome } from '../../coordinator/coordinator.js'
+import type { ClientToken, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
 import { DynamoError } from '../../model/errors.js'
 import { attribute } from '../../model/value.js'
 import { returnConsumedCapacityShape } from '../request/capacity.js'
@@ -29,29 +29,35 @@ export const transactWriteItems: Operation = {
     const claim = tokenOf(context, scope, input, { actions: parsed }, elements)
     const token = claim instanceof Promise ? await claim : claim
     const bound = bindActions(context, parsed)
-    const outcome = await context.coordinator.write({
-      actions: bound.map(({ action }) => action),
-      ...(token && { token }),
-      ...(capacityWanted(input) && { imagesWanted: true }),
-    })
-    switch (outcome.outcome) {
-      case 'committed':
-        return answer(
-          input,
-          bound,
-          capacityWanted(input) ? consumedByWrites(input, bound, outcome.verdicts ?? []) : [],
-        )
-      case 'repeated':
-        return answer(input, bound, await consumedByReplay(context, input, bound))
-      case 'cancelled':
-        throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
-      case 'token-mismatch':
-      case 'token-in-progress':
-      case 'unavailable':
-      case 'unknown':
-        throw tokenRefusal(outcome)
-    }
+    return answer(input, bound, await commitActions(context, input, bound, token))
   },
+}
+
+/** All of them, or none; answers what they consumed, if that was asked for, and throws why they were not done. */
+export async function commitActions(
+  context: RouterContext,
+  input: Input,
+  bound: readonly BoundAction[],
+  token: ClientToken | undefined,
+): Promise<readonly object[]> {
+  const outcome = await context.coordinator.write({
+    actions: bound.map(({ action }) => action),
+    ...(token && { token }),
+    ...(capacityWanted(input) && { imagesWanted: true }),
+  })
+  switch (outcome.outcome) {
+    case 'committed':
+      return capacityWanted(input) ? consumedByWrites(input, bound, outcome.verdicts ?? []) : []
+    case 'repeated':
+      return consumedByReplay(context, input, bound)
+    case 'cancelled':
+      throw cancelledBy(outcome.verdicts, (position) => bound[position]?.showsItem === true)
+    case 'token-mismatch':
+    case 'token-in-progress':
+    case 'unavailable':
+    case 'unknown':
+      throw tokenRefusal(outcome)
+  }
 }
 
 /** What is neither done nor cancelled for a reason of its own. */

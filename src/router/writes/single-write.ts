@@ -82,9 +82,27 @@ export async function runWrite(
   attributesOf: (outcome: WriteOutcome & { verdict: 'done' }) => Uint8Array | string | undefined,
 ): Promise<Reply> {
   const wanted = input['ReturnValues'] ?? 'NONE'
-  const outcome = await context
-    .nodeOf(request.key.hash)
-    .write(wanted === 'NONE' ? request : { ...request, answersImage: true })
+  const outcome = await doWrite(
+    context,
+    input,
+    wanted === 'NONE' ? request : { ...request, answersImage: true },
+  )
+  const attributes = attributesOf(outcome)
+  const further = furtherMembers({
+    ConsumedCapacity: writeCapacity(table, input, request, outcome),
+    ItemCollectionMetrics: collectionMetrics(table, input, request.keyAttributes),
+  })
+  if (attributes === undefined) return further === '' ? EMPTY : Buffer.from(`{${further.slice(1)}}`)
+  return joinReply(['{"Attributes":', attributes, further, '}'])
+}
+
+/** Sends the write to its node; throws what refuses it. */
+export async function doWrite(
+  context: RouterContext,
+  input: Input,
+  request: WriteRequest,
+): Promise<WriteOutcome & { verdict: 'done' }> {
+  const outcome = await context.nodeOf(request.key.hash).write(request)
   switch (outcome.verdict) {
     case 'invalid':
       throw validationError(outcome.message)
@@ -92,16 +110,9 @@ export async function runWrite(
       throw transactionConflict()
     case 'condition-failed':
       throw conditionFailed(input, outcome.current)
-    case 'done': {
+    case 'done':
       context.coordinator.witness(outcome.timestamp)
-      const attributes = attributesOf(outcome)
-      const further = furtherMembers({
-        ConsumedCapacity: capacityOf(table, input, request, outcome),
-        ItemCollectionMetrics: collectionMetrics(table, input, request.keyAttributes),
-      })
-      if (attributes === undefined) return further === '' ? EMPTY : Buffer.from(`{${further.slice(1)}}`)
-      return joinReply(['{"Attributes":', attributes, further, '}'])
-    }
+      return outcome
   }
 }
 
@@ -116,7 +127,7 @@ function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoE
   )
 }
 
-function capacityOf(
+export function writeCapacity(
   table: Table,
   input: Input,
   request: WriteRequest,

@@ -5,6 +5,7 @@
 // side. Paths are compared by their first step only: within one attribute, list indexes shift and parts overlap.
 import {
   afterAdd,
+  conditionAttributes,
   resolvePath,
   type OperandNode,
   type Path,
@@ -35,6 +36,8 @@ export function lookedAtNames({ action, bindings }: PlacedAction): readonly stri
     if (node.type === 'path') names.push(String(resolvePath(node, bindings.names)[0]))
     else if (node.type === 'arithmetic') [node.left, node.right].forEach(visit)
     else if (node.type === 'function') node.args.forEach(visit)
+    else if (node.type === 'truth')
+      names.push(...conditionAttributes({ tree: node.term, bindings }).map(([name]) => String(name)))
   }
   if (action.type === 'set') visit(action.value)
   // What is added to is looked at, and so is what a part is changed of.
@@ -157,7 +160,7 @@ class Printer {
 
   #setValue(node: SetValueNode, bindings: Bindings): string {
     if (node.type !== 'arithmetic') return this.#operand(node, bindings)
-    return `${this.#operand(node.left, bindings)} ${node.operator} ${this.#operand(node.right, bindings)}`
+    return `${this.#setValue(node.left, bindings)} ${node.operator} ${this.#setValue(node.right, bindings)}`
   }
 
   #operand(node: OperandNode, bindings: Bindings): string {
@@ -171,6 +174,8 @@ class Printer {
       }
       case 'function':
         return `${node.name}(${node.args.map((arg) => this.#operand(arg, bindings)).join(', ')})`
+      case 'truth':
+        throw new TypeError('a condition is no value of an update expression')
     }
   }
 

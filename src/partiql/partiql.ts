@@ -1,0 +1,139 @@
+// PartiQL: statements as the trees of the expression language, so that conditions, updates and projections have one meaning.
+//
+//   text --parse--> what it says --meaning--> trees, literals --bind--> parameters' values, types checked --plan--> reads, keys
+//        \____________ remembered by text ____________/
+//
+// Messages come in DynamoDB's order: first what is no statement, then the table (which the caller looks up), then what the
+// statement means, then what its parameters make wrong, then what concerns the table's key (plan/). Nothing here knows a table's
+// items, and nothing throws anything but DynamoError.
+//
+// May import: model, expression.
+import { bindCondition } from '../expression/bind/bind-condition.js'
+import { bindProjection, bindUpdate } from '../expression/bind/bind-update.js'
+import { Placeholders } from '../expression/bind/placeholders.js'
+import { TextCache } from '../expression/parse/cache.js'
+import type { ConditionNode } from '../expression/parse/tree.js'
+import type { BoundCondition, BoundProjection, BoundUpdate } from '../expression/parse/types.js'
+import { validationError } from '../model/errors.js'
+import { setAttribute, typeOf, type AttributeValue, type Item, type MutableItem } from '../model/value.js'
+import { meaningOf, type Meaning, type OrderBy, type Returning } from './meaning/meaning.js'
+import { parameterName } from './meaning/scope.js'
+import { sourceOf, type StatementSource } from './meaning/sources.js'
+import { parseStatement } from './parse/statements.js'
+import type { ParsedStatement } from './parse/tree.js'
+
+export type { OrderBy, Returning } from './meaning/meaning.js'
+export type { StatementSource } from './meaning/sources.js'
+export { onlyKey, planSelect, type KeyRead, type SelectPlan } from './plan/select-plan.js'
+export { writeTarget, type WriteTarget } from './plan/write-target.js'
+
+export type StatementType = 'select' | 'insert' | 'update' | 'delete' | 'exists'
+
+/** A statement that was read, about a table that is not known yet. */
+export interface Statement {
+  readonly type: StatementType
+  readonly text: string
+  readonly source: StatementSource
+  /** How many parameters it has. */
+  readonly parameters: number
+  /** Refuses what DynamoDB does not do; the same for every request with this text. */
+  readonly meaning: () => Meaning
+}
+
+/** Refuses a text that is no statement, or one about no table. */
+export const readStatement = (text: string): Statement => statements.get(text, statementOf)
+
+// Few different texts come, many times each. A text of 8,192 characters takes about a hundred times its size.
+const statements = new TextCache<Statement>({ entriesMax: 1000, charactersMax: 512 * 1024 })
+
+function statementOf(text: string): Statement {
+  const parsed: ParsedStatement = parseStatement(text)
+  const source = sourceOf(parsed.node)
+  let known: Meaning | undefined
+  return {
+    type: parsed.node.type as StatementType,
+    text,
+    source,
+    parameters: parsed.parameters,
+    meaning: () => (known ??= meaningOf(parsed)),
+  }
+}
+
+export interface BoundSelect {
+  readonly type: 'select' | 'exists'
+  readonly where: BoundCondition | undefined
+  /** Undefined: all attributes. The names of the columns are those of the answer of ExecuteStatement. */
+  readonly projection: BoundProjection | undefined
+  readonly columns: readonly string[]
+  readonly order: readonly OrderBy[]
+}
+export interface BoundInsert {
+  readonly type: 'insert'
+  readonly item: Item
+}
+export interface BoundUpdateStatement {
+  readonly type: 'update'
+  readonly update: BoundUpdate
+  readonly where: BoundCondition | undefined
+  readonly returning: Returning
+}
+export interface BoundDelete {
+  readonly type: 'delete'
+  readonly where: BoundCondition | undefined
+  readonly returning: Returning
+}
+export type BoundStatement = BoundSelect | BoundInsert | BoundUpdateStatement | BoundDelete
+
+/** The statement with the values of its parameters, which were validated before; types of operands are checked here. */
+export function bindStatement(statement: Statement, parameters: readonly AttributeValue[]): BoundStatement {
+  const meaning = statement.meaning()
+  // Like DynamoDB, takes more than there are places for.
+  if (parameters.length < statement.parameters)
+    throw validationError("Number of parameters in request and statement don't match.")
+  if (meaning.type === 'insert') return { type: 'insert', item: insertedItem(meaning, parameters) }
+  const placeholders = placeholdersOf(meaning, statement.parameters, parameters)
+  const where = meaning.where && boundWhere(meaning.where, placeholders)
+  switch (meaning.type) {
+    case 'select':
+    case 'exists': {
+      const { type, columns, order } = meaning
+      if (columns === 'all') return { type, where, projection: undefined, columns: [], order }
+      const tree = { paths: columns.map(({ path }) => path) }
+      const projection = bindProjection({ tree, operators: 0 }, placeholders, 'Statement')
+      return { type, where, projection, columns: columns.map(({ name }) => name), order }
+    }
+    case 'update': {
+      const update = bindUpdate({ tree: meaning.update, operators: 0 }, placeholders)
+      return { type: 'update', update, where, returning: meaning.returning }
+    }
+    case 'delete':
+      return { type: 'delete', where, returning: meaning.returning }
+  }
+}
+
+const boundWhere = (tree: ConditionNode, placeholders: Placeholders): BoundCondition =>
+  bindCondition({ tree, operators: 0 }, placeholders, 'Statement')
+
+function insertedItem(meaning: Meaning & { type: 'insert' }, parameters: readonly AttributeValue[]): Item {
+  if (meaning.parameters.length === 0) return meaning.item
+  const item: MutableItem = { ...meaning.item }
+  for (const { name, position } of meaning.parameters) setAttribute(item, name, parameters[position]!)
+  return item
+}
+
+const SETS: ReadonlySet<string> = new Set(['SS', 'NS', 'BS'])
+
+function placeholdersOf(
+  { scope }: Meaning,
+  count: number,
+  parameters: readonly AttributeValue[],
+): Placeholders {
+  for (const { position, refusal } of scope.setParameters)
+    if (!SETS.has(typeOf(parameters[position]!))) throw refusal()
+  const { names } = scope
+  if (count === 0) return new Placeholders({ names, values: scope.values })
+  const values = new Map(scope.values)
+  for (let position = 0; position < count; position++)
+    values.set(parameterName(position), parameters[position]!)
+  return new Placeholders({ names, values })
+}

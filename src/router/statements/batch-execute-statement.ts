@@ -1,0 +1,180 @@
+// Up to 25 statements, each on an item of its own and with an answer of its own: all read, or all write.
+import { parseRecord } from '../../line/record.js'
+import { DynamoError, validationError } from '../../model/errors.js'
+import { limits } from '../../model/limits.js'
+import type { ItemKey } from '../../model/table.js'
+import { onlyKey, type BoundSelect } from '../../partiql/partiql.js'
+import type { WriteRequest } from '../../storage/contract/storage-node.js'
+import { projector } from '../../expression/expression.js'
+import type { ItemJson } from '../reads/items-reply.js'
+import { addConsumed, consumedByOutcome } from '../writes/batch-capacity.js'
+import {
+  consumedCapacity,
+  readUnits,
+  returnConsumedCapacityShape,
+  type Consumed,
+} from '../request/capacity.js'
+import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
+import { checkedKeyOf } from '../request/keys.js'
+import { furtherMembers, internalError, joinReply, storageRefusal } from '../request/reply.js'
+import type { Reply } from '../request/router.js'
+import { askedOf, statementMembers } from './execute-statement.js'
+import { bindRead } from './statement-reads.js'
+import { tableStatement, type TableStatement } from './statement-table.js'
+import { doStatementWrite, isWrite, returnedImage, writeOf, type WriteStatement } from './statement-writes.js'
+
+export const batchExecuteStatement: Operation = {
+  name: 'BatchExecuteStatement',
+  shape: {
+    kind: 'struct',
+    members: {
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      Statements: {
+        kind: 'list',
+        required: true,
+        lengthMin: 1,
+        lengthMax: limits.batchStatementsMax,
+        member: { kind: 'struct', members: { ...statementMembers, ConsistentRead: { kind: 'boolean' } } },
+      },
+    },
+  },
+
+  async run(context, input, scope) {
+    const members = input['Statements'] as readonly Input[]
+    const bound = members.map((member) => bindMember(context, member, scope))
+    refuseMixed(bound)
+    refuseRepeated(bound)
+    const answers = await Promise.all(bound.map((member) => runMember(context, member)))
+    return answerOf(input, answers)
+  },
+}
+
+interface Refused {
+  readonly refusal: DynamoError
+  readonly table?: Table
+}
+interface Read {
+  readonly type: 'read'
+  readonly table: Table
+  readonly key: ItemKey
+  readonly bound: BoundSelect
+  readonly consistent: boolean
+}
+interface Write {
+  readonly type: 'write'
+  readonly table: Table
+  readonly key: ItemKey
+  readonly found: TableStatement<WriteStatement>
+  readonly request: WriteRequest
+}
+type Member = Refused | Read | Write
+
+const KEY_NEEDED =
+  'Select statements within BatchExecuteStatement must specify the primary key in the where clause.'
+
+/** What is wrong with one member is an answer to that member. Reads the catalogue. */
+function bindMember(context: RouterContext, member: Input, scope: RequestScope): Member {
+  try {
+    const found = tableStatement(context.catalog, askedOf(member, scope))
+    const { statement, table, bound } = found
+    if (isWrite(bound)) {
+      const request = writeOf(found as TableStatement<WriteStatement>)
+      return {
+        type: 'write',
+        table,
+        key: request.key,
+        found: found as TableStatement<WriteStatement>,
+        request,
+      }
+    }
+    const { index } = statement.source
+    const consistent = member['ConsistentRead'] === true
+    const source = index === undefined ? { table } : { table, index }
+    const { plan } = bindRead(context, source, bound, consistent ? 'strong' : 'eventual')
+    const key = index === undefined ? onlyKey(plan, table.shape.key) : undefined
+    if (key === undefined) throw validationError(KEY_NEEDED)
+    return { type: 'read', table, key: checkedKeyOf(table.shape, key), bound, consistent }
+  } catch (error) {
+    // A key that may not do one of them is told so for the whole request.
+    if (!(error instanceof DynamoError) || error.name === 'AccessDeniedException') throw error
+    return { refusal: error }
+  }
+}
+
+const isBound = (member: Member): member is Read | Write => 'type' in member
+
+function refuseMixed(members: readonly Member[]): void {
+  const types = new Set(members.filter(isBound).map(({ type }) => type))
+  if (types.size > 1)
+    throw validationError('Read and write requests together in the same batch is not supported.')
+}
+
+function refuseRepeated(members: readonly Member[]): void {
+  const bound = members.filter(isBound)
+  const names = new Set(bound.map(({ table, key }) => `${table.shape.space} ${key.bytes}`))
+  if (names.size < bound.length) throw validationError('Provided list of item keys contains duplicates')
+}
+
+interface Answer {
+  readonly table?: Table
+  readonly item?: ItemJson | undefined
+  readonly refusal?: DynamoError
+  readonly consumed?: Consumed
+}
+
+async function runMember(context: RouterContext, member: Member): Promise<Answer> {
+  if (!isBound(member)) return member
+  const { table } = member
+  try {
+    return member.type === 'read' ? await runRead(context, member) : await runWrite(context, member)
+  } catch (error) {
+    const refusal = error instanceof DynamoError ? error : (storageRefusal(error) ?? internalError(error))
+    return { table, refusal }
+  }
+}
+
+async function runRead(context: RouterContext, { table, key, bound, consistent }: Read): Promise<Answer> {
+  const record = await context.nodeOf(key.hash).get(table.shape.space, key, consistent)
+  const consumed = { table: readUnits(record?.itemBytes ?? 0, consistent) }
+  if (record === undefined || bound.projection === undefined) return { table, item: record?.json, consumed }
+  return { table, item: JSON.stringify(projector(bound.projection)(parseRecord(record))), consumed }
+}
+
+async function runWrite(context: RouterContext, { table, found, request }: Write): Promise<Answer> {
+  // ReturnValuesOnConditionCheckFailure of a member has no effect.
+  const outcome = await doStatementWrite(context, {}, found.bound, request)
+  return {
+    table,
+    item: returnedImage(found.bound, outcome),
+    consumed: consumedByOutcome(request.table, outcome),
+  }
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  ValidationException: 'ValidationError',
+  ConditionalCheckFailedException: 'ConditionalCheckFailed',
+  DuplicateItemException: 'DuplicateItem',
+  ResourceNotFoundException: 'ResourceNotFound',
+  TransactionConflictException: 'TransactionConflict',
+}
+
+function answerOf(input: Input, answers: readonly Answer[]): Reply {
+  const pieces: (string | Uint8Array)[] = ['{"Responses":[']
+  const byTable = new Map<string, Consumed>()
+  for (const [at, { table, item, refusal, consumed }] of answers.entries()) {
+    const members = furtherMembers({
+      Error: refusal && { Code: CODES[refusal.name] ?? refusal.name, Message: refusal.message },
+      TableName: table?.name,
+    })
+    pieces.push(`${at === 0 ? '' : ','}{${members.slice(1)}`)
+    if (item !== undefined) pieces.push(`${members === '' ? '' : ','}"Item":`, item)
+    pieces.push('}')
+    if (table !== undefined && consumed !== undefined)
+      byTable.set(table.name, addConsumed(byTable.get(table.name) ?? { table: 0 }, consumed))
+  }
+  const capacity = [...byTable].flatMap(
+    ([name, consumed]) => consumedCapacity(input['ReturnConsumedCapacity'], name, consumed) ?? [],
+  )
+  pieces.push(`]${furtherMembers({ ConsumedCapacity: capacity.length > 0 ? capacity : undefined })}}`)
+  return joinReply(pieces)
+}

@@ -1,0 +1,142 @@
+import { parseRecord } from '../../line/record.js'
+import { limits } from '../../model/limits.js'
+import { onlyKey } from '../../partiql/partiql.js'
+import type { BoundSelect } from '../../partiql/partiql.js'
+import { listReply, type ItemJson } from '../reads/items-reply.js'
+import {
+  consumedCapacity,
+  readUnits,
+  returnConsumedCapacityShape,
+  type Consumed,
+} from '../request/capacity.js'
+import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
+import { checkedKeyOf } from '../request/keys.js'
+import { furtherMembers } from '../request/reply.js'
+import type { Reply } from '../request/router.js'
+import type { RequestShape } from '../shapes/shape.js'
+import { writeCapacity } from '../writes/single-write.js'
+import { positionIn, tokenFor } from './next-token.js'
+import { parseParameters } from './statement-parameters.js'
+import { bindRead, readStatementPage } from './statement-reads.js'
+import {
+  askedStatement,
+  tableStatement,
+  type AskedStatement,
+  type TableStatement,
+} from './statement-table.js'
+import { doStatementWrite, isWrite, returnedImage, writeOf, type WriteStatement } from './statement-writes.js'
+
+export const statementMembers: Readonly<Record<string, RequestShape>> = {
+  Statement: {
+    kind: 'string',
+    required: true,
+    lengthMin: 1,
+    lengthMax: limits.statementCharactersMax,
+  },
+  Parameters: { kind: 'list', member: { kind: 'any' }, lengthMin: 1 },
+  ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
+}
+
+export const executeStatement: Operation = {
+  name: 'ExecuteStatement',
+  shape: {
+    kind: 'struct',
+    members: {
+      ...statementMembers,
+      ConsistentRead: { kind: 'boolean' },
+      NextToken: { kind: 'string', lengthMin: 1, lengthMax: 32_768 },
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      Limit: { kind: 'integer', valueMin: 1 },
+    },
+  },
+
+  run(context, input, scope) {
+    const asked = askedOf(input, scope)
+    const found = tableStatement(context.catalog, asked)
+    return isWrite(found.bound)
+      ? runWrite(context, input, found as TableStatement<WriteStatement>)
+      : runSelect(context, input, scope, asked, found as TableStatement<BoundSelect>)
+  },
+}
+
+/** Parameters are looked at before the statement. */
+export function askedOf(
+  input: Input,
+  scope: Pick<RequestScope, 'authorise'>,
+  exists: 'allowed' | 'refused' = 'refused',
+): AskedStatement {
+  const parameters = parseParameters(input['Parameters'])
+  return askedStatement(input['Statement'] as string, parameters, scope, exists)
+}
+
+async function runWrite(
+  context: RouterContext,
+  input: Input,
+  found: TableStatement<WriteStatement>,
+): Promise<Reply> {
+  const request = writeOf(found)
+  const outcome = await doStatementWrite(context, input, found.bound, request)
+  const image = returnedImage(found.bound, outcome)
+  return itemsReply(image === undefined ? [] : [image], {
+    ConsumedCapacity: writeCapacity(found.table, input, request, outcome),
+  })
+}
+
+const itemsReply = (items: readonly ItemJson[], further: Readonly<Record<string, unknown>>): Reply =>
+  listReply('{"Items":[', items, `]${furtherMembers(further)}}`)
+
+async function runSelect(
+  context: RouterContext,
+  input: Input,
+  scope: RequestScope,
+  { parameters }: AskedStatement,
+  { statement, table, bound }: TableStatement<BoundSelect>,
+): Promise<Reply> {
+  const consistent = input['ConsistentRead'] === true
+  const { index } = statement.source
+  const read = bindRead(
+    context,
+    index === undefined ? { table } : { table, index },
+    bound,
+    consistent ? 'strong' : 'eventual',
+  )
+  const capacity = (consumed: () => Consumed): object | undefined => {
+    const detail = input['ReturnConsumedCapacity']
+    return detail === 'TOTAL' || detail === 'INDEXES'
+      ? consumedCapacity(detail, table.name, consumed())
+      : undefined
+  }
+  const key = index === undefined && isUnpaged(input) ? onlyKey(read.plan, table.shape.key) : undefined
+  if (key !== undefined) {
+    const record = await getRecord(context, table, key, consistent)
+    const row =
+      record && (read.projection ? JSON.stringify(read.projection.project(parseRecord(record))) : record.json)
+    return itemsReply(row === undefined ? [] : [row], {
+      ConsumedCapacity: capacity(() => ({ table: readUnits(record?.itemBytes ?? 0, consistent) })),
+    })
+  }
+  const subject = { text: statement.text, parameters, target: read.target }
+  const limit = input['Limit']
+  const page = await readStatementPage(context, read, {
+    start: positionIn(context, scope, subject, input['NextToken']),
+    entriesMax: typeof limit === 'number' ? Math.floor(limit) : undefined,
+    consistent,
+  })
+  return itemsReply(page.items, {
+    NextToken: page.next && tokenFor(context, scope, subject, page.next),
+    ConsumedCapacity: capacity(() => page.consumed),
+  })
+}
+
+/** With a limit even one item is a page, which may have a next one. */
+const isUnpaged = (input: Input): boolean => input['Limit'] == null && input['NextToken'] == null
+
+export function getRecord(
+  context: RouterContext,
+  { shape }: Table,
+  key: Parameters<typeof checkedKeyOf>[1],
+  consistent: boolean,
+): ReturnType<RouterContext['nodes'][number]['get']> {
+  const { hash, bytes } = checkedKeyOf(shape, key)
+  return context.nodeOf(hash).get(shape.space, { hash, bytes }, consistent)
+}

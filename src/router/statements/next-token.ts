@@ -1,0 +1,50 @@
+// NextToken: where a SELECT goes on. It is sealed for the key that it was given to, and bound to the statement, its parameters
+// and the table or index that was read: what was changed, made up, or given for another request is refused. A restart makes new
+// seals, so that a token of before is refused, too.
+import { createHash } from 'node:crypto'
+import { validationError } from '../../model/errors.js'
+import type { AttributeValue, Item } from '../../model/value.js'
+import type { RequestScope, RouterContext } from '../request/context.js'
+import type { ReadTarget } from '../reads/read-target.js'
+import type { ReadPosition } from './statement-reads.js'
+
+export interface TokenSubject {
+  readonly text: string
+  readonly parameters: readonly AttributeValue[]
+  readonly target: ReadTarget
+}
+
+interface Content {
+  readonly of: string
+  readonly read: number
+  readonly after: Item
+}
+
+export function tokenFor(
+  { tickets }: RouterContext,
+  { principal }: RequestScope,
+  subject: TokenSubject,
+  { read, after }: ReadPosition,
+): string {
+  const content: Content = { of: digestOf(subject), read, after }
+  return tickets.seal(principal, JSON.stringify(content))
+}
+
+export function positionIn(
+  { tickets }: RouterContext,
+  { principal }: RequestScope,
+  subject: TokenSubject,
+  token: unknown,
+): ReadPosition | undefined {
+  if (typeof token !== 'string') return undefined
+  const text = tickets.open(principal, token)
+  if (text === undefined) throw validationError('Invalid NextToken')
+  const { of, read, after } = JSON.parse(text) as Content
+  if (of !== digestOf(subject)) throw validationError('NextToken does not match request')
+  return { read, after }
+}
+
+const digestOf = ({ text, parameters, target }: TokenSubject): string =>
+  createHash('sha256')
+    .update(JSON.stringify([text, parameters, target.table.shape.space, target.space]))
+    .digest('base64url')

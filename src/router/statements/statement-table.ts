@@ -1,0 +1,52 @@
+// A statement of a request: read, authorised, and bound to its table.
+import { bindStatement, readStatement, type BoundStatement, type Statement } from '../../partiql/partiql.js'
+import { validationError } from '../../model/errors.js'
+import type { AttributeValue } from '../../model/value.js'
+import type { AccessPart } from '../request/access.js'
+import type { Catalog, RequestScope, Table } from '../request/context.js'
+import { tableNameOf } from '../shapes/table-name.js'
+
+/** A statement that its sender may ask, with its table's name. */
+export interface AskedStatement {
+  readonly statement: Statement
+  readonly tableName: string
+  readonly parameters: readonly AttributeValue[]
+}
+
+export interface TableStatement<Bound extends BoundStatement = BoundStatement> {
+  readonly statement: Statement
+  readonly table: Table
+  readonly bound: Bound
+}
+
+const PARTS = {
+  select: 'Select',
+  insert: 'Put',
+  update: 'Update',
+  delete: 'Delete',
+  exists: 'ConditionCheck',
+} as const satisfies Record<Statement['type'], AccessPart>
+
+/** Refuses a text that is no statement, and a sender that may not ask it. */
+export function askedStatement(
+  text: string,
+  parameters: readonly AttributeValue[],
+  scope: Pick<RequestScope, 'authorise'>,
+  exists: 'allowed' | 'refused',
+): AskedStatement {
+  const statement = readStatement(text)
+  const tableName = tableNameOf(statement.source.table)
+  if (statement.type === 'exists' && exists === 'refused')
+    throw validationError('EXISTS can only be used in ExecuteTransaction write requests.')
+  scope.authorise(tableName, PARTS[statement.type])
+  return { statement, tableName, parameters }
+}
+
+/** Reads the catalogue, so what it gives must be sent to the nodes in the same turn. */
+export function tableStatement(
+  catalog: Catalog,
+  { statement, tableName, parameters }: AskedStatement,
+): TableStatement {
+  const table = catalog.table(tableName)
+  return { statement, table, bound: bindStatement(statement, parameters) }
+}
