@@ -11,7 +11,7 @@ const REPOSITORY = 'nubo-db/dynamodb-conformance'
 const COMMIT = '0ba4393668860db921afa5728feffe68b55e3e93'
 
 /** What Seriatim does not do yet, by the folders of its tests. */
-const NOT_YET_SUPPORTED = [{ area: 'PartiQL', path: 'tests/tier2/partiql/' }]
+const NOT_YET_SUPPORTED = []
 
 const checkout = resolve(process.env.DYNAMODB_CONFORMANCE || 'not-set')
 if (!existsSync(join(checkout, 'node_modules/vitest'))) {

@@ -1,5 +1,7 @@
 // The operations of `store.call`, with the SDK's own types for their input and output.
 import type {
+  BatchExecuteStatementCommandInput,
+  BatchExecuteStatementCommandOutput,
   BatchWriteItemCommandInput,
   BatchWriteItemCommandOutput,
   DeleteTableCommandInput,
@@ -8,6 +10,10 @@ import type {
   DescribeEndpointsCommandOutput,
   DescribeLimitsCommandInput,
   DescribeLimitsCommandOutput,
+  ExecuteStatementCommandInput,
+  ExecuteStatementCommandOutput,
+  ExecuteTransactionCommandInput,
+  ExecuteTransactionCommandOutput,
   ListTablesCommandInput,
   ListTablesCommandOutput,
   ListTagsOfResourceCommandInput,
@@ -27,6 +33,12 @@ interface Operations extends EndpointOperations {
   UpdateTable: { input: UpdateTableCommandInput; output: UpdateTableCommandOutput }
   ListTables: { input: ListTablesCommandInput; output: ListTablesCommandOutput }
   BatchWriteItem: { input: BatchWriteItemCommandInput; output: BatchWriteItemCommandOutput }
+  ExecuteStatement: { input: ExecuteStatementCommandInput; output: ExecuteStatementCommandOutput }
+  BatchExecuteStatement: {
+    input: BatchExecuteStatementCommandInput
+    output: BatchExecuteStatementCommandOutput
+  }
+  ExecuteTransaction: { input: ExecuteTransactionCommandInput; output: ExecuteTransactionCommandOutput }
   TagResource: { input: TagResourceCommandInput; output: TagResourceCommandOutput }
   UntagResource: { input: UntagResourceCommandInput; output: UntagResourceCommandOutput }
   ListTagsOfResource: { input: ListTagsOfResourceCommandInput; output: ListTagsOfResourceCommandOutput }

@@ -6,6 +6,7 @@ import { openTickets } from '../../src/router/request/passes.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
+import { statementOperations } from '../../src/router/statements/statement-operations.js'
 import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
 import { unitOperations } from '../../src/router/units/unit-operations.js'
 import { anyone, type Principal } from '../../src/router/request/router.js'
@@ -55,7 +56,13 @@ export async function openTestStore(nodeCount: number, rules = allRules): Promis
       startedMicros: 0,
       tickets: openTickets({ runtime, coordinator }),
     },
-    operations: [...tableOperations, ...queryOperations, ...transactionOperations, ...unitOperations],
+    operations: [
+      ...tableOperations,
+      ...queryOperations,
+      ...transactionOperations,
+      ...statementOperations,
+      ...unitOperations,
+    ],
     onInternalError: (error) => {
       throw error
     },

@@ -21,7 +21,7 @@ import { checkedKeyOf, keyOfItem } from '../request/keys.js'
 import { furtherMembers } from '../request/reply.js'
 import { tokenOf } from '../transactions/client-tokens.js'
 import { type BoundAction } from '../transactions/transact-actions.js'
-import { readGets, type BoundGet } from '../transactions/transact-get-items.js'
+import { readGets, type TransactGet } from '../transactions/transact-get-items.js'
 import { refuseRepeatedItems } from '../transactions/transact-refusals.js'
 import { commitActions } from '../transactions/transact-write-items.js'
 import { statementMembers } from './execute-statement.js'
@@ -164,7 +164,7 @@ function getOf(
   context: RouterContext,
   { statement, table, bound }: TableStatement<BoundSelect>,
   at: number,
-): BoundGet {
+): TransactGet {
   const key = numbered(at, () => {
     if (statement.source.index !== undefined)
       throw validationError('Reads on indices are not supported within transactions.')

@@ -57,7 +57,7 @@ export const transactGetItems: Operation = {
 export async function readGets(
   context: RouterContext,
   input: Input,
-  gets: readonly BoundGet[],
+  gets: readonly TransactGet[],
 ): Promise<Reply> {
   const [only] = gets
   if (only !== undefined && gets.length === 1 && context.rules.readsPassPrepared) {
@@ -74,7 +74,7 @@ export async function readGets(
   return replyOf(context, input, gets, outcome.records)
 }
 
-export interface BoundGet {
+export interface TransactGet {
   readonly table: Table
   readonly key: ItemKey
   readonly projection: RequestedProjection | undefined
@@ -84,7 +84,7 @@ function bindGets(
   context: RouterContext,
   elements: readonly { readonly Get: Input }[],
   scope: RequestScope,
-): readonly BoundGet[] {
+): readonly TransactGet[] {
   const parsed = elements.map(({ Get: get }) => {
     const tableName = tableNameOf(get['TableName'])
     scope.authorise(tableName)
@@ -101,7 +101,7 @@ function bindGets(
 function replyOf(
   context: RouterContext,
   input: Input,
-  gets: readonly BoundGet[],
+  gets: readonly TransactGet[],
   records: readonly (ItemRecord | undefined)[],
 ): Reply | Promise<Reply> {
   refuseTooLarge(records)
@@ -119,7 +119,7 @@ function refuseTooLarge(records: readonly (ItemRecord | undefined)[]): void {
 /** What is answered of each item that is projected; the others are answered as they are stored. */
 async function projectedTexts(
   { runtime }: RouterContext,
-  gets: readonly BoundGet[],
+  gets: readonly TransactGet[],
   records: readonly (ItemRecord | undefined)[],
 ): Promise<readonly (string | undefined)[]> {
   const turns = new TurnBudget(runtime)
@@ -135,7 +135,7 @@ async function projectedTexts(
 /** One element for each get, in order; an item that is not there leaves an empty one. */
 function answer(
   input: Input,
-  gets: readonly BoundGet[],
+  gets: readonly TransactGet[],
   records: readonly (ItemRecord | undefined)[],
   texts?: readonly (string | undefined)[],
 ): Reply {
