@@ -15,7 +15,7 @@ import { furtherMembers } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { writeCapacity } from '../writes/single-write.js'
-import { positionIn, tokenFor } from './next-token.js'
+import { tokenPosition, tokenFor } from './next-token.js'
 import { parseParameters } from './statement-parameters.js'
 import { bindRead, readStatementPage } from './statement-reads.js'
 import {
@@ -118,7 +118,7 @@ async function runSelect(
   const subject = { text: statement.text, parameters, target: read.target }
   const limit = input['Limit']
   const page = await readStatementPage(context, read, {
-    start: positionIn(context, scope, subject, input['NextToken']),
+    start: tokenPosition(context, scope, subject, input['NextToken']),
     entriesMax: typeof limit === 'number' ? Math.floor(limit) : undefined,
     consistent,
   })

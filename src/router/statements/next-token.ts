@@ -30,7 +30,7 @@ export function tokenFor(
   return tickets.seal(principal, JSON.stringify(content))
 }
 
-export function positionIn(
+export function tokenPosition(
   { tickets }: RouterContext,
   { principal }: RequestScope,
   subject: TokenSubject,
