@@ -17,6 +17,7 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb'
 import { authOf } from '../../src/server/access/auth.js'
+import type { Router } from '../../src/router/request/router.js'
 import type { RunningServer } from '../../src/server/http-server.js'
 import { open } from '../../src/store/store.js'
 import { transactor } from '../../src/toolkit/index.js'
@@ -162,6 +163,29 @@ tlsTest(
     await assert.rejects(serve(t, { tls: { cert: 'nonsense', key: 'nonsense' } }), /cannot be used/)
   },
 )
+
+tlsTest('TLS: an answer that its client does not read counts twice, plain and encrypted', async (t, tls) => {
+  const bytes = 20 * 1024 * 1024
+  const router: Router = {
+    operations: ['GetItem'],
+    handle: () => Promise.resolve({ ok: true, body: Buffer.alloc(bytes, ' ') }),
+  }
+  const server = await serve(t, { tls }, router)
+  const socket = connectTls({ port: server.port, host: '127.0.0.1', ca: tls.cert })
+  t.after(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  socket.write(requestOf({ headers: { 'x-amz-target': 'DynamoDB_20120810.GetItem' } }))
+  const agent = trusting(t, tls)
+  const unsent = async (): Promise<number> => {
+    const { body } = await get(agent, `${server.url}/metrics`)
+    return Number(/^seriatim_answer_bytes_unsent (\d+)/m.exec(body)?.[1])
+  }
+  for (let held = 0; held === 0; held = await unsent());
+  const held = await unsent()
+  assert.ok(held >= 2 * bytes && held < 2 * bytes + 2_000, `${held} bytes`)
+  socket.resume()
+  while ((await unsent()) > 0);
+})
 
 tlsTest('TLS: SIGHUP makes a started server read its certificate again', async (_t, tls) => {
   const files = ['--tls-cert', tls.certPath, '--tls-key', tls.keyPath]

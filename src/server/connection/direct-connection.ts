@@ -78,7 +78,7 @@ export class DirectConnection implements ServedConnection {
     this.#direct = direct
     this.#server = direct.server
     this.#socket = socket
-    this.#unsent = new UnsentBytes(direct.server.room)
+    this.#unsent = new UnsentBytes(direct.server.room, socket)
     this.#arrivingSinceMs = direct.sweptAtMs
     this.#movedAtMs = direct.sweptAtMs
     socket.on('data', this.#onData)

@@ -53,7 +53,7 @@ export class GeneralConnection implements ServedConnection {
   constructor(server: ServerState, socket: Socket) {
     this.#server = server
     this.#socket = socket
-    this.#unsent = new UnsentBytes(server.room)
+    this.#unsent = new UnsentBytes(server.room, socket)
   }
 
   /** The headers of a request have arrived, and may be enough to refuse it. */

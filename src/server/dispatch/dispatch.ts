@@ -173,7 +173,7 @@ export class Dispatcher {
     this.#metrics.inFlight--
     const { room } = this.#options
     const sent =
-      room === undefined || unsent === undefined || room.holds(operation.operation, answer, unsent.share)
+      room === undefined || unsent === undefined || room.holds(operation.operation, answer, unsent)
         ? answer
         : this.#error(answersFull(), AMZ_JSON)
     this.#record(operation, sent, performance.now() - start)
@@ -233,7 +233,7 @@ export class Dispatcher {
       if (room !== undefined) unsent?.billTo(room.shareOf(principal.id))
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
-    if (unsent !== undefined && room?.admits(operation, unsent.share) === false)
+    if (unsent !== undefined && room?.admits(operation, unsent) === false)
       return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     const router = this.#router

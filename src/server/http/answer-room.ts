@@ -3,10 +3,11 @@
 //   one connection   gets its next answer made when it has taken the last one (direct-connection.ts, general-connection.ts)
 //   one access key   has at most half of the room, so that its clients cannot take what those of other keys need; without
 //                    authentication there is nobody to keep the rest for, and all clients share the whole of it
-//   all of them      while there is no room for the largest answer, operations that answer with many items are refused
-//                    before they begin; a read whose answer turns out to be too large is refused afterwards, and so is a
-//                    refusal with the items that conditions failed on, which is safe because they have changed nothing.
-//                    Answers to writes that were done, and small ones, always pass.
+//   all of them      while there is no room for the largest answer, operations that answer with many items begin on trial, a
+//                    few at a time, and are refused beyond that; a read whose answer turns out to be too large is refused
+//                    afterwards, and so is a refusal with the items that conditions failed on, which is safe because they
+//                    have changed nothing. Answers to writes that were done, and small ones, always pass: clients that read
+//                    nothing do not keep others from small queries, with keys or without.
 //   crowded          half of what a key may have is taken, or three quarters of the room: clients that take nothing for a
 //                    while are closed. One key that has all it may have does not make it crowded for the others.
 //
@@ -27,13 +28,16 @@ const MANY_ITEMS: ReadonlySet<string> = new Set([
 /** Those, and what answers with one: nothing has changed if its answer is not sent. */
 const READS: ReadonlySet<string> = new Set([...MANY_ITEMS, 'GetItem', 'WaitForItem'])
 
-/** What is looked at of an answer. */
 /** Nothing has changed, and the answer may show what it was refused upon. */
 const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
   'ConditionalCheckFailedException',
   'TransactionCanceledException',
 ])
 
+/** Operations that are under way although the largest answer would not fit. Their answers are in memory for a moment. */
+const TRIALS_MAX = 4
+
+/** What is looked at of an answer. */
 interface MadeAnswer {
   readonly body: { readonly length: number }
   /** The name of the exception in it. */
@@ -55,6 +59,7 @@ export class AnswerRoom {
   bytes = 0
   /** Of clients without a key. */
   readonly keyless: AnswerShare
+  #trials = 0
 
   constructor(limits: ServerLimits) {
     const { answerBytesUnsentMax, answerBytesMax } = limits
@@ -79,18 +84,27 @@ export class AnswerRoom {
     return share.bytes > share.bytesMax / 2 || this.bytes > this.#limits.answerBytesUnsentMax * 0.75
   }
 
-  /** Whether the operation may begin. */
-  admits(operation: string, share: AnswerShare): boolean {
-    return this.#fits(this.#limits.answerBytesMax, share) || !MANY_ITEMS.has(operation)
+  /** Whether the operation may begin; if so, `holds` is asked when its answer is made. */
+  admits(operation: string, unsent: UnsentBytes): boolean {
+    if (!MANY_ITEMS.has(operation) || this.#fits(this.#limits.answerBytesMax, unsent)) return true
+    if (this.#trials >= TRIALS_MAX) return false
+    this.#trials++
+    unsent.trials++
+    return true
   }
 
-  /** Whether its answer, which is made by now, may be kept until the client takes it. */
-  holds(operation: string, { body, error }: MadeAnswer, share: AnswerShare): boolean {
+  /** Whether the answer to an operation, which is made by now, may be kept until the client takes it. */
+  holds(operation: string, { body, error }: MadeAnswer, unsent: UnsentBytes): boolean {
+    if (unsent.trials > 0) {
+      this.#trials--
+      unsent.trials--
+    }
     const mayHaveWritten = !READS.has(operation) && !REFUSALS_WITH_ITEMS.has(error ?? '')
-    return body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, share)
+    return body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)
   }
 
-  #fits(bytes: number, share: AnswerShare): boolean {
+  #fits(answerBytes: number, { share, copies }: UnsentBytes): boolean {
+    const bytes = answerBytes * copies
     return this.bytes + bytes <= this.#limits.answerBytesUnsentMax && share.bytes + bytes <= share.bytesMax
   }
 
@@ -110,11 +124,16 @@ export class AnswerRoom {
 export class UnsentBytes {
   readonly #room: AnswerRoom
   #share: AnswerShare
+  /** That are held of an answer: TLS encrypts all of it at once, and keeps the plain one until it is sent. */
+  readonly copies: 1 | 2
   /** Of answers that are made, and not yet taken. */
   bytes = 0
+  /** Operations that have begun on trial and are not answered; counted by the room. */
+  trials = 0
 
-  constructor(room: AnswerRoom) {
+  constructor(room: AnswerRoom, socket: object = {}) {
     this.#room = room
+    this.copies = 'encrypted' in socket ? 2 : 1
     this.#share = room.keyless
   }
 
@@ -130,14 +149,19 @@ export class UnsentBytes {
     this.#share = share
   }
 
-  made(bytes: number): void {
+  made(answerBytes: number): void {
+    this.#add(answerBytes * this.copies)
+  }
+
+  /** An answer, or all that is left. */
+  taken(answerBytes?: number): void {
+    this.#add(answerBytes === undefined ? -this.bytes : -answerBytes * this.copies)
+  }
+
+  #add(bytes: number): void {
     this.bytes += bytes
     this.#share.bytes += bytes
     this.#room.bytes += bytes
-  }
-
-  taken(bytes = this.bytes): void {
-    this.made(-bytes)
   }
 }
 
