@@ -50,6 +50,8 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   logFlushBytes: [1, 16 * 1024],
   logBacklogBytesMax: [1024, 64 * 1024],
   logPositionBytes: [256, 16 * 1024],
+  aheadLineMax: [1, 8],
+  aheadLineMsMax: [1, 500],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

@@ -305,7 +305,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'const isDurable = this.#areDurable(addresses);',
     ...shared,
   },
-  // What was seen of a failed step and is forgotten is met too seldom: test/storage/transactions/unsettled.test.ts fails with it.
+  // What was seen of a failed step and is forgotten is met too seldom: test/storage/transactions/undurable-ends.test.ts fails with it.
   'commit-not-hurried': {
     module: finishing,
     find: 'const durable = isDurable ? line.whenDurableUnhurried() : line.whenDurable();',

@@ -32,11 +32,14 @@ export interface Knobs {
   /** For images that snapshots may need; beyond it the oldest snapshots are dropped. */
   readonly historyBytesMax: number
   readonly snapshotsMax: number
-  /** Batches in which nobody has opened a snapshot, after which no more cuts are made. */
+  /** Batches in which nobody has opened a snapshot, after which no more boundaries are made. */
   readonly idleBoundariesMax: number
   readonly unitLocksMax: number
   /** Bytes of items, as DynamoDB counts them, that one step parses; of more it parses them ahead, in turns. */
   readonly stepBytesMax: number
+  /** Requests that wait for the place where one at a time parses ahead, and for how long; beyond that they conflict. */
+  readonly aheadLineMax: number
+  readonly aheadLineMsMax: number
   /** Requests that wait for a pending transaction. */
   readonly waitersMax: number
   /** Texts of ranges stand in slabs of this size. */
@@ -89,6 +92,8 @@ export const knobs: Knobs = {
   idleBoundariesMax: 8,
   unitLocksMax: 100_000,
   stepBytesMax: 512 * 1024,
+  aheadLineMax: 64,
+  aheadLineMsMax: 500,
   waitersMax: 10_000,
   textSlabBytes: 64 * 1024,
   textSlabBytesMin: 12 * 1024,

@@ -8,8 +8,8 @@ const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-map.js', import.meta.url)
 
 /** Run with a limit on the length of a file, in a process of its own. */
 const script = `
-import { lmdbIndex } from '${INDEX}'
-const index = lmdbIndex(process.argv[1])
+import { lmdbMap } from '${INDEX}'
+const index = lmdbMap(process.argv[1])
 const outcomes = []
 for (let round = 1; round <= 4; round++) {
   const changes = Array.from({ length: 20 }, (_, n) => [round + '-' + n, Buffer.alloc(20_000, round)])

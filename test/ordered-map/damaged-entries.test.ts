@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { open } from 'lmdb'
 import { EntryDamaged } from '../../src/ordered-map/checksum.js'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import { ENTRIES, ENVIRONMENT, STATE } from '../../src/ordered-map/lmdb/lmdb-options.js'
 import { upgradeIndex } from '../../src/ordered-map/lmdb/lmdb-upgrade.js'
 import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
@@ -20,7 +20,7 @@ const ALL = { from: 'a' as KeyBytes, to: 'z' as KeyBytes }
 
 async function filled(): Promise<string> {
   const path = testFolder()
-  const index = lmdbIndex(path)
+  const index = lmdbMap(path)
   await index.apply(
     Array.from({ length: KEYS }, (_, n) => [key(2 * n), value(2 * n)] as const),
     7,
@@ -59,7 +59,7 @@ function scanned(index: OrderedMap, from: KeyBytes, to: KeyBytes, reverse: boole
 test('index: a flipped bit in a value is never served, by no way of reading, and all others are', async () => {
   const path = await filled()
   flip(path, 'value of 020', 10, 0)
-  const index = lmdbIndex(path)
+  const index = lmdbMap(path)
   assert.throws(() => index.get(key(20)), isDamaged(key(20)))
   for (const reverse of [false, true]) {
     assert.throws(() => [...index.range({ ...ALL, reverse })], isDamaged(key(20)))
@@ -86,7 +86,7 @@ test('index: an entry whose key has a flipped bit is missed by nobody: it is nam
       copyFileSync(sound, join(path, 'data.mdb'))
       flip(path, 'key/020/x', offset, bit)
       // A start would find the key out of order; here it is found by whoever reads.
-      const index = lmdbIndex(path, { checkBytesMax: 0 })
+      const index = lmdbMap(path, { checkBytesMax: 0 })
       assert.throws(() => index.get(key(20)), isDamaged(key(20)), `bit ${bit} of byte ${offset}`)
       for (const reverse of [false, true]) {
         assert.throws(() => [...index.range({ from: key(20), to: key(21), reverse })], EntryDamaged)
@@ -109,7 +109,7 @@ test('index: an entry whose key has a flipped bit is missed by nobody: it is nam
 test('index: a damaged state is refused with a sentence', async () => {
   const path = await filled()
   flip(path, 'applied', 9, 3)
-  assert.throws(() => lmdbIndex(path), /its state has a wrong checksum/)
+  assert.throws(() => lmdbMap(path), /its state has a wrong checksum/)
 })
 
 /** As versions before checksums wrote it. */
@@ -138,13 +138,13 @@ function checkUpgraded(index: OrderedMap): void {
 
 test('index: the records of an older one get their checksums before it is opened, once', async () => {
   const path = await olderIndex()
-  assert.throws(() => lmdbIndex(path), /have no checksums yet/)
+  assert.throws(() => lmdbMap(path), /have no checksums yet/)
   const told: number[] = []
   const options = { recordsMax: 12, onProgress: (records: number) => told.push(records) }
   assert.equal(await upgradeIndex(path, options), KEYS + 1)
   assert.deepEqual(told, [12, 24, 36, 41])
   assert.equal(await upgradeIndex(path), 0)
-  const index = lmdbIndex(path)
+  const index = lmdbMap(path)
   checkUpgraded(index)
   await index.close()
 })
@@ -160,7 +160,7 @@ test('index: an upgrade that ends at any commit is taken up by the next', async 
       assert.equal(error.message, 'ended here'),
     )
     await upgradeIndex(path, { recordsMax: 7 })
-    const index = lmdbIndex(path)
+    const index = lmdbMap(path)
     checkUpgraded(index)
     await index.close()
   }
@@ -174,7 +174,7 @@ test('index: an upgrade on a full disk is refused before LMDB writes anything', 
   disk.free()
   assert.equal(await upgradeIndex(disk.path), KEYS + 1)
   disk.fill()
-  const index = lmdbIndex(disk.path)
+  const index = lmdbMap(disk.path)
   checkUpgraded(index)
   assert.throws(() => index.setMark('whose'), { code: 'ENOSPC' })
   disk.free()

@@ -3,14 +3,14 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { IndexDamaged, inspectIndexFile } from '../../src/ordered-map/lmdb/lmdb-file.js'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import { ENTRIES } from '../../src/ordered-map/lmdb/lmdb-options.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../support/folder.js'
 
 async function filledIndex(): Promise<string> {
   const path = testFolder()
-  const index = lmdbIndex(path)
+  const index = lmdbMap(path)
   const changes = Array.from(
     { length: 500 },
     (_, n) => [`key${n}` as KeyBytes, Buffer.alloc(900, n)] as const,
@@ -25,10 +25,10 @@ test('index: a file that is shorter than its data is refused with a sentence, at
   const whole = readFileSync(join(path, 'data.mdb'))
   for (let length = 4096; length < whole.length; length += 4096) {
     truncateSync(join(path, 'data.mdb'), length)
-    assert.throws(() => lmdbIndex(path), IndexDamaged)
+    assert.throws(() => lmdbMap(path), IndexDamaged)
     writeFileSync(join(path, 'data.mdb'), whole)
   }
-  const index = lmdbIndex(path)
+  const index = lmdbMap(path)
   assert.equal(index.get('key7' as KeyBytes)?.[0], 7)
   await index.close()
 })
@@ -36,7 +36,7 @@ test('index: a file that is shorter than its data is refused with a sentence, at
 test('index: a file that is not an index is refused with a sentence', async () => {
   const path = await filledIndex()
   writeFileSync(join(path, 'data.mdb'), Buffer.alloc(20_000, 1))
-  assert.throws(() => lmdbIndex(path), IndexDamaged)
+  assert.throws(() => lmdbMap(path), IndexDamaged)
 })
 
 const entries = (from: number, to: number, value: Buffer | undefined): [KeyBytes, Buffer | undefined][] =>
@@ -51,7 +51,7 @@ function namedBytes(whole: Buffer): number {
 test('index: a file that ends before its last page opens if that page is free, and was therefore never written', async () => {
   const path = testFolder()
   const file = join(path, 'data.mdb')
-  const first = lmdbIndex(path)
+  const first = lmdbMap(path)
   await first.apply(entries(0, 20, Buffer.alloc(900, 1)), 1)
   // Pages that are taken and given back within one commit.
   await first.apply([...entries(20, 100, Buffer.alloc(5000, 2)), ...entries(20, 100, undefined)], 2)
@@ -60,7 +60,7 @@ test('index: a file that ends before its last page opens if that page is free, a
     statSync(file).size < namedBytes(readFileSync(file)),
     'the file is not shorter: nothing is tested',
   )
-  const again = lmdbIndex(path)
+  const again = lmdbMap(path)
   assert.equal(again.appliedUpTo, 2)
   for (const [key] of entries(0, 20, undefined)) assert.equal(again.get(key)?.[0], 1)
   await again.apply(entries(20, 400, Buffer.alloc(900, 3)), 3)
@@ -71,13 +71,13 @@ test('index: a file that ends before its last page opens if that page is free, a
 test('index: a file that ends within a value of several pages, or before one of its trees, is refused', async () => {
   const path = testFolder()
   const file = join(path, 'data.mdb')
-  const index = lmdbIndex(path)
+  const index = lmdbMap(path)
   await index.apply(entries(0, 200, Buffer.alloc(20_000, 7)), 1)
   await index.close()
   const whole = readFileSync(file)
   for (let length = 8192; length < whole.length - 4096; length += 4096 * 7) {
     truncateSync(file, length)
-    assert.throws(() => lmdbIndex(path), IndexDamaged)
+    assert.throws(() => lmdbMap(path), IndexDamaged)
     writeFileSync(file, whole)
   }
 })

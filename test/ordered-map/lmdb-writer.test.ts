@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { encodeChanges, forEachChange } from '../../src/ordered-map/change-bytes.js'
 import { CHECKSUM_BYTES } from '../../src/ordered-map/checksum.js'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import type { IndexChange, OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { encodeHead } from '../../src/ordered-map/lmdb/writer-requests.js'
@@ -52,7 +52,7 @@ test('index: changes are the same after their way through pieces, however small 
 })
 
 test('index: while many changes are on their way readers see all of the commit before, then all of theirs', async () => {
-  const index = lmdbIndex(testFolder())
+  const index = lmdbMap(testFolder())
   await index.apply(many(1), 1)
   const progress = { isDone: false }
   const applying = index.apply(many(2), 2).then(() => (progress.isDone = true))
@@ -68,7 +68,7 @@ test('index: while many changes are on their way readers see all of the commit b
 })
 
 test('index: changes that cannot be had leave nothing behind, and others may follow', async () => {
-  const index = lmdbIndex(testFolder())
+  const index = lmdbMap(testFolder())
   await index.apply(many(1), 1)
   function* broken(): Iterable<IndexChange> {
     yield* many(2)
@@ -82,7 +82,7 @@ test('index: changes that cannot be had leave nothing behind, and others may fol
 })
 
 test('index: several indexes are written side by side, each with its own changes', async () => {
-  const indexes = [1, 2, 3].map(() => lmdbIndex(testFolder()))
+  const indexes = [1, 2, 3].map(() => lmdbMap(testFolder()))
   await Promise.all(indexes.map((index, at) => index.apply(many(at), at)))
   assert.deepEqual(
     indexes.map((index) => fills(index)),
@@ -95,8 +95,8 @@ const INDEX = new URL('../../src/ordered-map/lmdb/lmdb-map.js', import.meta.url)
 
 /** Writes without end, in a process of its own, until `last` ends it. */
 const writing = (last: string): string => `
-import { lmdbIndex } from '${INDEX}'
-const index = lmdbIndex(process.argv[1])
+import { lmdbMap } from '${INDEX}'
+const index = lmdbMap(process.argv[1])
 const changes = Array.from({ length: 8000 }, (_, n) => ['k' + n, Buffer.alloc(900, 1)])
 await index.apply(changes, 1)
 void (async () => { for (let end = 2; ; end++) await index.apply(changes, end) })()
@@ -134,8 +134,8 @@ test('index: a process that has nothing else to do ends when its changes are wri
     [
       '--input-type=module',
       '-e',
-      `import { lmdbIndex } from '${INDEX}'
-      const index = lmdbIndex(process.argv[1])
+      `import { lmdbMap } from '${INDEX}'
+      const index = lmdbMap(process.argv[1])
       void index.apply([['k', Buffer.from('v')]], 5).then(() => console.log(index.appliedUpTo))`,
       testFolder(),
     ],
@@ -161,7 +161,7 @@ processes.spawn = (...args) => {
 }
 ${spawned}
 syncBuiltinESMExports()
-const { lmdbIndex } = await import('${INDEX}')
+const { lmdbMap } = await import('${INDEX}')
 ${script}`
   const node = [process.execPath, '--input-type=module', '-e', whole, testFolder()]
   const args = ['-c', `ulimit -n ${DESCRIPTORS_MAX}; exec "$@"`, 'sh', ...node]
@@ -172,7 +172,7 @@ ${script}`
 
 test('index: a writing process that has ended is replaced by another, whenever it was killed', () => {
   const script = `
-const index = lmdbIndex(process.argv[1])
+const index = lmdbMap(process.argv[1])
 const changes = Array.from({ length: 8000 }, (_, n) => ['k' + n, Buffer.alloc(900, 1)])
 await index.apply([['a', Buffer.from('x')]], 1)
 children[0].kill('SIGKILL')
@@ -192,7 +192,7 @@ await index.close()`
 
 test('index: where no process can be started, changes are written without one', () => {
   const script = `
-const index = lmdbIndex(process.argv[1])
+const index = lmdbMap(process.argv[1])
 await index.apply([['a', Buffer.from('x')]], 1)
 await index.apply([['b', Buffer.from('y')]], 2)
 console.log(JSON.stringify([index.get('a').length, index.get('b').length, index.appliedUpTo]))
@@ -212,7 +212,7 @@ process.on('warning', ({ name, message }) => said.push(name + ': ' + message))
 const { mkdirSync } = await import('node:fs')
 for (const name of ['one', 'two']) {
   mkdirSync(process.argv[1] + '/' + name)
-  const index = lmdbIndex(process.argv[1] + '/' + name)
+  const index = lmdbMap(process.argv[1] + '/' + name)
   await index.apply([['a', Buffer.from('x')]], 1)
   await index.apply([['b', Buffer.from('y')]], 2)
   await index.close()
@@ -228,7 +228,7 @@ setImmediate(() => console.log(JSON.stringify(said)))`
 
 test('index: a writer that its owner has left behind does not write over what the next owner has written', async () => {
   const folder = testFolder()
-  const [left, next] = [lmdbIndex(folder), lmdbIndex(folder)]
+  const [left, next] = [lmdbMap(folder), lmdbMap(folder)]
   await next.apply([[key('k'), Buffer.from('new')]], 5)
   await assert.rejects(left.apply([[key('k'), Buffer.from('old')]], 3), /another process has written it/)
   assert.equal(Buffer.from(next.get(key('k')) ?? []).toString(), 'new')
@@ -239,7 +239,7 @@ test('index: a writer that its owner has left behind does not write over what th
 })
 
 test('index: what outgrows the map of its reader is read on', async () => {
-  const index = lmdbIndex(testFolder(), { mapBytes: 1024 * 1024 })
+  const index = lmdbMap(testFolder(), { mapBytes: 1024 * 1024 })
   for (let round = 1; round <= 4; round++) {
     const applying = index.apply(
       [...many(round), [key(`grown${round}`), Buffer.alloc(3_000_000, round)]],
@@ -258,7 +258,7 @@ test('index: changes go to the folder that was opened, wherever the process goes
 const { chdir } = await import('node:process')
 const { existsSync } = await import('node:fs')
 chdir(process.argv[1])
-const index = lmdbIndex('index')
+const index = lmdbMap('index')
 chdir('..')
 await index.apply([['a', Buffer.from('x')]], 1)
 console.log(JSON.stringify([index.get('a').length, existsSync('index')]))
@@ -268,12 +268,12 @@ await index.close()`
 
 test('index: what is under way when it is closed is written whole, and nothing after it', async () => {
   const folder = testFolder()
-  const index = lmdbIndex(folder)
+  const index = lmdbMap(folder)
   const applying = index.apply(many(1), 1)
   await index.close()
   await applying
   await assert.rejects(index.apply(many(2), 2), /closed/)
-  const again = lmdbIndex(folder)
+  const again = lmdbMap(folder)
   assert.deepEqual([fills(again), again.appliedUpTo], [[1], 1])
   await again.close()
 })
@@ -283,7 +283,7 @@ test('index: the writing process ends with the last index, and begins again with
 const seen = []
 const running = () => children.filter((child) => child.exitCode === null).length
 for (let round = 0; round < 2; round++) {
-  const indexes = ['a', 'b'].map((name) => lmdbIndex(process.argv[1] + '/' + name))
+  const indexes = ['a', 'b'].map((name) => lmdbMap(process.argv[1] + '/' + name))
   for (const index of indexes) await index.apply([['k', Buffer.from('x')]], round)
   seen.push(running())
   for (const index of indexes) await index.close()
@@ -295,7 +295,7 @@ console.log(JSON.stringify(seen))`
 
 test('index: the writing process ends when its owner is killed', () => {
   const script = `
-const index = lmdbIndex(process.argv[1])
+const index = lmdbMap(process.argv[1])
 await index.apply([['k', Buffer.from('x')]], 1)
 console.log(JSON.stringify(children[0].pid))
 process.exitCode = 0
@@ -308,7 +308,7 @@ const { spawn } = processes
 const children = []
 processes.spawn = (...args) => { children.push(spawn(...args)); return children.at(-1) }
 syncBuiltinESMExports()
-const { lmdbIndex } = await import('${INDEX}')
+const { lmdbMap } = await import('${INDEX}')
 ${script}`
   const args = ['--input-type=module', '-e', whole, testFolder()]
   // Its streams are closed only when the last process that has them has ended.
@@ -326,7 +326,7 @@ ${script}`
 
 test('index: a commit whose answer was lost is no obstacle to one that goes further', async () => {
   const folder = testFolder()
-  const [left, next] = [lmdbIndex(folder), lmdbIndex(folder)]
+  const [left, next] = [lmdbMap(folder), lmdbMap(folder)]
   await left.apply([[key('k'), Buffer.from('first')]], 3)
   // What it knows of the index is older than the index; what it writes is newer.
   await next.apply([[key('k'), Buffer.from('second')]], 5)
@@ -339,7 +339,7 @@ test('index: a commit whose answer was lost is no obstacle to one that goes furt
 test('index: while there are no descriptors left a process cannot be started, and later it is', () => {
   const script = `
 const { closeSync, openSync } = await import('node:fs')
-const index = lmdbIndex(process.argv[1])
+const index = lmdbMap(process.argv[1])
 const taken = []
 try { for (;;) taken.push(openSync('/dev/null')) } catch {}
 const refused = await index.apply([['a', Buffer.from('x')]], 1).then(() => 'written', (error) => error.code ?? error.message)
@@ -352,7 +352,7 @@ await index.close()`
 
 test('index: it is closed although the process that writes it was killed a moment before', () => {
   const script = `
-const index = lmdbIndex(process.argv[1])
+const index = lmdbMap(process.argv[1])
 await index.apply([['a', Buffer.from('x')]], 1)
 children[0].kill('SIGKILL')
 console.log(JSON.stringify(await index.close().then(() => 'closed', String)))`
@@ -363,12 +363,12 @@ test('index: a program that is its own interpreter is not started again and agai
   const folder = testFolder()
   const [program, log] = [join(folder, 'program'), join(folder, 'log')]
   const app = `
-import { lmdbIndex } from '${INDEX}'
+import { lmdbMap } from '${INDEX}'
 import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs'
 appendFileSync('${log}', 'started\\n')
 if (readFileSync('${log}', 'utf8').length > 50) process.exit(1)
 process.execPath = '${program}'
-const index = lmdbIndex(mkdtempSync('${folder}/'))
+const index = lmdbMap(mkdtempSync('${folder}/'))
 await index.apply([['a', Buffer.from('x')]], 1)
 await index.close()`
   writeFileSync(join(folder, 'app.mjs'), app)
@@ -380,7 +380,7 @@ await index.close()`
 
 test('index: a writing process that does not answer is ended, and another one writes', () => {
   const script = `
-const index = lmdbIndex(process.argv[1])
+const index = lmdbMap(process.argv[1])
 await index.apply([['a', Buffer.from('x')]], 1)
 children[0].kill('SIGSTOP')
 const { setTimeout } = globalThis

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { testFolder } from '../support/folder.js'
 import { orderedMapSuite } from '../suites/ordered-map.js'
 
 orderedMapSuite('memory index', () => Promise.resolve(memoryMap()))
-orderedMapSuite('LMDB index', () => Promise.resolve(lmdbIndex(testFolder())))
+orderedMapSuite('LMDB index', () => Promise.resolve(lmdbMap(testFolder())))
 orderedMapSuite('LMDB index, written by the same thread', () =>
-  Promise.resolve(lmdbIndex(testFolder(), { otherProcess: false })),
+  Promise.resolve(lmdbMap(testFolder(), { otherProcess: false })),
 )
 
 test('LMDB index: what was applied, and up to where, is there after it is opened again', async () => {
   const folder = testFolder()
   const long = 'k'.repeat(1500) as KeyBytes
-  const first = lmdbIndex(folder)
+  const first = lmdbMap(folder)
   await first.apply([[long, Buffer.from('v')]], 77)
   await first.close()
-  const second = lmdbIndex(folder)
+  const second = lmdbMap(folder)
   assert.equal(second.appliedUpTo, 77)
   assert.equal(Buffer.from(second.get(long) ?? []).toString(), 'v')
   await second.apply([[`${long}x` as KeyBytes, Buffer.from('w')]], 78)

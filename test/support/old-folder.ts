@@ -1,7 +1,7 @@
 // A data folder as versions before format 4 wrote it: nothing in it says where it belongs.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lmdbIndex } from '../../src/ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import { encodeFrame, type Frame, frameBytes } from '../../src/journal/frame.js'
 import { recoverJournal } from '../../src/journal/read-back.js'
 import { newSegment } from '../../src/journal/segment.js'
@@ -57,7 +57,7 @@ export async function oldFolder(
   for (let writer = 0; writer < count; writer++) {
     const folder = join(path, `node-${writer}`, 'index')
     mkdirSync(folder, { recursive: true })
-    const index = lmdbIndex(folder)
+    const index = lmdbMap(folder)
     const own = frames.filter((frame) => frame.writer === writer)
     for (const frame of own.slice(0, Math.ceil(own.length / 3)))
       await index.apply(frame.changes, ends.get(frame) as number)

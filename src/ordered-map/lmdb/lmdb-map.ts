@@ -13,7 +13,7 @@ import type { IndexChange, ScanRange, EntryVisitor, OrderedMap } from '../ordere
 import { assertRoom } from './disk-room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
 
-export interface LmdbIndexOptions {
+export interface LmdbMapOptions {
   /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
   readonly otherProcess?: boolean
   /** How much is mapped at first; the map grows with the file. */
@@ -23,7 +23,7 @@ export interface LmdbIndexOptions {
 }
 
 /** An index that says whose it is. */
-export interface MarkedIndex extends OrderedMap {
+export interface MarkedMap extends OrderedMap {
   /** Undefined: it has none, or a damaged one. */
   readonly mark: string | undefined
   /** Durable when it returns. */
@@ -34,13 +34,13 @@ export interface MarkedIndex extends OrderedMap {
  * Opens or creates the index in that folder. One process at a time: the owner of the data folder sees to that.
  *
  * @example
- * const index = lmdbIndex('./data/node-0/index')
+ * const index = lmdbMap('./data/node-0/index')
  * index.get(key)
  */
-export function lmdbIndex(
+export function lmdbMap(
   path: string,
-  { otherProcess = true, mapBytes, checkBytesMax }: LmdbIndexOptions = {},
-): MarkedIndex {
+  { otherProcess = true, mapBytes, checkBytesMax }: LmdbMapOptions = {},
+): MarkedMap {
   // Whatever becomes of the folder that the process is in.
   const folder = resolve(path)
   checkIndexFile(folder, checkBytesMax)
@@ -48,7 +48,7 @@ export function lmdbIndex(
   return new LmdbMap(folder, environment, otherProcess ? new IndexWriter(folder) : undefined)
 }
 
-class LmdbMap implements MarkedIndex {
+class LmdbMap implements MarkedMap {
   readonly #path: string
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: SealedEntries

@@ -1,7 +1,7 @@
 // The parts of a data folder: all there, and each its own.
 import { LogDamaged } from '../../commit-log/commit-log.js'
 import { IndexDamaged } from '../../ordered-map/lmdb/lmdb-file.js'
-import type { MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
+import type { MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
 import { JournalDamaged } from '../../journal/errors.js'
 import type { JournalOwner } from '../../journal/read-back.js'
 import { realFiles } from '../../runtime/real-files.js'
@@ -21,13 +21,13 @@ export async function refuseMissingIndexes(folder: DataFolder): Promise<void> {
 }
 
 /** Marks the index of a folder that is being made. */
-export function claimIndex(folder: DataFolder, node: number, index: MarkedIndex): void {
+export function claimIndex(folder: DataFolder, node: number, index: MarkedMap): void {
   if (index.mark === undefined && folder.state !== 'whole') index.setMark(markOf(folder, node))
   else refuseForeignIndex(folder, node, index)
 }
 
 /** @throws FolderRefused if it is another node's, or another folder's */
-export function refuseForeignIndex(folder: DataFolder, node: number, { mark }: MarkedIndex): void {
+export function refuseForeignIndex(folder: DataFolder, node: number, { mark }: MarkedMap): void {
   if (mark === markOf(folder, node)) return
   const path = folder.indexPath(node)
   const [id, other] = mark?.split(' ') ?? []

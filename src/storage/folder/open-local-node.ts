@@ -1,6 +1,6 @@
 // Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
 import { dirname } from 'node:path'
-import type { MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
+import type { MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
 import { memoryMap } from '../../ordered-map/memory-map.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { type Journal, openJournal } from '../../journal/journal.js'
@@ -91,11 +91,11 @@ async function openFolder(
   const loading = import('../../ordered-map/lmdb/lmdb-map.js')
   loading.catch(() => undefined)
   const folder = await takeFolder(options.path, { runtime, ...(nodes !== undefined && { nodes }) })
-  const indexes: MarkedIndex[] = []
+  const indexes: MarkedMap[] = []
   try {
     await refuseMissingIndexes(folder)
     // Before the folder is marked as being upgraded: where LMDB cannot be loaded, it stays as it was.
-    const { lmdbIndex } = await loading
+    const { lmdbMap } = await loading
     await folder.begin()
     for (let node = 0; node < folder.nodes; node++) {
       const path = folder.indexPath(node)
@@ -106,7 +106,7 @@ async function openFolder(
           onProgress: (records) => options.onProgress?.(`${records} records of ${path} got their checksums`),
         })
       }
-      const index = lmdbIndex(path)
+      const index = lmdbMap(path)
       indexes.push(index)
       claimIndex(folder, node, index)
     }

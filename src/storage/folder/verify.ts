@@ -1,7 +1,7 @@
 // Checks a data folder without changing it: the journal frame by frame, the index item by item and entry by entry, and the
 // log of commits, if there is one, byte by byte.
 import { checkLogFiles } from '../../commit-log/files/log-check.js'
-import { lmdbIndex, type MarkedIndex } from '../../ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap, type MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { checkJournal } from '../../journal/check.js'
 import { segmentsIn } from '../../journal/segment.js'
@@ -115,9 +115,9 @@ async function verifyNode(
   for (const finding of file.findings) report.found(finding)
   // LMDB is not let at a file that is not sound. What has no checksums gets them when it is opened.
   if (file.findings.length > 0 || file.records === 'older') return undefined
-  let index: MarkedIndex
+  let index: MarkedMap
   try {
-    index = lmdbIndex(indexPath)
+    index = lmdbMap(indexPath)
   } catch (error) {
     report.found(`The index in ${indexPath} cannot be opened: ${String(error)}.`)
     return undefined

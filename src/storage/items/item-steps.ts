@@ -48,7 +48,7 @@ export interface ItemStepsParts {
   readonly partitions: Partitions
   readonly marks: ReadMarks
   readonly snapshots: OpenSnapshots
-  readonly cuts: BatchBoundaries
+  readonly boundaries: BatchBoundaries
 }
 
 export class ItemSteps {
@@ -57,7 +57,7 @@ export class ItemSteps {
   readonly #partitions: Partitions
   readonly #marks: ReadMarks
   readonly #snapshots: OpenSnapshots
-  readonly #cuts: BatchBoundaries
+  readonly #boundaries: BatchBoundaries
   #highest: Timestamp
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
@@ -67,13 +67,13 @@ export class ItemSteps {
   /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
   readonly #dropped = new Set<SpaceId>()
 
-  constructor({ line, clock, partitions, marks, snapshots, cuts }: ItemStepsParts) {
+  constructor({ line, clock, partitions, marks, snapshots, boundaries }: ItemStepsParts) {
     this.#line = line
     this.#clock = clock
     this.#partitions = partitions
     this.#marks = marks
     this.#snapshots = snapshots
-    this.#cuts = cuts
+    this.#boundaries = boundaries
     this.#highest = clock.timestamp
   }
 
@@ -135,7 +135,7 @@ export class ItemSteps {
         // Nothing to remove; but by this readers know what they have to wait for.
         this.#line[put](address, undefined)
         this.#log(change, undefined)
-        if (put === 'put') this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: false })
+        if (put === 'put') this.#boundaries.wrote({ address, timestamp, highestBefore, leavesRecord: false })
         if (this.#snapshots.size > 0) this.#remember(address, change)
         return undefined
       }
@@ -146,7 +146,7 @@ export class ItemSteps {
     this.#line[put](address, written)
     this.#log(change, written)
     if (put === 'put')
-      this.#cuts.wrote({ address, timestamp, highestBefore, leavesRecord: written !== undefined })
+      this.#boundaries.wrote({ address, timestamp, highestBefore, leavesRecord: written !== undefined })
     const items = (next === undefined ? 0 : 1) - (record === undefined ? 0 : 1)
     const bytes = (next?.itemBytes ?? 0) - (record?.itemBytes ?? 0)
     if (items !== 0 || bytes !== 0) this.#line.addCount(table.space, items, bytes, put)

@@ -123,8 +123,8 @@ export class LocalNode implements StorageNode {
     this.#snapshots = snapshots
     this.#locks = new UnitLocks(runtime.clock, units)
     this.#floors = new SpaceFloors()
-    const cuts = new BatchBoundaries(line, snapshots, knobs)
-    this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, cuts })
+    const boundaries = new BatchBoundaries(line, snapshots, knobs)
+    this.#steps = new ItemSteps({ line, clock, partitions, marks, snapshots, boundaries })
     this.#pendings = new PendingItems(line)
     this.ledger = new LocalLedger({
       line,
@@ -143,7 +143,7 @@ export class LocalNode implements StorageNode {
       partitions,
       marks,
       snapshots,
-      cuts,
+      boundaries,
       floors: this.#floors,
       locks: this.#locks,
       steps: this.#steps,

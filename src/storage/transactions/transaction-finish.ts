@@ -36,7 +36,7 @@ type FinishStep = FinishRequest & Pick<CommitRequest, 'unfenced' | 'run' | 'node
 
 export class TransactionFinish {
   readonly #options: TransactionFinishOptions
-  readonly #unsettled = new UndurableEnds()
+  readonly #undurable = new UndurableEnds()
 
   constructor(options: TransactionFinishOptions) {
     this.#options = options
@@ -60,7 +60,7 @@ export class TransactionFinish {
       if (!(await retries.decided(pendings.itemsOf(request.tx))))
         throw new Error('a transaction before this one is not decided')
     }
-    const visible = this.#unsettled.visible(request.tx)
+    const visible = this.#undurable.visible(request.tx)
     if (visible !== undefined) {
       line.hurry(visible)
       await visible
@@ -81,7 +81,7 @@ export class TransactionFinish {
     for (const tx of transactions) {
       try {
         // While one step becomes durable another may follow, when what the transaction waited for is decided.
-        for (let step = this.#unsettled.durable(tx); step !== undefined; step = this.#unsettled.durable(tx)) {
+        for (let step = this.#undurable.durable(tx); step !== undefined; step = this.#undurable.durable(tx)) {
           this.#options.line.hurry(step)
           await step
         }
@@ -123,8 +123,8 @@ export class TransactionFinish {
     // Who sees it already need not wait for it.
     const durable = isDurable ? line.whenDurableUnhurried() : line.whenDurable()
     if (durable !== undefined) {
-      this.#unsettled.add(tx, durable, put)
-      for (const other of new Set(others)) this.#unsettled.add(other, durable, put)
+      this.#undurable.add(tx, durable, put)
+      for (const other of new Set(others)) this.#undurable.add(other, durable, put)
     }
     if (damage !== undefined) throw damage
     if (isDurable) {

@@ -70,7 +70,7 @@ export type TokenBook = Pick<LocalLedger, 'claimToken' | 'recordCommitted'>
 
 export interface TransactionPartOptions extends TransactionState, StepRetryOptions {
   readonly steps: ItemSteps
-  readonly cuts: BatchBoundaries
+  readonly boundaries: BatchBoundaries
   readonly tokens: TokenBook
   /** Position of this node among those of the store. */
   readonly node: number
@@ -96,7 +96,7 @@ export class TransactionPart implements TransactionNode {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
     this.#retries = new StepRetries(options)
-    this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace() }
+    this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace(options.knobs) }
     this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
     this.#ceiling = new Ceiling(options.line)
     const shared = {

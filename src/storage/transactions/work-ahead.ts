@@ -33,14 +33,20 @@ interface Worked {
   readonly json: Uint8Array | undefined
 }
 
-/** How many requests wait for the place, and for how long: beyond that they conflict, and their clients try again. */
-const LINE_MAX = 64
-const LINE_MS_MAX = 500
-
-/** The place at a node where one request at a time works ahead. */
+/** The place at a node where one request at a time works ahead. Requests beyond its line conflict: clients try again. */
 export class AheadPlace {
+  readonly #lineMax: number
+  readonly #lineMsMax: number
   #isTaken = false
   readonly #line: (() => void)[] = []
+
+  constructor({
+    aheadLineMax,
+    aheadLineMsMax,
+  }: Pick<Knobs, 'aheadLineMax' | 'aheadLineMsMax'> = defaultKnobs) {
+    this.#lineMax = aheadLineMax
+    this.#lineMsMax = aheadLineMsMax
+  }
 
   /** Whether the place is the caller's now, who leaves it once; false if there are too many, or it takes too long. */
   take(clock: Clock): Promise<boolean> {
@@ -48,13 +54,13 @@ export class AheadPlace {
       this.#isTaken = true
       return Promise.resolve(true)
     }
-    if (this.#line.length >= LINE_MAX) return Promise.resolve(false)
+    if (this.#line.length >= this.#lineMax) return Promise.resolve(false)
     return new Promise((resolve) => {
       const called = (): void => {
         cancel()
         resolve(true)
       }
-      const cancel = clock.timer(LINE_MS_MAX, () => {
+      const cancel = clock.timer(this.#lineMsMax, () => {
         this.#line.splice(this.#line.indexOf(called), 1)
         resolve(false)
       })

@@ -36,7 +36,7 @@ export interface UnitPartOptions extends TransactionState {
   readonly steps: ItemSteps
   readonly retries: StepRetries
   readonly ceiling: Ceiling
-  readonly cuts: BatchBoundaries
+  readonly boundaries: BatchBoundaries
 }
 
 const TOO_OLD = { answer: { verdict: 'snapshot-too-old' }, whenDurable: undefined } as const
@@ -65,8 +65,8 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   #pick(above: OpenSnapshotRequest['above']): Timestamp {
-    const { clock, cuts } = this.#options
-    return (above === 'decided' ? undefined : cuts.latest()) ?? clock.nextTimestamp()
+    const { clock, boundaries } = this.#options
+    return (above === 'decided' ? undefined : boundaries.latest()) ?? clock.nextTimestamp()
   }
 
   closeSnapshot(timestamp: Timestamp): Promise<void> {
@@ -157,7 +157,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   #lockItems({ unit, items: refs, until }: LockRequest): StepOutcome<LockReply> {
-    const { locks, retries, cuts } = this.#options
+    const { locks, retries, boundaries } = this.#options
     const items = refs.map((ref) => loadRef(this.#options, ref))
     for (const [n, item] of items.entries()) {
       const holder = locks.keptBy(item.address, unit) ?? writerOf(item)
@@ -167,7 +167,7 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
     }
     const addresses = items.map(({ address }) => address)
     const taken = locks.take(addresses, unit, until)
-    if (taken) cuts.pass()
+    if (taken) boundaries.pass()
     // Whoever waited for a younger unit's lock waits for an older one's now.
     for (const address of taken ? addresses : []) retries.changed(address)
     return { answer: { verdict: taken ? 'locked' : 'too-many' }, whenDurable: undefined }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lmdbIndex } from '../../../src/ordered-map/lmdb/lmdb-map.js'
+import { lmdbMap } from '../../../src/ordered-map/lmdb/lmdb-map.js'
 import type { KeyBytes } from '../../../src/model/brand.js'
 import { realRuntime } from '../../../src/runtime/real-runtime.js'
 import { FolderRefused } from '../../../src/line/errors.js'
@@ -131,7 +131,7 @@ test('verify: a whole folder has no findings; a changed byte, a lost entry and a
     { findings: [], batches: 20, items: 20, entries: 40, records: 0 },
   )
 
-  const index = lmdbIndex(join(path, 'node-0', 'index'))
+  const index = lmdbMap(join(path, 'node-0', 'index'))
   const color = boundsOf(rich.indexes[0]?.space as typeof rich.space)
   const [entry] = [...index.range({ ...color, reverse: false })]
   assert.ok(entry)

@@ -186,8 +186,8 @@ test('owner: the writer of a killed owner is waited for, whichever node it write
   await made.begin()
   await made.release()
   const source = `
-    import { lmdbIndex } from '${new URL('../../../src/ordered-map/lmdb/lmdb-map.js', import.meta.url).href}'
-    lmdbIndex(process.argv[1])
+    import { lmdbMap } from '${new URL('../../../src/ordered-map/lmdb/lmdb-map.js', import.meta.url).href}'
+    lmdbMap(process.argv[1])
     console.log('opened')
     setInterval(() => undefined, 1_000_000)`
   const args = ['--input-type=module', '-e', source, join(path, 'node-1', 'index')]

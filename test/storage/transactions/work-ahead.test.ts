@@ -211,6 +211,18 @@ test('work ahead: a request that has waited for 500 ms is a conflict, and the ne
   assert.equal(await place.take(line), true)
 })
 
+test('work ahead: how many wait for the place, and for how long, are knobs', async () => {
+  const place = new AheadPlace({ aheadLineMax: 2, aheadLineMsMax: 10 })
+  const clock = manualClock(0)
+  assert.equal(await place.take(clock), true)
+  const waiting = [place.take(clock), place.take(clock)]
+  assert.equal(await place.take(clock), false, 'two wait already')
+  clock.advance(10)
+  assert.deepEqual(await Promise.all(waiting), [false, false])
+  place.leave()
+  assert.equal(await place.take(clock), true)
+})
+
 test('work ahead: single writes and small transactions do not wait for the place', async () => {
   const { node, free } = await placeTaken()
   const waiting = [3, 4, 5].map((at) => node.transact({ tx: txOf(at), actions: [add('a'), add('b')] }))
