@@ -1,6 +1,25 @@
 export { open } from './store/store.js'
 export type { OpenOptions, Store, StorePlace } from './store/store.js'
 export type { StoreInput, StoreOperation, StoreOutput } from './store/store-operations.js'
+export { ChangesTrimmed, NoStream } from './changes/errors.js'
+export type {
+  AnyItem,
+  TableChange,
+  ChangeIterable,
+  ChangesOptions,
+  TransactionChanges,
+} from './changes/change.js'
+export type { Trigger, TriggerOptions } from './changes/trigger/trigger-contract.js'
+export type { FilterCriteria } from './changes/trigger/filter-pattern.js'
+export type {
+  FailureDocument,
+  HandlerContext,
+  StreamBatchResponse,
+  StreamEvent,
+  StreamEventRecord,
+  StreamEventValue,
+  StreamHandler,
+} from './changes/trigger/stream-event.js'
 export { FolderRefused } from './line/errors.js'
 export { DynamoError } from './model/errors.js'
 export type { DynamoErrorName } from './model/errors.js'

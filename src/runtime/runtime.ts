@@ -19,6 +19,10 @@ export interface Clock {
  */
 export const steadyMicros = (clock: Clock): number => clock.monotonicMicros?.() ?? clock.nowMicros()
 
+/** Calls back after that time; while it waits, the process stays alive where the clock can do that. The result cancels it. */
+export const awaitedTimer = (clock: Clock, delayMs: number, callback: () => void): (() => void) =>
+  clock.awaitedTimer?.(delayMs, callback) ?? clock.timer(delayMs, callback)
+
 /** Clock, randomness and scheduling: a test or a simulation passes its own. */
 export interface Runtime {
   /** Time and timers. */

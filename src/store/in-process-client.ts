@@ -2,6 +2,7 @@
 // request to the dispatcher that the HTTP server uses, so that errors, headers and checksums are those of the wire.
 import { createRequire } from 'node:module'
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBStreams, DynamoDBStreamsClientConfig } from '@aws-sdk/client-dynamodb-streams'
 import type { LoopYield } from '../runtime/loop-yield.js'
 import type { Dispatcher } from '../server/dispatch/dispatch.js'
 
@@ -21,16 +22,28 @@ export function inProcessClient(
   share: LoopYield,
   config: DynamoDBClientConfig,
 ): DynamoDB {
-  const { DynamoDB: Client } = loadSdk()
-  return new Client({
-    region: 'us-east-1',
-    endpoint: 'http://localhost',
-    credentials: { accessKeyId: 'in-process', secretAccessKey: 'in-process' },
-    // Nobody verifies a signature within one process, so none is computed.
-    signer: { sign: (request) => Promise.resolve(request) },
-    ...config,
-    requestHandler: handlerOf(dispatcher, share, config.region),
-  })
+  const { DynamoDB: Client } = load('client', '@aws-sdk/client-dynamodb') as Sdk
+  const requestHandler = handlerOf(dispatcher, share, config.region)
+  return new Client({ ...defaults, ...config, requestHandler })
+}
+
+/** The same for streams. */
+export function inProcessStreamsClient(
+  dispatcher: Dispatcher,
+  share: LoopYield,
+  config: DynamoDBStreamsClientConfig,
+): DynamoDBStreams {
+  const { DynamoDBStreams: Client } = load('streamsClient', '@aws-sdk/client-dynamodb-streams') as StreamsSdk
+  const requestHandler = handlerOf(dispatcher, share, config.region)
+  return new Client({ ...defaults, ...config, requestHandler })
+}
+
+const defaults: Pick<DynamoDBClientConfig, 'region' | 'endpoint' | 'credentials' | 'signer'> = {
+  region: 'us-east-1',
+  endpoint: 'http://localhost',
+  credentials: { accessKeyId: 'in-process', secretAccessKey: 'in-process' },
+  // A signature within one process would prove nothing, so none is computed.
+  signer: { sign: (request) => Promise.resolve(request) },
 }
 
 function handlerOf(
@@ -74,12 +87,13 @@ function bytesOf(body: unknown): Buffer {
 }
 
 type Sdk = typeof import('@aws-sdk/client-dynamodb')
+type StreamsSdk = typeof import('@aws-sdk/client-dynamodb-streams')
 
 /** Loaded on the first use: it costs more to load than the whole store. */
-function loadSdk(): Sdk {
+function load(method: string, name: string): unknown {
   try {
-    return createRequire(import.meta.url)('@aws-sdk/client-dynamodb') as Sdk
+    return createRequire(import.meta.url)(name) as unknown
   } catch (cause) {
-    throw new Error('store.client() needs the AWS SDK: npm install @aws-sdk/client-dynamodb', { cause })
+    throw new Error(`store.${method}() needs the AWS SDK: npm install ${name}`, { cause })
   }
 }

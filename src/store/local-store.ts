@@ -6,8 +6,13 @@
 //   store.transactor()  neither /
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { CommitLog } from '../commit-log/commit-log.js'
+import type { DynamoDBStreams, DynamoDBStreamsClientConfig } from '@aws-sdk/client-dynamodb-streams'
 import type { OpenOptions, Store } from './store.js'
-import { inProcessClient } from './in-process-client.js'
+import { ChangeReaders } from './change-readers.js'
+import { inProcessClient, inProcessStreamsClient } from './in-process-client.js'
+import type { TableChange, ChangeIterable, ChangesOptions, TransactionChanges } from '../changes/change.js'
+import type { StreamHandler } from '../changes/trigger/stream-event.js'
+import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
 import { localPlacement, type Placement } from '../coordinator/placement.js'
 import type { DirectUnits } from '../port/unit-port.js'
@@ -161,6 +166,7 @@ class LocalStore implements Store {
   readonly #direct: DirectUnits
   readonly #log: StoreLog | undefined
   readonly #waits = new ItemWaits()
+  readonly #readers: ChangeReaders
   readonly #share: LoopYield
   readonly #clients: Runtime
   readonly #servers = new Set<RunningServer>()
@@ -178,6 +184,7 @@ class LocalStore implements Store {
     this.#catalog = catalog
     this.#coordinator = coordinator
     this.#recovery = recovery
+    this.#readers = new ChangeReaders({ runtime, share: this.#share, catalog, ...(log && { log }), onError })
     const context = {
       runtime,
       catalog,
@@ -211,9 +218,36 @@ class LocalStore implements Store {
   }
 
   client(config: DynamoDBClientConfig = {}): DynamoDB {
+    return inProcessClient(this.#wire(), this.#share, config)
+  }
+
+  streamsClient(config: DynamoDBStreamsClientConfig = {}): DynamoDBStreams {
+    return inProcessStreamsClient(this.#wire(), this.#share, config)
+  }
+
+  #wire(): Dispatcher {
     this.#assertOpen()
     this.#dispatcher ??= new Dispatcher(this.#router, { limits: serverLimits, metrics: new Metrics() })
-    return inProcessClient(this.#dispatcher, this.#share, config)
+    return this.#dispatcher
+  }
+
+  changes<Item extends object>(
+    tables: string | readonly string[],
+    { by = 'record', ...options }: ChangesOptions & { readonly by?: 'record' | 'transaction' } = {},
+  ): ChangeIterable<TableChange<Item>> & ChangeIterable<TransactionChanges<Item>> {
+    this.#assertOpen()
+    const names = typeof tables === 'string' ? [tables] : tables
+    if (by === 'transaction') return this.#readers.byTransaction(names, options) as never
+    if (by !== 'record') throw new TypeError(`by is record or transaction, not ${String(by)}`)
+    const [table, ...more] = names
+    if (table === undefined || more.length > 0)
+      throw new TypeError("changes() of several tables are read by transaction: { by: 'transaction' }")
+    return this.#readers.byRecord(table, options) as never
+  }
+
+  trigger(table: string, options: TriggerOptions, handler: StreamHandler): Trigger {
+    this.#assertOpen()
+    return this.#readers.trigger(table, options, handler)
   }
 
   call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>> {
@@ -291,6 +325,7 @@ class LocalStore implements Store {
 
   async #close(): Promise<void> {
     this.#waits.endAll()
+    await this.#readers.close()
     await Promise.all([...this.#servers].map((server) => server.stop()))
     await this.#catalog.close()
     await this.#coordinator.idle()

@@ -1,6 +1,16 @@
 // What a store is, and how it is opened. The code of it is loaded by the first call of `open`: a process that imports the
 // package for an error or a clock, or that never opens a store, does not pay for it (docs/adr/0029).
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBStreams, DynamoDBStreamsClientConfig } from '@aws-sdk/client-dynamodb-streams'
+import type {
+  AnyItem,
+  TableChange,
+  ChangeIterable,
+  ChangesOptions,
+  TransactionChanges,
+} from '../changes/change.js'
+import type { StreamHandler } from '../changes/trigger/stream-event.js'
+import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
 import type { Clock } from '../runtime/runtime.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
@@ -82,6 +92,54 @@ export interface Store extends AsyncDisposable {
   transactor<Tables extends TableMap<Tables> = AnyTables>(
     options?: Omit<TransactorOptions, 'protocol' | 'record'>,
   ): Transactor<Tables>
+  /**
+   * A client of the AWS SDK for the streams of this store, without a socket. Needs the package
+   * `@aws-sdk/client-dynamodb-streams`.
+   *
+   * @example
+   *   const { Streams } = await store.streamsClient().listStreams({ TableName: 'Orders' })
+   *   console.log(Streams?.length) // 1
+   */
+  streamsClient(config?: DynamoDBStreamsClientConfig): DynamoDBStreams
+  /**
+   * The changes of a table's items, in the order of their commits, as an async iterator. The table needs a stream. A reader
+   * that remembers the `sequenceNumber` of the last change it has dealt with goes on exactly after it, also after a crash.
+   * What was committed but is not kept any more is an error, never left out.
+   *
+   * @throws NoStream if the table has no stream; ChangesTrimmed if changes after that position are not kept any more
+   *
+   * @example
+   *   await store.client().putItem({ TableName: 'Orders', Item: { id: { S: 'o2' }, total: { N: '5' } } })
+   *   for await (const { event, keys, new: item, sequenceNumber } of store.changes('Orders', { from: 'start' })) {
+   *     console.log(event, keys.id, item?.total, sequenceNumber.length)
+   *     if (keys.id === 'o2') break
+   *   }
+   */
+  changes<Item extends object = AnyItem>(
+    table: string,
+    options?: ChangesOptions & { readonly by?: 'record' },
+  ): ChangeIterable<TableChange<Item>>
+  /**
+   * The same of one table or several, by whole commits: one element for each transaction or single write, with all that it
+   * changed in these tables. A transaction is never seen in halves: `{ from: 'start', by: 'transaction' }`.
+   */
+  changes<Item extends object = AnyItem>(
+    tables: string | readonly string[],
+    options: ChangesOptions & { readonly by: 'transaction' },
+  ): ChangeIterable<TransactionChanges<Item>>
+  /**
+   * Calls a handler with the changes of a table, by the rules of Lambda's event source mapping: a handler that was written for
+   * Lambda runs unchanged. It may get a record more than once. The trigger ends with the store.
+   *
+   * @throws NoStream if the table has no stream
+   *
+   * @example
+   *   await using trigger = store.trigger('Orders', { batchSize: 10, retries: 2 }, async (event) => {
+   *     for (const { eventName, dynamodb } of event.Records) console.log(eventName, dynamodb.Keys['id']?.S) // INSERT o1
+   *   })
+   *   await trigger.idle()
+   */
+  trigger(table: string, options: TriggerOptions, handler: StreamHandler): Trigger
   /**
    * Serves this store over HTTP, on `http://127.0.0.1:8000` by default.
    *

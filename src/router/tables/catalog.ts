@@ -132,6 +132,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #streams = new Map<string, StreamRecord>()
   /** Undefined: to be sorted anew, as the names. */
   #sortedStreams: readonly StreamRecord[] | undefined
+  readonly #onChanged = new Set<() => void>()
   /** Undefined: to be sorted anew. */
   #names: readonly string[] | undefined
   #nextSpace = FIRST_SPACE
@@ -329,6 +330,13 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#maintenance.wake()
     this.#expiry.wake()
     this.keeper.wake()
+    for (const callback of this.#onChanged) callback()
+  }
+
+  /** Calls back after every change of tables and streams that is in force, until the result is called. */
+  onChanged(callback: () => void): () => void {
+    this.#onChanged.add(callback)
+    return () => this.#onChanged.delete(callback)
   }
 
   /** Resolves when no background work is left or under way, for now. Work that failed waits for its next attempt. */

@@ -1,5 +1,6 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { CatalogDraft } from './catalog-draft.js'
+import { uuid } from '../../runtime/uuid.js'
 import type { RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
@@ -113,12 +114,4 @@ function newRecord(
     }),
     ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: { ...input.OnDemandThroughput } }),
   }
-}
-
-function uuid(bytes: Uint8Array): string {
-  const random = Buffer.from(bytes)
-  random[6] = ((random[6] ?? 0) & 0x0f) | 0x40
-  random[8] = ((random[8] ?? 0) & 0x3f) | 0x80
-  const hex = random.toString('hex')
-  return [0, 8, 12, 16, 20].map((from, part) => hex.slice(from, [8, 12, 16, 20, 32][part])).join('-')
 }

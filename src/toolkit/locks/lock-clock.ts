@@ -1,5 +1,5 @@
 // Time as leases need it. A holder must not count too little, an observer not too much.
-import { type Clock, steadyMicros } from '../../runtime/runtime.js'
+import { awaitedTimer, type Clock, steadyMicros } from '../../runtime/runtime.js'
 
 export interface Moment {
   readonly monotonicMs: number
@@ -47,7 +47,7 @@ export class LockClock {
         resolve()
       }
       const clock = this.#clock
-      const cancel = clock.awaitedTimer?.(delayMs, end) ?? clock.timer(delayMs, end)
+      const cancel = awaitedTimer(clock, delayMs, end)
       signal?.addEventListener('abort', end, { once: true })
     })
   }
