@@ -9,12 +9,18 @@ export class UsageError extends Error {
 type Options = NonNullable<ParseArgsConfig['options']>
 
 type Parsed<T extends Options> = ReturnType<
-  typeof parseArgs<{ args: string[]; options: T; strict: true; allowPositionals: false; tokens: true }>
+  typeof parseArgs<{ args: string[]; options: T; strict: true; allowPositionals: boolean; tokens: true }>
 >
 
-export function readArguments<const T extends Options>(args: readonly string[], options: T): Parsed<T> {
+/** Options, and for commands that say so, arguments without a name. */
+export function readArguments<const T extends Options>(
+  args: readonly string[],
+  options: T,
+  positionals: 'without positionals' | 'with positionals' = 'without positionals',
+): Parsed<T> {
+  const allowPositionals = positionals === 'with positionals'
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false, tokens: true })
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals, tokens: true })
   } catch (error) {
     const [sentence] = (error as Error).message.split('. ', 1)
     const known = Object.keys(options).map((name) => `--${name}`)

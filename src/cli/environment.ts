@@ -1,4 +1,5 @@
 // What a command touches outside itself, so that a test can hand in its own.
+import type { Credentials } from './ask-endpoint.js'
 import type { VerifyDataOptions } from './verify-folder.js'
 import type { TransactionList } from '../router/transactions/transaction-list.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
@@ -71,7 +72,7 @@ export function processEnvironment(): CommandEnvironment {
 }
 
 /** As the AWS command line and SDKs find them in the environment. */
-function credentials(): { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined {
+export function credentials(): Credentials | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = process.env
   return accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
 }

@@ -26,6 +26,10 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     'locks',
     { summary: 'list who holds and who waits for locks; break one', load: () => import('./locks.js') },
   ],
+  [
+    'changes',
+    { summary: 'follow the changes of a table on the terminal', load: () => import('./changes.js') },
+  ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
   [
     'sweep',
