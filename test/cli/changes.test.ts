@@ -47,7 +47,7 @@ function following(args: readonly string[]) {
       while (out.length < count) {
         const more = new Promise<void>((resolve) => (printed = resolve))
         const code = await Promise.race([more, ended])
-        assert.ok(code === undefined, `it ended with ${code}: ${errors.join(' ')}`)
+        assert.ok(code === undefined, `it ended with ${String(code)}: ${errors.join(' ')}`)
       }
     },
     interrupt: () => signal('SIGINT'),
@@ -108,9 +108,8 @@ test('cli: changes begins with the next one, and ends when the stream does', asy
   await put(store, 'before')
   const command = following(['--endpoint', server.url, 'Orders'])
   // It has begun once it sees a write: until then more of them come.
-  let isSeen = false
-  const seen = command.lines(1).then(() => (isSeen = true))
-  for (let at = 0; !isSeen && at < 1000; at++) {
+  const seen = command.lines(1)
+  for (let at = 0; command.out.length === 0 && at < 1000; at++) {
     await put(store, `later-${at}`)
     await new Promise((resolve) => setImmediate(resolve))
   }

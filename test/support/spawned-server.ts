@@ -21,6 +21,8 @@ export interface SpawnOptions {
   /** Do not show what it says on stderr. */
   readonly quiet?: boolean
   readonly environment?: NodeJS.ProcessEnv
+  /** One that the system chose before; 0, by default: the system chooses. */
+  readonly port?: number
 }
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
@@ -38,7 +40,7 @@ export async function spawnServer(
   args: readonly string[] = ['--memory'],
   options: SpawnOptions = {},
 ): Promise<SpawnedServer> {
-  const command = [process.execPath, MAIN, 'start', ...args, '--port', '0']
+  const command = [process.execPath, MAIN, 'start', ...args, '--port', String(options.port ?? 0)]
   const { fileBytesMax, quiet, environment } = options
   // The shell counts in blocks of 512 bytes.
   const limit = fileBytesMax === undefined ? '' : `ulimit -f ${Math.floor(fileBytesMax / 512)}; `
