@@ -44,9 +44,14 @@ export async function context() {
   const store = await open({ memory: true })
   for (const input of [table('Books', 'id'), table('Accounts', 'id'), table('Invoices', 'id'), table('Seats', 'show', 'seat')])
     await store.call('CreateTable', input)
+  await store.call('CreateTable', {
+    ...table('Orders', 'id'),
+    StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+  })
   const t = store.transactor()
   await t.transact((tx) => {
     tx.put('Books', { id: 'b1', title: 'Emma' })
+    tx.put('Orders', { id: 'o1', total: 12 })
     tx.put('Accounts', { id: 'alice', balance: 100 })
     tx.put('Accounts', { id: 'bob', balance: 0 })
     for (const seat of [1, 2, 3]) tx.put('Seats', { show: 'dune', seat })

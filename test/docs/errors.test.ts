@@ -51,9 +51,12 @@ test('docs/reference/errors.md: every error class that the package exports is th
     .filter(([, value]) => typeof value === 'function' && value.prototype instanceof Error)
     .map(([name]) => name)
   assert.ok(exported.length >= 13)
-  const listed = ['Errors of units of work', 'Errors of locks', 'Errors of a store and its files'].flatMap(
-    listedUnder,
-  )
+  const listed = [
+    'Errors of units of work',
+    'Errors of locks',
+    'Errors of readers of changes',
+    'Errors of a store and its files',
+  ].flatMap(listedUnder)
   assert.deepEqual(sorted(listed), sorted([...exported, AuthFileError.name]))
 })
 
