@@ -130,8 +130,16 @@ test('DescribeStream refuses what is malformed or not there', async (t) => {
     /^ValidationException: .*'exclusiveStartShardId'.*greater than or equal to 28$/,
   )
   assert.match(
-    await describe({ StreamArn: arn, ShardFilter: { Type: 'OTHER' } }),
+    await describe({ StreamArn: arn, ShardFilter: { Type: 'OTHER', ShardId: UNKNOWN_SHARD } }),
     /^ValidationException: .*'shardFilter.type'.*enum value set: \[CHILD_SHARDS\]$/,
+  )
+  assert.match(
+    await describe({ StreamArn: arn, ShardFilter: { ShardId: UNKNOWN_SHARD } }),
+    /^ValidationException: .*'shardFilter.type'.*must not be null$/,
+  )
+  assert.match(
+    await describe({ StreamArn: arn, ShardFilter: { Type: 'CHILD_SHARDS' } }),
+    /^ValidationException: .*'shardFilter.shardId'.*must not be null$/,
   )
 })
 

@@ -9,7 +9,7 @@ interface DescribeStreamInput {
   readonly StreamArn: string
   readonly Limit?: number
   readonly ExclusiveStartShardId?: string
-  readonly ShardFilter?: { readonly Type?: 'CHILD_SHARDS'; readonly ShardId?: string }
+  readonly ShardFilter?: { readonly Type: 'CHILD_SHARDS'; readonly ShardId: string }
 }
 
 export const describeStream = tableOperation<DescribeStreamInput>({
@@ -22,7 +22,10 @@ export const describeStream = tableOperation<DescribeStreamInput>({
       ExclusiveStartShardId: shardIdShape,
       ShardFilter: {
         kind: 'struct',
-        members: { Type: { kind: 'string', values: ['CHILD_SHARDS'] }, ShardId: shardIdShape },
+        members: {
+          Type: { kind: 'string', required: true, values: ['CHILD_SHARDS'] },
+          ShardId: { ...shardIdShape, required: true },
+        },
       },
     },
   },
@@ -54,7 +57,7 @@ const isAfter = (shard: Shard, start: string | undefined): boolean =>
   start === undefined || (isShardId(start) && shard.id > start)
 
 const passes = (shard: Shard, filter: DescribeStreamInput['ShardFilter']): boolean =>
-  filter === undefined || (filter.ShardId !== undefined && shard.parentId === filter.ShardId)
+  filter === undefined || shard.parentId === filter.ShardId
 
 function describeShard(shard: Shard): object {
   return {
