@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { LogTrimmed } from '../../src/commit-log/commit-log.js'
+import type { CommitRecord } from '../../src/commit-log/commit-record.js'
 import { openLogFiles } from '../../src/commit-log/files/log-files.js'
 import type { LogStorage } from '../../src/commit-log/log-storage.js'
 import { type KeyBytes, timestamp } from '../../src/model/brand.js'
@@ -8,8 +10,9 @@ import type { Knobs } from '../../src/model/knobs.js'
 import type { FileLayer } from '../../src/runtime/files.js'
 import { realFiles } from '../../src/runtime/real-files.js'
 import { FaultyDisk, ioError, outOfSpace } from '../faults/faulty-files.js'
-import { assertRecords, logStorageSuite, ORDERS, readAll, recordOf } from '../suites/log-storage.js'
+import { assertRecords, changeOf, logStorageSuite, ORDERS, readAll, recordOf } from '../suites/log-storage.js'
 import { testFolder } from '../support/folder.js'
+import { needsSmallDisk, smallDisk } from '../support/small-disk.js'
 import { testRuntime } from '../support/test-runtime.js'
 
 const OWNER = '0123456789abcdef'.repeat(2)
@@ -188,4 +191,78 @@ test('log in files: a log that cannot be cut back takes no more records before a
   await append(again, 3)
   assertRecords(await readAll(again, 1), upTo(3))
   await again.close()
+})
+
+test(
+  'log in files: on a full disk nothing is lost, trimming makes room, and appending goes on',
+  needsSmallDisk,
+  async () => {
+    using disk = smallDisk(400_000)
+    const storage = await open(realFiles(), { logSegmentBytesMax: 40_000 }, join(disk.path, 'commit-log'))
+    const record = (number: number): CommitRecord =>
+      recordOf(number, [changeOf(number, { imageBytes: 2000 })])
+    const appendOne = (number: number): Promise<void> =>
+      storage.append([record(number)], { upTo: number, number })
+    let refused: unknown
+    while (refused === undefined && storage.last < 1000)
+      await appendOne(storage.last + 1).catch((error: unknown) => (refused = error))
+    assert.match(String(refused), /could not be written: ENOSPC/)
+    const full = storage.last
+    await assert.rejects(appendOne(full + 1), /ENOSPC/)
+    assert.equal((await readAll(storage, 1)).length, full)
+    const first = await storage.trim(record(20).timestamp)
+    assert.ok(first > 1)
+    for (let number = full + 1; number <= full + 5; number++) await appendOne(number)
+    await storage.close()
+    const again = await open(realFiles(), {}, join(disk.path, 'commit-log'))
+    assertRecords(
+      await readAll(again, first),
+      Array.from({ length: full + 6 - first }, (_, at) => record(first + at)),
+    )
+    await again.close()
+  },
+)
+
+test('log in files: readers that meet appends and trims are served what is kept, or told that it is trimmed', async () => {
+  const storage = await open(
+    realFiles(),
+    { logSegmentBytesMax: 1500, logIndexesMax: 1, logCacheBytesMax: 1 },
+    join(testFolder(), 'log'),
+  )
+  await append(storage, 20)
+  const upToNumber = 400
+  let [read, told] = [0, 0]
+  const reader = async (behind: number): Promise<void> => {
+    while (storage.last < upToNumber) {
+      await new Promise(setImmediate)
+      const from = Math.max(1, storage.last - behind)
+      try {
+        const { records } = await storage.read({ from, recordsMax: 10, bytesMax: 1e6 })
+        assertRecords(records, upTo(from + records.length - 1, from))
+        const item = {
+          space: ORDERS,
+          key: 'key 1' as KeyBytes,
+          from,
+          to: from + 8,
+          reverse: false,
+          entriesMax: 9,
+        }
+        for (const number of await storage.ofItem(item)) assert.equal(number % 3, 1)
+        assert.ok((await storage.numberAt(recordOf(from).timestamp)) >= from)
+        read++
+      } catch (error) {
+        assert.ok(error instanceof LogTrimmed, String(error))
+        told++
+      }
+    }
+  }
+  const writer = async (): Promise<void> => {
+    for (let number = 21; number <= upToNumber; number++) {
+      await append(storage, number)
+      if (number % 7 === 0) await storage.trim(recordOf(number - 15).timestamp)
+    }
+  }
+  await Promise.all([writer(), ...[0, 5, 14, 18, 25, 30].map(reader)])
+  assert.ok(read > 50 && told > 0, `${read} pages, ${told} trimmed`)
+  await storage.close()
 })
