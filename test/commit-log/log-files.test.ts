@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { LogTrimmed } from '../../src/commit-log/commit-log.js'
 import type { CommitRecord } from '../../src/commit-log/commit-record.js'
+import { checkLogFiles } from '../../src/commit-log/files/log-check.js'
 import { openLogFiles } from '../../src/commit-log/files/log-files.js'
 import type { LogStorage } from '../../src/commit-log/log-storage.js'
 import { type KeyBytes, timestamp } from '../../src/model/brand.js'
@@ -164,7 +165,10 @@ for (const [name, failure] of [
     assert.ok(failures > 10)
     assertRecords(await readAll(storage, 1), upTo(30))
     await storage.close()
-    const again = await open(disk.afterPowerCut())
+    const after = disk.afterPowerCut()
+    const { findings } = await checkLogFiles({ files: after, folder: FOLDER, owner: OWNER })
+    assert.deepEqual(findings, [])
+    const again = await open(after)
     assertRecords(await readAll(again, 1), upTo(30))
     await again.close()
   })
