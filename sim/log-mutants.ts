@@ -1,0 +1,97 @@
+// Mutants of the log of commits: found by those who follow it and by its judge (check/commit-log.ts). See mutants.ts.
+import type { Mutant } from './mutants.js'
+
+const assembler = 'commit-log/assembler.js'
+const log = 'commit-log/local-log.js'
+const kept = { workload: 'bank', rules: 'all', options: ['--processes', 'one', '--log', 'kept'] } as const
+const shared = { workload: 'mixed', rules: 'all', options: ['--journal', 'shared', '--log', 'kept'] } as const
+
+export const LOG_MUTANTS: Readonly<Record<string, Mutant>> = {
+  // A record before the transaction is carried out everywhere.
+  'log-shows-first-part': {
+    module: assembler,
+    find: 'open.nodes.size > 0 && open.nodes.size === open.done.size',
+    replace: 'open.done.size > 0',
+    ...shared,
+  },
+  'log-ignores-what-a-commit-was-done-upon': {
+    module: assembler,
+    find: 'other !== commit && hasChanged(other, change, place) && !this.#visit(other, ready, seen)',
+    replace: 'false',
+    ...shared,
+  },
+  'log-part-of-decided-update-forgotten': {
+    module: 'storage/transactions/transaction-finish.js',
+    find: "const isDone = state === 'damaged' || !pendings.hasItemsOf(tx);",
+    replace: 'const isDone = true;',
+    ...shared,
+  },
+  // The image that the step did not replace.
+  'log-old-image-of-another-step': {
+    module: 'storage/items/item-steps.js',
+    find: 'let old = record && { json: record.json, item: state.item };',
+    replace:
+      'const stored = this.#line.durable.get(inSpace(table.space, change.key.bytes)); ' +
+      'let old = stored && { json: stored.subarray(HEADER_BYTES), item: () => JSON.parse(Buffer.from(stored.subarray(HEADER_BYTES)).toString()) };',
+    ...kept,
+  },
+  'log-overwritten-image-left-out': {
+    module: 'storage/items/item-steps.js',
+    find: 'for (const each of passed ?? []) {\n            const image',
+    replace: 'for (const each of []) {\n            const image',
+    ...shared,
+  },
+  // Numbers.
+  'log-number-reused-after-restart': {
+    module: log,
+    find: 'this.#position = options.storage?.position ?? NOWHERE;\n',
+    replace:
+      'this.#position = options.storage?.position ?? NOWHERE;\n' +
+      'if (options.storage) this.#position = { ...this.#position, number: Math.max(0, this.#position.number - 1) };\n',
+    ...kept,
+  },
+  'log-position-while-held': {
+    module: log,
+    find: 'if (this.#assembler.isSettled)\n            this.#position',
+    replace: 'if (true)\n            this.#position',
+    ...shared,
+  },
+  'log-read-back-kept-twice': {
+    module: log,
+    find: 'if (record.number <= kept)',
+    replace: 'if (false)',
+    ...kept,
+  },
+  // What becomes durable with what.
+  'log-forgotten-by-the-journal': {
+    module: 'journal/journal.js',
+    find: 'Math.min(...this.#appliedUpTo, this.#readUpTo)',
+    replace: 'Math.min(...this.#appliedUpTo)',
+    ...kept,
+  },
+  'log-entries-of-other-nodes-later': {
+    module: 'line/journal-line.js',
+    find: 'goesAlong: () => this.#open.noted.length > 0,',
+    replace: 'goesAlong: () => false,',
+    ...shared,
+  },
+  'log-of-visible-commits-lost': {
+    module: 'line/journal-line.js',
+    find: 'if (each.visible)\n                        this.#addNoted(each);',
+    replace: '',
+    ...shared,
+  },
+  'log-entries-unsorted': {
+    module: log,
+    find: 'entries.sort((a, b) => a.order - b.order);',
+    replace: ';',
+    ...shared,
+  },
+  // Trimming.
+  'log-trimmed-told-as-empty': {
+    module: log,
+    find: 'if (request.from < this.first)\n            throw trimmed(request.from, this.first);',
+    replace: 'if (request.from < this.first)\n            return emptyPage(request.from);',
+    ...kept,
+  },
+}
