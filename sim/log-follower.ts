@@ -11,6 +11,8 @@ import type { Recorder } from './recorder.js'
 
 const SOURCE = 3 * 2 ** 32
 const PAUSE_MICROS = { min: 100, max: 500_000 }
+/** Now and then it begins once more. */
+const FROM_THE_START = 0.03
 const PAGE = { recordsMax: 20, bytesMax: 8 * 1024 }
 
 export class LogFollower {
@@ -46,6 +48,7 @@ export class LogFollower {
         'record-lost',
         `record ${this.#next - 1} was read, and the last is ${log.last}`,
       )
+    if (this.#random.chance(FROM_THE_START)) this.#next = 1
     try {
       await this.#read(log)
     } catch (error) {

@@ -29,7 +29,8 @@ import { type Aim, Aims } from './planned-crashes.js'
 import type { Anomaly } from './check/anomaly.js'
 import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
-import { judgeCommitLog } from './check/commit-log.js'
+import { judgeCommitLog, judgeLogComplete } from './check/commit-log.js'
+import type { ModelVersion } from './check/model.js'
 import { SimClient } from './client.js'
 import { type SimFault, Tally } from './faults.js'
 import { type Image, requestThatWrote } from './history.js'
@@ -294,7 +295,7 @@ class World {
       ...replayed.anomalies,
       ...judged.anomalies,
       ...(await this.#viewAnomalies([...nameOf.keys()])),
-      ...(await this.#logAnomalies(nameOf, final)),
+      ...(await this.#logAnomalies(nameOf, final, replayed.versions)),
     ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
@@ -326,15 +327,27 @@ class World {
   async #logAnomalies(
     nameOf: ReadonlyMap<KeyBytes, string>,
     final: ReadonlyMap<string, Image>,
+    versions: ReadonlyMap<string, readonly ModelVersion[]>,
   ): Promise<readonly Anomaly[]> {
     const log = this.#machines[0]?.log
     if (this.#follower === undefined || log === undefined) return []
     const { first } = log
     const records = await this.#follower.all(log)
-    const items = new Map(
-      Array.from(nameOf, ([address, name]) => [withoutSpace(address), final.get(name)] as const),
-    )
-    return judgeCommitLog(records, first, items)
+    const byKey = <T>(values: ReadonlyMap<string, T>): Map<KeyBytes, T> => {
+      const found = new Map<KeyBytes, T>()
+      for (const [address, name] of nameOf)
+        if (values.has(name)) found.set(withoutSpace(address), values.get(name) as T)
+      return found
+    }
+    await log.flush()
+    const isKept = log.backlogBytes === 0
+    return [
+      ...(isKept
+        ? []
+        : [{ kind: 'log-not-kept', explanation: `${log.backlogBytes} bytes are on their way` }]),
+      ...judgeCommitLog(records, first, byKey(final)),
+      ...judgeLogComplete(records, first, byKey(versions)),
+    ]
   }
 
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {

@@ -5,6 +5,7 @@ import type { KeyBytes } from '../../src/model/brand.js'
 import type { Item } from '../../src/model/value.js'
 import { brief, type Image, imageText, requestThatWrote } from '../history.js'
 import { type Anomaly, Findings } from './anomaly.js'
+import type { ModelVersion } from './model.js'
 
 /** The items as they are at rest, by their keys. */
 export type FinalItems = ReadonlyMap<KeyBytes, Image>
@@ -65,6 +66,27 @@ export function judgeCommitLog(
     if (event !== meant) found.add('log-event', `${name}: ${event}, and its images say ${meant}`)
     if (imageText(image.old) === imageText(image.new)) found.add('log-no-change', name)
   }
+}
+
+/** Every write that was committed and changed its item has its record: none is overtaken in the log. */
+export function judgeLogComplete(
+  records: readonly CommitRecord[],
+  first: number,
+  versions: ReadonlyMap<KeyBytes, readonly ModelVersion[]>,
+): readonly Anomaly[] {
+  const found = new Findings()
+  if (first > 1) return found.all
+  const logged = new Set(
+    records.flatMap(({ timestamp, changes }) => changes.map(({ key }) => `${timestamp} ${key}`)),
+  )
+  for (const [key, of] of versions)
+    for (const [at, { text, timestamp, writer }] of of.entries())
+      if (at > 0 && of[at - 1]?.text !== text && !logged.has(`${timestamp} ${key}`))
+        found.add(
+          'log-incomplete',
+          `${shownKey(key)} was written by ${writer} at ${timestamp}, which has no record`,
+        )
+  return found.all
 }
 
 const imageOf = (text: Uint8Array | undefined): Image =>

@@ -33,6 +33,8 @@ export interface Verdict {
   readonly checked: number
   /** Answers about keys of which nothing certain is known. */
   readonly skipped: number
+  /** What every item was, in the serial order, as far as that is certain. */
+  readonly versions: ReadonlyMap<string, readonly ModelVersion[]>
 }
 
 /** `final`: the images after everything has come to rest. */
@@ -70,7 +72,10 @@ class Oracle {
           `in the end ${key} is ${brief(imageText(image))}, but ${writer} at ${timestamp} left ${brief(text)}`,
         )
     }
-    return { anomalies: this.#found.all, checked: this.#checked, skipped: this.#skipped }
+    const versions = new Map<string, readonly ModelVersion[]>()
+    for (const key of this.#model.keys)
+      if (!this.#unsure.has(key)) versions.set(key, this.#model.versions(key))
+    return { anomalies: this.#found.all, checked: this.#checked, skipped: this.#skipped, versions }
   }
 
   #doubt(entry: WriteEntry): void {

@@ -189,6 +189,11 @@ export class LocalLog implements CommitLog, LogFeed {
     return this.#bytes >= this.#knobs.logBacklogBytesMax
   }
 
+  /** What is on its way to the storage. */
+  get backlogBytes(): number {
+    return this.#bytes
+  }
+
   onRoom(callback: () => void): void {
     this.#roomCallbacks.push(callback)
   }

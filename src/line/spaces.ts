@@ -12,7 +12,10 @@ export const withoutSpace = (key: KeyBytes): KeyBytes => key.slice(4) as KeyByte
 
 /** The space of a key with one; -1 if it is too short. */
 export const spaceOfKey = (key: KeyBytes): SpaceId =>
-  (key.length < 4 ? -1 : Buffer.from(key.slice(0, 4), 'latin1').readUInt32BE(0)) as SpaceId
+  (key.length < 4
+    ? -1
+    : key.charCodeAt(0) * 2 ** 24 +
+      ((key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3))) as SpaceId
 
 /** The key of the item at that address. */
 export function itemKeyAt(address: KeyBytes): ItemKey {

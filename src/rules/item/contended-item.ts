@@ -75,8 +75,8 @@ export interface ContendedItem {
   /** When the committed image was written; undefined if there is no item. */
   readonly version: Timestamp | undefined
   /**
-   * Snapshots are open, to which every image shows that it ever had: writes are done in timestamp order only. Not in the
-   * paper, whose store has one version of an item (§1).
+   * Snapshots are open, or there is a log of commits, to which every image shows that it ever had: writes are done in
+   * timestamp order only. Not in the paper, whose store has one version of an item (§1).
    */
   readonly ordered?: true
   /** What is remembered of changes after that timestamp; `unknown` if nobody remembers so far back. */

@@ -17,7 +17,7 @@ import type { ReadMarks } from './read-marks.js'
 import { encodeItemRecord, HEADER_BYTES, itemState } from '../../line/record.js'
 import { type ImageText, loggedChange, operationOf } from './logged-changes.js'
 import type { OpenSnapshots } from '../snapshots/snapshots.js'
-import { inSpace } from '../../line/spaces.js'
+import { inSpace, spaceOfKey } from '../../line/spaces.js'
 
 export interface ItemChange {
   readonly table: TableShape
@@ -183,6 +183,11 @@ export class ItemSteps {
     if (change === undefined) return
     const of = tx === undefined ? 'single' : isFinish === true ? 'finish' : 'step'
     this.#line.note({ kind: 'change', of, tx, timestamp, change }, put)
+  }
+
+  /** The log of commits holds every image that the item ever had. */
+  isLogged(address: KeyBytes): boolean {
+    return this.#isLogging && this.#shapes.get(spaceOfKey(address))?.logged !== undefined
   }
 
   /** A table asks for the log of commits: transactions over several nodes say how far they are. */

@@ -5,6 +5,7 @@ import type { ItemRef } from '../../ledger/ledger.js'
 import type { ItemState } from '../../rules/item/item.js'
 import type { ContendedItem } from '../../rules/item/contended-item.js'
 import { type Line, both } from '../../line/line.js'
+import type { ItemSteps } from './item-steps.js'
 import type { Partitions } from './partitions.js'
 import type { PendingItem, PendingItems } from './pending-items.js'
 import type { ReadMarks } from './read-marks.js'
@@ -33,6 +34,7 @@ export interface TransactionState extends UnitState {
   readonly pendings: PendingItems
   readonly marks: ReadMarks
   readonly partitions: Partitions
+  readonly steps: Pick<ItemSteps, 'isLogged'>
 }
 
 /**
@@ -62,8 +64,9 @@ export function loadItem(
     read: (asksWhenRead ? Math.max(marks.of(address), floors.of(address)) : Infinity) as Timestamp,
     version: record?.timestamp,
   }
+  const mayBeOvertaken = asksWhenRead || pending.length > 0
+  if (snapshots.size > 0 || (mayBeOvertaken && node.steps.isLogged(address))) item.ordered = true
   if (snapshots.size === 0 && locks.size === 0) return item
-  if (snapshots.size > 0) item.ordered = true
   item.changedSince = (timestamp) => changedSince(snapshots, address, timestamp)
   const lockedBy = locks.holder(address)
   if (lockedBy !== undefined) item.lockedBy = lockedBy
