@@ -4,7 +4,7 @@
 const SLOWEST = 15
 const TESTS_PER_LINE = 250
 
-export function openReport({ isBrief, write }) {
+export function openReport({ isBrief, isOfAllFiles = false, write }) {
   const startMs = Date.now()
   const files = new Map()
   const failures = []
@@ -51,17 +51,21 @@ export function openReport({ isBrief, write }) {
     output(text) {
       if (text !== '') write(`\nits output:\n${text}\n`)
     },
-    /** Returns whether all is well. */
-    end() {
-      if (isBrief) {
+    /** Returns whether all is well; takes what all of it has cost. */
+    end(cpuMs) {
+      if (isBrief || isOfAllFiles) {
         write(`\nslowest files, in seconds by the clock and of the processor:\n`)
-        const slowest = [...files].toSorted(([, a], [, b]) => b.wallMs - a.wallMs).slice(0, SLOWEST)
+        const slowest = [...files]
+          .toSorted(([, a], [, b]) => b.wallMs - a.wallMs)
+          .slice(0, isOfAllFiles ? Infinity : SLOWEST)
         for (const [file, { wallMs, cpuMs, tests }] of slowest)
           write(`${secondsOf(wallMs)} ${secondsOf(cpuMs)}  ${shown(file)} (${tests})\n`)
       }
       if (failures.length > 0) write(`\nfailed:\n`)
       for (const failure of failures) write(`  ✖ ${failure}\n`)
-      write(`\n${files.size} files in ${secondsSince(startMs)} s\n`)
+      write(
+        `\n${files.size} files in ${secondsSince(startMs)} s, ${(cpuMs / 1000).toFixed(0)} of the processor\n`,
+      )
       write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
       return counts.failed === 0
     },

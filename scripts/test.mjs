@@ -2,6 +2,7 @@
 //   node scripts/test.mjs             all
 //   node scripts/test.mjs journal     only files with "journal" in their path
 //   node scripts/test.mjs --brief     failures, progress, and which files took longest
+//   node scripts/test.mjs --times     and what every file took
 //   node scripts/test.mjs --whole     only files with tests of two sizes (test/support/sizes.ts), at the larger one
 // Files share a process by the dozen, one after another. A file runs in a process of its own if it has hooks outside of
 // `describe`, or a line `// Runs alone: why`, because it changes what belongs to the whole process.
@@ -12,12 +13,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runGroup } from './test-run.mjs'
 import { openReport } from './test-progress.mjs'
+import { spentMs } from './test-spent.mjs'
 
 const TESTS = 'dist/test'
 const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
     brief: { type: 'boolean', default: false },
+    times: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
     folder: { type: 'string', default: TESTS },
     processes: { type: 'string', default: String(Math.min(8, Math.max(2, availableParallelism()))) },
@@ -26,6 +29,7 @@ const { values, positionals: wanted } = parseArgs({
 const FILES_PER_PROCESS_MAX = 12
 const HAS_HOOKS = /^(before|after|beforeEach|afterEach)\(/m
 const RUNS_ALONE = /^\/\/ Runs alone: /m
+const HAS_LOCAL = /\b(localDatabase|dynamoDbLocal)\b/
 const HAS_SIZES = /support\/sizes\.js'/
 
 const files = readdirSync(values.folder, { recursive: true })
@@ -53,9 +57,18 @@ if (values.folder === TESTS) {
 const folder = mkdtempSync(join(tmpdir(), 'seriatim-tests-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-const report = openReport({ isBrief: values.brief, write: (text) => process.stdout.write(text) })
+const local = await sharedLocal()
+const report = openReport({
+  isBrief: values.brief,
+  isOfAllFiles: values.times,
+  write: (text) => process.stdout.write(text),
+})
 const groups = groupsOf(files)
-const environment = { ...process.env, SERIATIM_TESTS: values.whole ? 'whole' : 'quick' }
+const environment = {
+  ...process.env,
+  ...local?.environment,
+  SERIATIM_TESTS: values.whole ? 'whole' : 'quick',
+}
 let next = 0
 const worker = async () => {
   while (next < groups.length) {
@@ -65,7 +78,21 @@ const worker = async () => {
   }
 }
 await Promise.all(Array.from({ length: Number(values.processes) }, worker))
-process.exitCode = report.end() ? 0 : 1
+await local?.stop()
+// All of those processes have been waited for.
+process.exitCode = report.end(spentMs().cpuMs) ? 0 : 1
+
+/** One DynamoDB Local for all files that ask for a database of it. */
+async function sharedLocal() {
+  if (values.folder !== TESTS || !files.some((file) => HAS_LOCAL.test(readFileSync(file, 'utf8'))))
+    return undefined
+  const { findDynamoDbLocal, SHARED_LOCAL, startDynamoDbLocal } =
+    await import('../dist/test/differential/peers.js')
+  const place = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
+  if (place === undefined) return undefined
+  const peer = await startDynamoDbLocal(place, 'one a key')
+  return { environment: { [SHARED_LOCAL]: peer.url }, stop: () => peer[Symbol.asyncDispose]() }
+}
 
 /** Those that run alone come first: most of them take long. */
 function groupsOf(all) {

@@ -14,6 +14,7 @@ import { SECTION_3, SECTION_4 } from '../../bench/groups/variants.js'
 import { peerWorkloads } from '../../src/bench/load/workloads.js'
 import { fillItemTable } from '../../src/bench/fill.js'
 import { startTarget } from '../../bench/targets/target.js'
+import { wholeOnly } from '../support/sizes.js'
 import { post } from '../../src/bench/targets/post.js'
 
 const SCALE = { items: 300, partitions: 5 }
@@ -49,7 +50,7 @@ test('peers: the store, a bare server and an endpoint are asked the same', async
   }
 })
 
-test('the paper: section 3 alone is a server of its own', async () => {
+test('the paper: section 3 alone is a server of its own', { skip: wholeOnly }, async () => {
   const records = await runOne(plainGroup({ ...SHORT, items: 300, variants: [SECTION_4, SECTION_3] }))
   const kinds = Object.entries(records).map(([id, record]) => [id, record.kind])
   assert.equal(kinds.length, 8)
@@ -115,18 +116,22 @@ test('peers: an operation that is not judged may have fewer rounds, and other cl
   assert.equal(count('BatchWriteItem of 25/1 clients'), 0)
 })
 
-test('cold: the store answers from files that were taken out of the page cache, as it did before', async () => {
-  const records = await runOne(coldGroup({ ...SCALE, rounds: 1, durationMs: 60 }))
-  assert.equal(Object.keys(records).length, 8)
-  for (const [id, record] of Object.entries(records)) {
-    if (id.includes('dynoxide') && 'skip' in WITHOUT_DYNOXIDE) {
-      assert.equal(record.kind, 'missing', id)
-      continue
+test(
+  'cold: the store answers from files that were taken out of the page cache, as it did before',
+  { skip: wholeOnly },
+  async () => {
+    const records = await runOne(coldGroup({ ...SCALE, rounds: 1, durationMs: 60 }))
+    assert.equal(Object.keys(records).length, 8)
+    for (const [id, record] of Object.entries(records)) {
+      if (id.includes('dynoxide') && 'skip' in WITHOUT_DYNOXIDE) {
+        assert.equal(record.kind, 'missing', id)
+        continue
+      }
+      assert.ok(record.kind === 'cold', `${id}: ${JSON.stringify(record)}`)
+      assert.deepEqual(record.measured.refusals, {}, id)
     }
-    assert.ok(record.kind === 'cold', `${id}: ${JSON.stringify(record)}`)
-    assert.deepEqual(record.measured.refusals, {}, id)
-  }
-})
+  },
+)
 
 test('a target that is killed and started again has what it had', async () => {
   const target = await startTarget('seriatim-disk')
@@ -160,18 +165,22 @@ test('profile: the server tells where its time went, and most of it has a name',
   for (const part of ['server', 'storage', 'router']) assert.ok(names.includes(part), `${part} is a part`)
 })
 
-test('costs and fit: transactions beside single operations, and the steps of a node', async () => {
-  const costs = await runOne(costGroup({ ...SHORT, items: 300 }))
-  assert.equal(Object.keys(costs).length, 16)
-  for (const [id, record] of Object.entries(costs)) assert.equal(record.kind, 'cost', id)
-  const fits = await runOne(fitGroup(SHORT))
-  assert.equal(Object.keys(fits).length, 7)
-  for (const [id, record] of Object.entries(fits)) {
-    assert.ok(record.kind === 'fit' && record.micros >= 0, `${id}: ${JSON.stringify(record)}`)
-  }
-})
+test(
+  'costs and fit: transactions beside single operations, and the steps of a node',
+  { skip: wholeOnly },
+  async () => {
+    const costs = await runOne(costGroup({ ...SHORT, items: 300 }))
+    assert.equal(Object.keys(costs).length, 16)
+    for (const [id, record] of Object.entries(costs)) assert.equal(record.kind, 'cost', id)
+    const fits = await runOne(fitGroup(SHORT))
+    assert.equal(Object.keys(fits).length, 7)
+    for (const [id, record] of Object.entries(fits)) {
+      assert.ok(record.kind === 'fit' && record.micros >= 0, `${id}: ${JSON.stringify(record)}`)
+    }
+  },
+)
 
-test('an interrupted comparison goes on at the rate that was found for it', async () => {
+test('an interrupted comparison goes on at the rate that was found for it', { skip: wholeOnly }, async () => {
   const targets = ['seriatim-memory'] as const
   const group = equalGroup({ ...SHORT, rounds: 2, targets, scale: SCALE })
   const first = await runOne(group)

@@ -5,12 +5,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { MAIN } from '../support/spawned-server.js'
 import { promisify } from 'node:util'
 import { type BenchFile, settingsOf } from '../../src/cli/bench.js'
 import { open } from '../../src/store/store.js'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 const bench = (...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> =>
   promisify(execFile)(process.execPath, [MAIN, 'bench', ...args])

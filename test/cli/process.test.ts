@@ -6,20 +6,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
 import { open } from '../../src/store/store.js'
 import { testFolder } from '../support/folder.js'
-import { spawnServer } from '../support/spawned-server.js'
-
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+import { MAIN, spawnServer } from '../support/spawned-server.js'
 
 test('cli: the process answers after its one line, ends by itself with 0 at a signal, and leaves sound data', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'seriatim-process-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'data')
   const childOf = (...args: string[]) => {
-    const child = spawn(process.execPath, [program, ...args, '--path', path], {
+    const child = spawn(process.execPath, [MAIN, ...args, '--path', path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.after(() => child.kill('SIGKILL'))

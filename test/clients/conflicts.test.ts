@@ -11,10 +11,11 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
 import { testFolder } from '../support/folder.js'
+import { sized } from '../support/sizes.js'
 import { spawnServer } from '../support/spawned-server.js'
 
 const CLIENTS = 60
-const ROUNDS = 3
+const ROUNDS = sized(1, 3)
 /**
  * Small transactions are prepared, decided and carried out at once, and hardly ever meet. These are so large together that
  * some have to wait for room at one node while they are prepared at another.

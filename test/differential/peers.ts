@@ -1,5 +1,6 @@
 // The two stores that are compared, both over HTTP with raw bodies: an SDK would not let a malformed request through.
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createRequire } from 'node:module'
@@ -28,13 +29,21 @@ export async function startSeriatim(): Promise<Peer> {
   })
 }
 
-export async function startDynamoDbLocal(folder: string): Promise<Peer> {
+/** `one`: all clients see one database. `one a key`: each access key has its own. */
+export async function startDynamoDbLocal(
+  folder: string,
+  databases: 'one' | 'one a key' = 'one',
+): Promise<Peer> {
   const port = await freePort()
-  const args = ['-Djava.library.path=DynamoDBLocal_lib', '-Xmx512m', '-jar', 'DynamoDBLocal.jar']
-  const child = spawn('java', [...args, '-inMemory', '-sharedDb', '-port', String(port)], {
-    cwd: folder,
-    stdio: 'ignore',
-  })
+  const args = ['-Djava.library.path=DynamoDBLocal_lib', '-Xmx512m', '-jar', 'DynamoDBLocal.jar', '-inMemory']
+  const child = spawn(
+    'java',
+    [...args, ...(databases === 'one' ? ['-sharedDb'] : []), '-port', String(port)],
+    { cwd: folder, stdio: 'ignore' },
+  )
+  const killed = (): void => void child.kill('SIGKILL')
+  process.once('exit', killed)
+  child.once('exit', () => process.off('exit', killed))
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('exit', (code) => resolve(`exit code ${code}`))
@@ -47,6 +56,25 @@ export async function startDynamoDbLocal(folder: string): Promise<Peer> {
   await Promise.race([ready(started), ended])
   ended.catch(() => {})
   return started
+}
+
+export interface LocalDatabase extends AsyncDisposable {
+  readonly url: string
+  /** The database belongs to this key. */
+  readonly accessKeyId: string
+}
+
+/** The URL of a DynamoDB Local that all test files share, if the runner has started one (scripts/test.mjs). */
+export const SHARED_LOCAL = 'SERIATIM_SHARED_DYNAMODB_LOCAL'
+
+/** A database of DynamoDB Local that no other test uses: a server takes seconds to start, and is slow at first. */
+export async function localDatabase(folder: string): Promise<LocalDatabase> {
+  const accessKeyId = `K${randomBytes(8).toString('hex')}`
+  const shared = process.env[SHARED_LOCAL]
+  if (shared !== undefined)
+    return { url: shared, accessKeyId, [Symbol.asyncDispose]: () => Promise.resolve() }
+  const peer = await startDynamoDbLocal(folder)
+  return { url: peer.url, accessKeyId, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() }
 }
 
 /**

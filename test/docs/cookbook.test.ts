@@ -9,7 +9,7 @@ import { open, type Store } from '../../src/store/store.js'
 import { ConditionFailed, Conflict } from '../../src/toolkit/endpoint/errors.js'
 import type { IsolationLevel, UnitHandle } from '../../src/toolkit/unit/transactor.js'
 import { dynalite } from '../support/dynalite.js'
-import { sized } from '../support/sizes.js'
+import { sized, wholeOnly } from '../support/sizes.js'
 import { spawnServer } from '../support/spawned-server.js'
 import { assertPrinted, Installation, type Program, programsOf } from './programs.js'
 
@@ -98,7 +98,7 @@ test('the recipes hold on dynalite, by conditional writes', async (context) => {
 })
 
 const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
-const noLocal = localFolder === undefined && 'DYNAMODB_LOCAL names no folder that has it'
+const noLocal = wholeOnly || (localFolder === undefined && 'DYNAMODB_LOCAL names no folder that has it')
 test('the recipes hold on DynamoDB Local', { skip: noLocal }, async (context) => {
   await using peer = await startDynamoDbLocal(localFolder!)
   await holdAt(peer.url, context)

@@ -11,9 +11,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../suites/seeded-random.js'
+import { MAIN } from '../support/spawned-server.js'
 
 export interface KillLoopOptions {
   readonly nodes: number
@@ -40,7 +41,6 @@ const ACKNOWLEDGED_EACH_MIN = 2
 const LOOK_MS = 10
 const LOOKS_MAX = 6_000
 const SETTLE_MS_MAX = 5000
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 interface Transfer {
   readonly id: string

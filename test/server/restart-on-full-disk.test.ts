@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { sized } from '../support/sizes.js'
 import { needsSmallDisk, smallDisk } from '../support/small-disk.js'
 import { spawnServer, type SpawnedServer } from '../support/spawned-server.js'
 
@@ -41,7 +42,7 @@ async function assertAllThere(server: SpawnedServer, acknowledged: ReadonlySet<n
   assert.equal(count, acknowledged.size)
 }
 
-for (const nodes of [1, 4])
+for (const nodes of sized([4], [1, 4]))
   test(
     `disk full, ${nodes} nodes: a restart serves all reads, names the cause of refused writes, and goes on when there is room`,
     needsSmallDisk,

@@ -83,7 +83,7 @@ test('sim: without faults nothing is unknown and nothing is lost', async () => {
 })
 
 for (const rules of ['all', 'none'] as const) {
-  for (const workload of workloads) {
+  for (const workload of rules === 'all' ? workloads : sized(workloads.slice(0, 2), workloads)) {
     test(`sim: ${workload}, with ${rules} of section 4’s rules, under all faults`, async () => {
       const report = await run({
         seed: 100,

@@ -210,7 +210,7 @@ test('owner: a file system without locks is refused with a sentence that says wh
       throw Object.assign(new Error('no'), { code })
     }
     await assert.rejects(takeLock(join(path, 'owner.lock'), tryLock), NoLocks)
-    await assert.rejects(takeFolder(path, { locks: () => Promise.resolve(tryLock) }), (error: Error) => {
+    await assert.rejects(takeFolder(path, { locks: () => tryLock }), (error: Error) => {
       assert.ok(error instanceof FolderRefused)
       assert.match(
         error.message,

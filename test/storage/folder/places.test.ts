@@ -4,11 +4,9 @@ import { spawnSync, type SpawnSyncOptions } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { MAIN } from '../../support/spawned-server.js'
 import { FolderRefused, open } from '../../../src/index.js'
 import { testFolder } from '../../support/folder.js'
-
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 async function assertRefused(path: string, sentence: RegExp): Promise<void> {
   await assert.rejects(open({ path }), (error: Error) => {

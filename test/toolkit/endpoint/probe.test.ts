@@ -11,7 +11,7 @@ import { open } from '../../../src/store/store.js'
 import { clientEndpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { transactor } from '../../../src/toolkit/index.js'
 import { Probe } from '../../../src/toolkit/endpoint/probe.js'
-import { findDynamoDbLocal, startDynamoDbLocal } from '../../differential/peers.js'
+import { findDynamoDbLocal, localDatabase } from '../../differential/peers.js'
 import { dynalite, type ForeignEndpoint } from '../../support/dynalite.js'
 import { findMoto, moto, MOTO_MISSING } from '../../support/moto.js'
 
@@ -90,7 +90,7 @@ test('probe: dynalite is another endpoint', async () => {
 const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
 const noLocal = localFolder === undefined && 'DYNAMODB_LOCAL names no folder that has it'
 test('probe: DynamoDB Local is another endpoint', { skip: noLocal }, async () => {
-  await using peer = await startDynamoDbLocal(localFolder!)
+  await using peer = await localDatabase(localFolder!)
   assert.equal(await kindAt(peer.url), 'foreign')
 })
 

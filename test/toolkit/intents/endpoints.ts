@@ -10,7 +10,7 @@ import {
 import { type IntentsOptions, intentsProtocol } from '../../../src/toolkit/intents/intents-protocol.js'
 import type { Transactor, TransactorOptions } from '../../../src/toolkit/unit/transactor.js'
 import { unitTransactor } from '../../../src/toolkit/unit/unit-transactor.js'
-import { findDynamoDbLocal, startDynamoDbLocal } from '../../differential/peers.js'
+import { findDynamoDbLocal, localDatabase } from '../../differential/peers.js'
 import { dynalite } from '../../support/dynalite.js'
 import { findMoto, moto } from '../../support/moto.js'
 
@@ -33,20 +33,21 @@ export async function dynalitePlace(): Promise<Place & { readonly url: string }>
   return clientPlace(peer, sdkClient(peer.url))
 }
 
-const clientConfig = (url: string): DynamoDBClientConfig => ({
+const clientConfig = (url: string, accessKeyId = 'test'): DynamoDBClientConfig => ({
   region: 'us-east-1',
   endpoint: url,
-  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  credentials: { accessKeyId, secretAccessKey: 'test' },
 })
 
-export const sdkClient = (url: string): DynamoDBClient => new DynamoDBClient(clientConfig(url))
+export const sdkClient = (url: string, accessKeyId?: string): DynamoDBClient =>
+  new DynamoDBClient(clientConfig(url, accessKeyId))
 
 /** Where it is installed. */
 export const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
 
 export async function dynamoDbLocal(): Promise<Place & { readonly url: string }> {
-  const peer = await startDynamoDbLocal(localFolder!)
-  return clientPlace(peer, sdkClient(peer.url))
+  const database = await localDatabase(localFolder!)
+  return clientPlace(database, sdkClient(database.url, database.accessKeyId))
 }
 
 /** Where it is installed. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { MAIN } from '../../support/spawned-server.js'
 import { open } from '../../../src/store/store.js'
 import { RECORDS } from '../../../src/toolkit/intents/intents-protocol.js'
 import { settled, unlocked, unversioned } from '../../../src/toolkit/index.js'
@@ -13,7 +13,6 @@ import { dynalitePlace, foreign, intentsTransactor, type Place } from './endpoin
 import { faultyEndpoint } from './faulty-endpoint.js'
 
 const TABLE = 'Things'
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 describe('plain clients beside transactions, on dynalite', () => {
   let place: Place & { readonly url?: string }

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { endpointTransactor } from '../../../src/toolkit/open-transactor.js'
 import { clientRuntime } from '../../../src/runtime/client-runtime.js'
 import { MOTO_MISSING } from '../../support/moto.js'
-import { testTransactor, type TransactorFeatures, type TransactorSubject } from '../../suites/transactor.js'
+import { sized } from '../../support/sizes.js'
+import {
+  testTransactor,
+  type TransactorFeatures,
+  type TransactorSubject,
+  type TransactorTests,
+} from '../../suites/transactor.js'
 import {
   dynalitePlace,
   dynamoDbLocal,
@@ -23,6 +29,9 @@ const features: TransactorFeatures = {
   locks: true,
   globalIndexes: false,
 }
+
+/** On servers that are slow to start and to answer. */
+const onSlow = sized<TransactorTests>('some', 'all')
 
 /** A guard stands for its whole partition. */
 const guarded: TransactorFeatures = { ...features, precision: false }
@@ -63,12 +72,13 @@ testTransactor(
 if (localFolder === undefined)
   test('units on DynamoDB Local', { skip: 'DYNAMODB_LOCAL names no folder that has it' }, () => undefined)
 else {
-  testTransactor('units on DynamoDB Local', subject(dynamoDbLocal), features)
+  testTransactor('units on DynamoDB Local', subject(dynamoDbLocal), features, onSlow)
   testTransactor(
     'units on DynamoDB Local by conditional writes',
     subject(dynamoDbLocal, { protocol: 'intents' }),
     features,
+    onSlow,
   )
 }
 if (motoProgram === undefined) test('units on moto', { skip: MOTO_MISSING }, () => undefined)
-else testTransactor('units on moto', subject(motoPlace), features)
+else testTransactor('units on moto', subject(motoPlace), features, onSlow)

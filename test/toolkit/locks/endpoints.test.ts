@@ -5,12 +5,13 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { open } from '../../../src/store/store.js'
 import { clientEndpoint, type Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { type LockEvent, LockTimeout, locks } from '../../../src/toolkit/index.js'
-import { findDynamoDbLocal, startDynamoDbLocal } from '../../differential/peers.js'
+import { findDynamoDbLocal, localDatabase } from '../../differential/peers.js'
 import { dynalite } from '../../support/dynalite.js'
 import { findMoto, moto } from '../../support/moto.js'
 
 interface Place extends AsyncDisposable {
   readonly url: string
+  readonly accessKeyId?: string
 }
 
 async function seriatim(): Promise<Place> {
@@ -20,19 +21,28 @@ async function seriatim(): Promise<Place> {
 }
 
 const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
-async function dynamoDbLocal(): Promise<Place> {
-  const peer = await startDynamoDbLocal(localFolder!)
-  return { url: peer.url, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() }
-}
 
 const motoProgram = findMoto()
 
-const places = [
+interface PlaceToTry {
+  readonly name: string
+  readonly start: () => Promise<Place>
+  readonly skip: boolean
+}
+
+const places: readonly PlaceToTry[] = [
   { name: 'Seriatim', start: seriatim, skip: false },
   { name: 'dynalite', start: dynalite, skip: false },
-  { name: 'DynamoDB Local', start: dynamoDbLocal, skip: localFolder === undefined },
+  { name: 'DynamoDB Local', start: () => localDatabase(localFolder!), skip: localFolder === undefined },
   { name: 'moto', start: () => moto(motoProgram!), skip: motoProgram === undefined },
 ]
+
+const clientOf = ({ url, accessKeyId = 'A' }: Place): DynamoDBClient =>
+  new DynamoDBClient({
+    endpoint: url,
+    region: 'us-east-1',
+    credentials: { accessKeyId, secretAccessKey: 's' },
+  })
 
 for (const { name, start, skip } of places) {
   test(
@@ -40,11 +50,7 @@ for (const { name, start, skip } of places) {
     { skip },
     async () => {
       await using place = await start()
-      const client = new DynamoDBClient({
-        endpoint: place.url,
-        region: 'us-east-1',
-        credentials: { accessKeyId: 'A', secretAccessKey: 's' },
-      })
+      const client = clientOf(place)
       const table = 'Locks'
       const events: LockEvent[] = []
       const admin = locks(client, { table, waitMs: Infinity, onEvent: (event) => events.push(event) })
@@ -91,11 +97,7 @@ for (const { name, start, skip } of places.filter((place) => place.name !== 'Ser
     { skip },
     async () => {
       await using place = await start()
-      const client = new DynamoDBClient({
-        endpoint: place.url,
-        region: 'us-east-1',
-        credentials: { accessKeyId: 'A', secretAccessKey: 's' },
-      })
+      const client = clientOf(place)
       const inner = clientEndpoint(client)
       const extensions: string[] = []
       const endpoint: Endpoint = {
