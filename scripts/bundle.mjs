@@ -57,16 +57,24 @@ const GROUPS = [
     'base',
     /\/(model|expression|port|runtime)\/|\/line\/errors|\/server\/access\/|\/store\/store\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
   ],
+  // The process that writes the index needs no more of them than this.
+  ['lmdb-package', /\/lmdb\/lmdb\./],
   ['lmdb', /\/lmdb\/(lmdb-(batch|map|upgrade|writer)|sealed-entries)\./],
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',
-    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router|server|store)\//,
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router|server|store|sorted-btree)\//,
   ],
   ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
   ['terminal', /\/cli\/(arguments|version)/],
   ['load', /\/bench\/(?!load\/(generator|alarm-thread)\.)/],
 ]
+
+/**
+ * Dependencies that stand in the bundle: an ES module that imports a package of CommonJS makes Node start its reader of such
+ * modules, which takes longer than a third of the store (docs/adr/0029).
+ */
+const INSIDE = ['sorted-btree']
 
 /** A small map stands in its file: fewer files. */
 const INLINE_MAP_BYTES_MAX = 1500
@@ -80,11 +88,14 @@ const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(entries.map(([name, path]) => [name, built(path)])),
   platform: 'node',
-  external: (id) => !id.startsWith('.') && !id.startsWith(ROOT),
+  external: (id) => !INSIDE.includes(id) && !id.startsWith('.') && !id.startsWith(ROOT),
   plugins: [
     {
       name: 'maps of the compiler',
-      load: (path) => ({ code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }),
+      load: (path) =>
+        path.startsWith(BUILT)
+          ? { code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }
+          : { code: `/*! ${licenceOf(path)} */\n${readFileSync(path, 'utf8')}` },
     },
   ],
   onLog(level, log) {
@@ -111,9 +122,18 @@ const { output } = await bundle.generate({
 await bundle.close()
 
 mkdirSync(NEW)
+/** Of what is imported when it is needed: files that pass on what others export. Those are imported instead. */
+const passedOn = new Map()
+for (const { type, isEntry, isDynamicEntry, fileName, code } of output) {
+  if (type !== 'chunk' || isEntry || !isDynamicEntry) continue
+  const target = /^export \{ [\w, ]+ \} from "\.\/([\w-]+\.js)";\s*(?:\/\/#.*)?\s*$/.exec(code)?.[1]
+  if (target !== undefined && !code.includes(' as ')) passedOn.set(fileName, target)
+}
 for (const file of output) {
-  if (file.type !== 'chunk') continue
-  const code = file.code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+  if (file.type !== 'chunk' || passedOn.has(file.fileName)) continue
+  const code = file.code
+    .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+    .replace(/\bimport\("\.\/([\w-]+\.js)"\)/g, (_, name) => `import("./${passedOn.get(name) ?? name}")`)
   // A file that only passes on what others export has no map.
   const map = file.map && JSON.stringify(lineMap(file.map, 'src/'))
   const isApart = map?.length > INLINE_MAP_BYTES_MAX
@@ -123,6 +143,13 @@ for (const file of output) {
   const note = map ? `//# sourceMappingURL=${place}\n` : ''
   writeFileSync(join(NEW, file.fileName), code + note, { mode: file.name === 'main' ? 0o755 : 0o644 })
   if (isApart) writeFileSync(join(NEW, place), map)
+}
+
+/** What has to stand where the code of another package does. */
+function licenceOf(path) {
+  const folder = dirname(path)
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return `${name} ${version}\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}`
 }
 
 /** Of the declarations of dist/src, those that the entry points reach. */
@@ -145,7 +172,7 @@ writeFileSync(join(NEW, MADE_OF), newestBuild())
 rmSync(LIB, { recursive: true, force: true })
 renameSync(NEW, LIB)
 console.log(
-  `${relative(process.cwd(), LIB) || '.'}: ${output.filter(({ type }) => type === 'chunk').length} files`,
+  `${relative(process.cwd(), LIB) || '.'}: ${output.filter(({ type }) => type === 'chunk').length - passedOn.size} files`,
 )
 
 /** Whether it was made of the build that is there. */

@@ -27,7 +27,10 @@ export function lineMap({ file, mappings, sources }, folder) {
     version: 3,
     file,
     names: [],
-    sources: sources.map((path) => `../${path.slice(path.indexOf(folder))}`),
+    sources: sources.map((path) => {
+      const at = path.indexOf(folder)
+      return `../${path.slice(at >= 0 ? at : path.indexOf('node_modules/'))}`
+    }),
     mappings: lines.join(';'),
   }
 }

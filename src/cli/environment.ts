@@ -59,7 +59,7 @@ export function processEnvironment(): CommandEnvironment {
       }
     },
     exitNow: (code) => process.exit(code),
-    openStore: async (options) => (await import('../store/store.js')).open(options),
+    openStore: async (options) => (await import('../store/local-store.js')).openLocalStore(options),
     verifyFolder: async (path, options) =>
       (await import('./verify-folder.js')).verifyDataFolder(path, options),
     listTransactions: async (place, limit) => {

@@ -1,5 +1,6 @@
 // A lock that the kernel holds for an open file description: it ends with the last descriptor of it, however the process
 // ends, and it is the same lock for every process of the machine, whatever namespace it is in (docs/adr/0020).
+import { createRequire } from 'node:module'
 import { platform } from 'node:process'
 
 /** Takes the lock for this descriptor, which is open for writing. False: another open file description has it. */
@@ -19,12 +20,14 @@ const HELD = new Set(['EAGAIN', 'EACCES', 'EBUSY'])
 const MISSING = new Set(['ENOLCK', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
 
 /** Loaded when the first folder is opened: a store in memory needs none. */
-export async function kernelLock(): Promise<TryLock> {
+export function kernelLock(): TryLock {
   let tryLock: (descriptor: number, offset?: number, length?: number) => boolean
   // Its native part calls libuv, which Deno does not have: to load it would end the process.
   if ('Deno' in globalThis) throw new NoLocks('Deno cannot load the package fs-native-extensions')
   try {
-    ;({ tryLock } = await import('fs-native-extensions'))
+    // A package of CommonJS: Node reads it at once, where an import would have its exports parsed first.
+    const load = createRequire(import.meta.url)
+    ;({ tryLock } = load('fs-native-extensions') as typeof import('fs-native-extensions'))
   } catch (error) {
     throw new NoLocks(`the package fs-native-extensions cannot be loaded (${messageOf(error)})`, {
       cause: error,

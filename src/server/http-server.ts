@@ -5,7 +5,7 @@
 //                   other forms --> node:http --> general-connection.ts ----/
 //
 // dispatch.ts knows nothing of who reads and writes HTTP. May import: model, and of the router only its interface.
-import { createServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Router } from '../router/request/router.js'
 import { AnswerRoom } from './http/answer-room.js'
 import type { Auth } from './access/auth.js'
@@ -117,7 +117,7 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     return (stopped ??= sockets.stop())
   }
   return {
-    url: `${options.tls === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     renewTls: (tls) => sockets.renewTls(tls),
     stop,

@@ -49,12 +49,12 @@ import { openNodesWithLog } from '../storage/folder/open-local-node.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
-import { endpointTransactor } from '../toolkit/open-transactor.js'
+import type { endpointTransactor } from '../toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
 import { fromWire, toWire } from './wire-values.js'
 
-/** As `open` of ./store.ts, which loads this file. */
-export async function openLocalStore(options: OpenOptions): Promise<Store> {
+/** As `open` of ./store.ts, which loads this file. A store that is only served does without the code of units of work. */
+export async function openLocalStore(options: OpenOptions, units?: Units): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
@@ -92,6 +92,7 @@ export async function openLocalStore(options: OpenOptions): Promise<Store> {
       isSoleOwner: true,
       ...(shardMinutes !== undefined && { shardMinutes }),
       onError,
+      ...(units && { units }),
     })
   } catch (error) {
     await Promise.all(nodes.map((node) => node.close()))
@@ -104,6 +105,9 @@ export interface StoreLog extends CommitLog {
   /** Lets go of what no promise asks for any more. */
   trim(): Promise<void>
 }
+
+/** Makes a transactor of an endpoint. */
+export type Units = typeof endpointTransactor
 
 export interface StoreParts {
   readonly runtime: Runtime
@@ -122,6 +126,8 @@ export interface StoreParts {
   /** When the shards of streams roll. */
   readonly shardMinutes?: number
   readonly onError: (error: unknown) => void
+  /** Absent: the store has no transactors. */
+  readonly units?: Units
 }
 
 /** A store on nodes as they are given, whoever owns them. */
@@ -169,15 +175,17 @@ class LocalStore implements Store {
   readonly #readers: ChangeReaders
   readonly #share: LoopYield
   readonly #clients: Runtime
+  readonly #units: Units | undefined
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
   constructor(
-    { runtime, clients, nodes, log, placement, rules, onError }: StoreParts,
+    { runtime, clients, nodes, log, placement, rules, onError, units }: StoreParts,
     { catalog, coordinator, recovery }: Opened,
   ) {
     this.#clients = clients
+    this.#units = units
     this.#share = new LoopYield(runtime)
     this.#nodes = nodes
     this.#log = log
@@ -268,7 +276,8 @@ class LocalStore implements Store {
     options: TransactorOptions = {},
   ): Transactor<Tables> {
     this.#assertOpen()
-    return endpointTransactor(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
+    if (this.#units === undefined) throw new Error('This store was opened only to be served.')
+    return this.#units(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
   }
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */

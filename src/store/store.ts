@@ -178,6 +178,8 @@ export interface Store extends AsyncDisposable {
  *   console.log(TableNames) // [ 'Notes' ]
  */
 export async function open(options: OpenOptions): Promise<Store> {
+  const units = import('../toolkit/open-transactor.js')
+  units.catch(() => undefined)
   const { openLocalStore } = await import('./local-store.js')
-  return openLocalStore(options)
+  return openLocalStore(options, (await units).endpointTransactor)
 }

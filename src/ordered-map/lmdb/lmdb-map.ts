@@ -2,7 +2,7 @@
 //
 // LMDB's keys end at 1,978 bytes (with 4 KB pages); model/key-bytes.ts keeps every key below that.
 import { resolve } from 'node:path'
-import { type Database, type RootDatabase, open } from 'lmdb'
+import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { checksumOfKey, sealed, unsealed } from '../checksum.js'
 import { applyInOneBatch } from './lmdb-batch.js'
@@ -12,6 +12,7 @@ import { IndexWriter, NoProcess, tellOfNoProcess } from './lmdb-writer.js'
 import type { IndexChange, ScanRange, EntryVisitor, OrderedMap } from '../ordered-map.js'
 import { assertRoom } from './disk-room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
+import { open } from './lmdb.js'
 
 export interface LmdbMapOptions {
   /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */

@@ -14,11 +14,12 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, type RootDatabase, open } from 'lmdb'
+import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { sealed } from '../checksum.js'
 import { APPLIED, ENTRIES, ENVIRONMENT, MARK, STATE, appliedBytes } from './lmdb-options.js'
 import { keyEncoder } from './sealed-entries.js'
+import { open } from './lmdb.js'
 
 /** Of one commit. */
 const RECORDS_MAX = 10_000

@@ -7,7 +7,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { type Database, open } from 'lmdb'
+import type { Database } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { checksumOfKey, sealed, unsealed } from '../checksum.js'
 import { checkIndexFile } from './lmdb-file.js'
@@ -22,6 +22,7 @@ import {
 } from './lmdb-options.js'
 import { assertRoom } from './disk-room.js'
 import { keyEncoder } from './sealed-entries.js'
+import { open } from './lmdb.js'
 
 /** Of one commit. */
 const RECORDS_MAX = 10_000

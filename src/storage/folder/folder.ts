@@ -69,7 +69,7 @@ export interface FolderOptions {
   /** As many as the folder was made for, or one, unless told otherwise. */
   readonly nodes?: number
   /** The kernel's, unless a test brings its own. */
-  readonly locks?: () => Promise<TryLock>
+  readonly locks?: () => TryLock
   /** Gives the id of a new folder. */
   readonly runtime?: Pick<Runtime, 'randomBytes'>
 }
@@ -101,7 +101,7 @@ async function takenFolder(
   { nodes, locks = kernelLock, runtime = realRuntime() }: FolderOptions,
 ): Promise<DataFolder> {
   await refuseOthers(path)
-  const lock = await lockFolder(path, await locks())
+  const lock = await lockFolder(path, locks())
   try {
     const found = await readFormat(path, nodes)
     const format = found ?? { nodes: nodes ?? 1, state: 'old' as const, hasLog: false }
