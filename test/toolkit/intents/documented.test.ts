@@ -9,7 +9,7 @@ import { open } from '../../../src/store/store.js'
 import type { Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { RECORDS } from '../../../src/toolkit/intents/intents-protocol.js'
 import { INTENT, VERSION } from '../../../src/toolkit/intents/records.js'
-import { dynamoDbLocal, foreign, intentsTransactor, localFolder, type Place, seriatim } from './endpoints.js'
+import { dynamoDbLocal, foreign, intentsTransactor, localFolder, seriatim } from './endpoints.js'
 import { type Growth, requestsAtOnceMax } from './growth.js'
 import { sized } from '../../support/sizes.js'
 
@@ -141,12 +141,12 @@ test('an index with projection ALL carries both attributes, and no transient ite
 })
 
 describe('streams on DynamoDB Local', { skip: localFolder === undefined && 'it is not installed' }, () => {
-  let place: (Place & { readonly url: string }) | undefined
+  let place: Awaited<ReturnType<typeof dynamoDbLocal>> | undefined
   after(() => place?.close())
 
   test('each write by intents is shown twice, and what is only a lock can be skipped', async () => {
     place = await dynamoDbLocal()
-    const { endpoint, url } = place
+    const { endpoint } = place
     await createTable(endpoint, true)
     const t = intentsTransactor(endpoint, { always: true })
     await t.setup()
@@ -158,7 +158,7 @@ describe('streams on DynamoDB Local', { skip: localFolder === undefined && 'it i
       tx.update(TABLE, { p: 'x', s: '1' }, { add: { n: 1 } })
     })
     await t.idle()
-    const shown = await streamed(url)
+    const shown = await streamed(place)
     const of = (s: string) => shown.filter(({ key }) => key === s).map(({ name }) => name)
     assert.deepEqual(of('1'), ['INSERT', 'MODIFY', 'MODIFY', 'MODIFY'])
     assert.deepEqual(of('absent'), ['INSERT', 'REMOVE'])
@@ -180,7 +180,7 @@ interface Shown {
   readonly after?: Image
 }
 
-async function streamed(url: string): Promise<Shown[]> {
+async function streamed({ url, accessKeyId }: Awaited<ReturnType<typeof dynamoDbLocal>>): Promise<Shown[]> {
   const call = async (operation: string, input: object): Promise<unknown> => {
     const response = await fetch(url, {
       method: 'POST',
@@ -188,8 +188,7 @@ async function streamed(url: string): Promise<Shown[]> {
         'content-type': 'application/x-amz-json-1.0',
         'x-amz-target': `DynamoDBStreams_20120810.${operation}`,
         'x-amz-date': '20300101T000000Z',
-        authorization:
-          'AWS4-HMAC-SHA256 Credential=test/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+        authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
       },
       body: JSON.stringify(input),
     })

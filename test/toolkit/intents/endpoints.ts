@@ -45,9 +45,12 @@ export const sdkClient = (url: string, accessKeyId?: string): DynamoDBClient =>
 /** Where it is installed. */
 export const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
 
-export async function dynamoDbLocal(): Promise<Place & { readonly url: string }> {
+export async function dynamoDbLocal(): Promise<
+  Place & { readonly url: string; readonly accessKeyId: string }
+> {
   const database = await localDatabase(localFolder!)
-  return clientPlace(database, sdkClient(database.url, database.accessKeyId))
+  const { url, accessKeyId } = database
+  return { ...clientPlace(database, sdkClient(url, accessKeyId)), accessKeyId }
 }
 
 /** Where it is installed. */
