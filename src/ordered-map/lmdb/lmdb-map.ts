@@ -12,7 +12,7 @@ import { IndexWriter, NoProcess, tellOfNoProcess } from './lmdb-writer.js'
 import type { IndexChange, ScanRange, EntryVisitor, OrderedMap } from '../ordered-map.js'
 import { assertRoom } from './disk-room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
-import { open } from './lmdb.js'
+import { lmdb } from './lmdb.js'
 
 export interface LmdbMapOptions {
   /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
@@ -63,7 +63,7 @@ class LmdbMap implements MarkedMap {
   constructor(path: string, environment: typeof ENVIRONMENT, writer: IndexWriter | undefined) {
     this.#path = path
     this.#writer = writer
-    const root = (this.#root = open<Uint8Array, KeyBytes>(path, environment))
+    const root = (this.#root = lmdb.open<Uint8Array, KeyBytes>(path, environment))
     this.#entries = new SealedEntries(root)
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     this.#state = root.openDB(STATE, options)

@@ -19,7 +19,7 @@ import type { KeyBytes } from '../../model/brand.js'
 import { sealed } from '../checksum.js'
 import { APPLIED, ENTRIES, ENVIRONMENT, MARK, STATE, appliedBytes } from './lmdb-options.js'
 import { keyEncoder } from './sealed-entries.js'
-import { open } from './lmdb.js'
+import { lmdb } from './lmdb.js'
 
 /** Of one commit. */
 const RECORDS_MAX = 10_000
@@ -39,7 +39,7 @@ export class IndexRebuild {
     this.#folder = folder
     this.#made = join(folder, 'repaired')
     rmSync(this.#made, { recursive: true, force: true })
-    this.#root = open<Uint8Array, KeyBytes>(this.#made, ENVIRONMENT)
+    this.#root = lmdb.open<Uint8Array, KeyBytes>(this.#made, ENVIRONMENT)
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     this.#entries = this.#root.openDB(ENTRIES, options)
     this.#state = this.#root.openDB(STATE, options)

@@ -22,7 +22,7 @@ import {
 } from './lmdb-options.js'
 import { assertRoom } from './disk-room.js'
 import { keyEncoder } from './sealed-entries.js'
-import { open } from './lmdb.js'
+import { lmdb } from './lmdb.js'
 
 /** Of one commit. */
 const RECORDS_MAX = 10_000
@@ -40,7 +40,7 @@ export async function upgradeIndex(path: string, options: UpgradeOptions = {}): 
   const folder = resolve(path)
   if (!existsSync(join(folder, 'data.mdb'))) return 0
   checkIndexFile(folder)
-  const root = open<Uint8Array, KeyBytes>(folder, ENVIRONMENT)
+  const root = lmdb.open<Uint8Array, KeyBytes>(folder, ENVIRONMENT)
   try {
     const opened = { encoding: 'binary' as const, keyEncoder, cache: false }
     const entries: Values = root.openDB(ENTRIES, opened)

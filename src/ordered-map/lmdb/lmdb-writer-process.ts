@@ -17,7 +17,7 @@ import { checksumOfKeyBytes, seal } from '../checksum.js'
 import { APPLIED, appliedBytes, decodeApplied, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
 import { NoRoom, assertRoom } from './disk-room.js'
 import { type WriterAnswer, type WriterRequest, HEAD_BYTES, decodeHead } from './writer-requests.js'
-import { ABORT, open } from './lmdb.js'
+import { lmdb } from './lmdb.js'
 
 const INPUT = 0
 const OUTPUT = 1
@@ -47,7 +47,7 @@ class IndexFile {
 
   constructor(path: string) {
     this.#path = path
-    this.#root = open<Uint8Array, Uint8Array>(path, ENVIRONMENT)
+    this.#root = lmdb.open<Uint8Array, Uint8Array>(path, ENVIRONMENT)
     const options = { encoding: 'binary' as const, keyEncoder, cache: false }
     this.#entries = this.#root.openDB(ENTRIES, options)
     this.#state = this.#root.openDB(STATE, options)
@@ -64,7 +64,7 @@ class IndexFile {
           this.#writePiece(request)
           tell({ number: request.number })
         }
-        return request.kind === 'commit' ? this.#finish(request) : ABORT
+        return request.kind === 'commit' ? this.#finish(request) : lmdb.ABORT
       })
       tell({ number: request.number })
     } catch (error) {
