@@ -54,7 +54,8 @@ try {
       await store.close()
       console.log(`${name}, ${where}: ${ran.size} files, ${[...ran.values()].flat().length} functions`)
       if (!lists) continue
-      for (const file of [...ran.keys()].toSorted((a, b) => a.localeCompare(b))) console.log(`  ${file}: ${ran.get(file).join(' ')}`)
+      for (const file of [...ran.keys()].toSorted((a, b) => a.localeCompare(b)))
+        console.log(`  ${file}: ${ran.get(file).join(' ')}`)
     }
   }
 } finally {
