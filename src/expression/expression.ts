@@ -50,7 +50,7 @@ export { resolvePath, type Path } from './parse/paths.js'
 export { plainUpdate, type PlainAction } from './evaluate/plain-update.js'
 export { project, projector } from './evaluate/project.js'
 export { afterAdd } from './evaluate/sets.js'
-export type { OperandNode, PathNode, SetValueNode, UpdateAction } from './parse/tree.js'
+export type { ConditionNode, OperandNode, PathNode, SetValueNode, UpdateAction } from './parse/tree.js'
 
 /**
  * The expressions of one request, or of one action of a transaction. Every method throws DynamoDB's

@@ -10,6 +10,7 @@ import type {
   UnitOfWork,
 } from '../../src/toolkit/unit/transactor.js'
 import { fromSdkItem, marshallItem, toSdkItem, unmarshallItem } from '../../src/toolkit/values/values.js'
+import { testUnitStatements } from './unit-statements.js'
 
 /** An endpoint to run the suite on. */
 export interface TransactorSubject {
@@ -633,6 +634,8 @@ export function testTransactor(
       assert.ok(floating)
       assert.equal(await account('floating'), undefined)
     })
+
+    testUnitStatements(() => ({ t, patient: subject.transactor(patient) }))
 
     if (features.globalIndexes) {
       test('an index is part of the snapshot, and of what is validated', async () => {

@@ -7,15 +7,13 @@ import {
   afterAdd,
   conditionAttributes,
   resolvePath,
-  type OperandNode,
-  type Path,
-  type PathNode,
   type SetValueNode,
   type UpdateAction,
 } from '../../expression/expression.js'
 import type { Bindings, BoundUpdate } from '../../expression/parse/types.js'
-import type { AttributeValue, MutableItem } from '../../model/value.js'
+import type { AttributeValue } from '../../model/value.js'
 import type { Expression } from './expressions.js'
+import { ExpressionPrinter } from './print-expressions.js'
 
 /** One action of an update with its names and values at hand. */
 export interface PlacedAction {
@@ -124,74 +122,10 @@ const SECTIONS = { set: 'SET', remove: 'REMOVE', add: 'ADD', delete: 'DELETE' } 
 
 /** As an expression again, with placeholders of its own. */
 export function printedUpdate(actions: readonly PlacedAction[]): Expression {
-  const printer = new Printer()
+  const printer = new ExpressionPrinter()
   const sections = Object.entries(SECTIONS).flatMap(([type, word]) => {
     const parts = actions.filter((one) => one.action.type === type).map((one) => printer.action(one))
     return parts.length === 0 ? [] : [`${word} ${parts.join(', ')}`]
   })
   return printer.expression(sections.join(' '))
-}
-
-class Printer {
-  readonly #names = new Map<string, string>()
-  readonly #values: MutableItem = {}
-  #count = 0
-
-  action({ action, bindings }: PlacedAction): string {
-    const path = this.#path(action.path, bindings)
-    switch (action.type) {
-      case 'set':
-        return `${path} = ${this.#setValue(action.value, bindings)}`
-      case 'remove':
-        return path
-      case 'add':
-      case 'delete':
-        return `${path} ${this.#operand(action.value, bindings)}`
-    }
-  }
-
-  expression(text: string): Expression {
-    return {
-      text,
-      names: Object.fromEntries([...this.#names].map(([name, placeholder]) => [placeholder, name])),
-      ...(Object.keys(this.#values).length > 0 && { values: this.#values }),
-    }
-  }
-
-  #setValue(node: SetValueNode, bindings: Bindings): string {
-    if (node.type !== 'arithmetic') return this.#operand(node, bindings)
-    return `${this.#setValue(node.left, bindings)} ${node.operator} ${this.#setValue(node.right, bindings)}`
-  }
-
-  #operand(node: OperandNode, bindings: Bindings): string {
-    switch (node.type) {
-      case 'path':
-        return this.#path(node, bindings)
-      case 'value': {
-        const placeholder = `:v${this.#count++}`
-        this.#values[placeholder] = bindings.values.get(node.name)!
-        return placeholder
-      }
-      case 'function':
-        return `${node.name}(${node.args.map((arg) => this.#operand(arg, bindings)).join(', ')})`
-      case 'truth':
-        throw new TypeError('a condition is no value of an update expression')
-    }
-  }
-
-  #path(node: PathNode, bindings: Bindings): string {
-    const path: Path = resolvePath(node, bindings.names)
-    return path.reduce<string>((text, step) => {
-      if (typeof step === 'number') return `${text}[${step}]`
-      return text === '' ? this.#name(step) : `${text}.${this.#name(step)}`
-    }, '')
-  }
-
-  #name(name: string): string {
-    const known = this.#names.get(name)
-    if (known !== undefined) return known
-    const placeholder = `#n${this.#names.size}`
-    this.#names.set(name, placeholder)
-    return placeholder
-  }
 }

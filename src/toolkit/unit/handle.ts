@@ -46,6 +46,9 @@ class Handle implements UnitHandle {
   scan(table: string, input?: ScanInput): Rows<Plain> {
     return this.#unit.scan(table, input)
   }
+  execute<Row extends object = Plain>(statement: string, parameters?: readonly unknown[]): Promise<Row[]> {
+    return this.#unit.execute<Row>(statement, parameters)
+  }
   put(table: string, item: object, condition?: Condition): void {
     this.#unit.put(table, item, condition)
   }

@@ -165,6 +165,22 @@ export interface UnitOfWork<Tables extends TableMap<Tables> = AnyTables> {
    *   console.log(free.length) // 3
    */
   scan<Name extends keyof Tables & string>(table: Name, input?: ScanInput): Rows<Tables[Name]['item']>
+  /**
+   * Runs a statement of PartiQL, with plain values for its parameters. Resolves to the rows of a SELECT, or to what RETURNING
+   * asks for. INSERT, UPDATE and DELETE are buffered as `put`, `update` and `delete` are; what their WHERE asks beside the key is
+   * a condition of the commit.
+   *
+   * @example
+   *   const seats = await t.transact(async (tx) => {
+   *     await tx.execute(`UPDATE Seats SET guest = ? WHERE show = 'dune' AND seat = 1`, ['ada'])
+   *     return tx.execute(`SELECT seat FROM Seats WHERE show = ? AND guest = 'ada'`, ['dune'])
+   *   })
+   *   console.log(seats.length) // 1
+   */
+  execute<Row extends object = Record<string, unknown>>(
+    statement: string,
+    parameters?: readonly unknown[],
+  ): Promise<Row[]>
   /** Writes a whole item at the commit. If the condition does not hold, the unit is refused with `ConditionFailed`. */
   put<Name extends keyof Tables & string>(
     table: Name,

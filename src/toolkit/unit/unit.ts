@@ -3,9 +3,10 @@
 //   put, update, delete, check --> steps of an item (unit-items.ts)
 //   get, getAll ----------------> the item as read, and then the unit's own steps on it
 //   query, scan ----------------> pages of the endpoint, with the unit's own rows at their places (own-rows.ts)
+//   execute --------------------> the calls that a statement stands for (unit-statements.ts)
 //   work() ---------------------> all of it, for the commit
 //
-// It keeps nothing on the endpoint. May import: model, expression.
+// It keeps nothing on the endpoint. May import: model, expression, partiql.
 import { pickAttributes } from '../../model/value.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
@@ -22,6 +23,7 @@ import { RangeRead, UnitRows, type Batches } from './rows.js'
 import { addressOf, conditionOf, idOf, positionsOf } from './steps.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitOfWork, Update } from './transactor.js'
 import { type Entry, UnitItems } from './unit-items.js'
+import { executeInUnit, type StatementUnit } from './unit-statements.js'
 import { marshallItem, unmarshallItem } from '../values/values.js'
 
 type Plain = Record<string, unknown>
@@ -130,6 +132,51 @@ export class UnitAttempt implements UnitOfWork {
       reverse: false,
     }
     return this.#rows(request, input.limit)
+  }
+
+  /** A statement that was not awaited is told at the commit, as a read is. */
+  async execute<Row extends object = Plain>(
+    statement: string,
+    parameters: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    this.assertOpen()
+    const pending = this.#reads.begin({ table: statement })
+    try {
+      return (await executeInUnit(this.#statements, statement, parameters)) as Row[]
+    } catch (error) {
+      return this.#reads.failed(error)
+    } finally {
+      this.#reads.end(pending)
+    }
+  }
+
+  readonly #statements: StatementUnit = {
+    layout: (table) => this.#port.layout(table),
+    image: async (address) => {
+      await this.#items.placed()
+      const entry = this.#items.entry(address)
+      await this.#items.ensureRead([entry])
+      return this.#items.imageOf(entry)
+    },
+    rows: async (range) => {
+      const { batches, read } = this.#open(range)
+      const rows: Item[] = []
+      for await (const batch of batches) rows.push(...batch)
+      read.saw('all')
+      return rows
+    },
+    write: ({ table, key }, step) => {
+      this.assertOpen()
+      this.#items.write(table, key, step)
+    },
+  }
+
+  #open(request: UnitRange): { readonly read: RangeRead; readonly batches: Batches } {
+    this.assertOpen()
+    const read = new RangeRead(request)
+    this.#ranges ??= []
+    this.#ranges.push(read)
+    return { read, batches: this.#fetchBatches(request, undefined, 'array') }
   }
 
   put(table: string, item: object, condition?: Condition): void {
