@@ -158,7 +158,7 @@ export function testUnitStatements(subject: () => StatementSubject): void {
     let floating: unknown
     await assert.rejects(
       run(async (tx) => {
-        floating = tx.execute(`INSERT INTO Accounts VALUE {'id': 'pq-floating'}`)
+        floating = tx.execute(`SELECT * FROM Accounts WHERE email = 'nobody'`)
       }),
       { name: 'TypeError', message: /await it/ },
     )

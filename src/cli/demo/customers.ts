@@ -11,8 +11,8 @@ const SHORT_MS = 50
 interface Language {
   readonly name: string
   readonly table: string
-  byScan(tx: UnitOfWork): Promise<Plain[]>
-  byIndex(tx: UnitOfWork): Promise<Plain[]>
+  readonly byScan: (tx: UnitOfWork) => Promise<Plain[]>
+  readonly byIndex: (tx: UnitOfWork) => Promise<Plain[]>
   /** Creates the customer, and then adds the id of the unit to it. */
   create(tx: UnitOfWork): Promise<void> | void
 }
