@@ -7,6 +7,7 @@ import { checkLogFiles } from '../../src/commit-log/files/log-check.js'
 import { openLogFiles } from '../../src/commit-log/files/log-files.js'
 import type { LogStorage } from '../../src/commit-log/log-storage.js'
 import { type KeyBytes, timestamp } from '../../src/model/brand.js'
+import { hashBytes } from '../../src/model/hash.js'
 import type { Knobs } from '../../src/model/knobs.js'
 import type { FileLayer } from '../../src/runtime/files.js'
 import { realFiles } from '../../src/runtime/real-files.js'
@@ -63,6 +64,10 @@ test('log in files: everything is there after it is opened again, and numbers go
   await append(storage, 12)
   assertRecords(await readAll(storage, 1), upTo(12))
   await storage.close()
+  assert.equal(
+    storage.bytes,
+    disk.paths.reduce((bytes, path) => bytes + disk.bytes(path).length, 0),
+  )
 })
 
 test('log in files: numbers go on after everything that can go was trimmed, and after restarts', async () => {
@@ -165,10 +170,10 @@ for (const [name, failure] of [
     assert.ok(failures > 10)
     assertRecords(await readAll(storage, 1), upTo(30))
     await storage.close()
-    const after = disk.afterPowerCut()
-    const { findings } = await checkLogFiles({ files: after, folder: FOLDER, owner: OWNER })
+    assert.ok(indexesOf(disk).length > 2)
+    const { findings } = await checkLogFiles({ files: disk, folder: FOLDER, owner: OWNER })
     assert.deepEqual(findings, [])
-    const again = await open(after)
+    const again = await open(disk.afterPowerCut())
     assertRecords(await readAll(again, 1), upTo(30))
     await again.close()
   })
@@ -207,10 +212,9 @@ test(
       recordOf(number, [changeOf(number, { imageBytes: 2000 })])
     const appendOne = (number: number): Promise<void> =>
       storage.append([record(number)], { upTo: number, number })
-    let refused: unknown
-    while (refused === undefined && storage.last < 1000)
-      await appendOne(storage.last + 1).catch((error: unknown) => (refused = error))
-    assert.match(String(refused), /could not be written: ENOSPC/)
+    await assert.rejects(async () => {
+      while (storage.last < 1000) await appendOne(storage.last + 1)
+    }, /could not be written: ENOSPC/)
     const full = storage.last
     await assert.rejects(appendOne(full + 1), /ENOSPC/)
     assert.equal((await readAll(storage, 1)).length, full)
@@ -268,5 +272,25 @@ test('log in files: readers that meet appends and trims are served what is kept,
   }
   await Promise.all([writer(), ...[0, 5, 14, 18, 25, 30].map(reader)])
   assert.ok(read > 50 && told > 0, `${read} pages, ${told} trimmed`)
+  await storage.close()
+})
+
+test('log in files: two items whose keys have the same hash are told apart', async () => {
+  const byHash = new Map<number, string>()
+  let pair: readonly [string, string] | undefined
+  for (let n = 0; pair === undefined && n < 1_000_000; n++) {
+    const [key, hash] = [`key ${n}`, hashBytes(`key ${n}`)]
+    const other = byHash.get(hash)
+    if (other !== undefined) pair = [other, key]
+    byHash.set(hash, key)
+  }
+  const keys = pair as readonly [string, string]
+  const storage = await open(new FaultyDisk())
+  for (let number = 1; number <= 12; number++) {
+    const change = changeOf(number, { key: keys[number % 3 === 0 ? 1 : 0] as string })
+    await storage.append([recordOf(number, [change])], { upTo: number, number })
+  }
+  const item = { space: ORDERS, key: keys[1] as KeyBytes, from: 1, to: 12, reverse: false, entriesMax: 9 }
+  assert.deepEqual(await storage.ofItem(item), [3, 6, 9, 12])
   await storage.close()
 })

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { LogDamaged } from '../../src/commit-log/commit-log.js'
 import { checkLogFiles } from '../../src/commit-log/files/log-check.js'
 import { openLogFiles } from '../../src/commit-log/files/log-files.js'
+import { scanLogSegment } from '../../src/commit-log/files/log-scan.js'
+import { type LogSegment, logSegmentsIn } from '../../src/commit-log/files/log-segment.js'
 import type { LogStorage } from '../../src/commit-log/log-storage.js'
 import { FaultyDisk, somePages, tornAt } from '../faults/faulty-files.js'
 import { assertRecords, readAll, recordOf } from '../suites/log-storage.js'
@@ -109,12 +111,19 @@ test('parts of the log: the last file cut at every byte gives the whole appends 
   const disk = await log(12)
   const path = segmentsOf(disk).at(-1) as string
   const bytes = disk.bytes(path)
-  const first = Number.parseInt(path.slice(folder.length + 1), 16)
+  const [segment] = logSegmentsIn([path.slice(folder.length + 1)]) as [LogSegment]
+  const { first } = segment
   const lasts = new Set<number>()
   for (let length = 129; length < bytes.length; length++) {
     const copy = disk.copy()
     copy.place(path, bytes.subarray(0, length))
     assert.equal(await findingsOf(copy), '')
+    const shortened = copy.copy()
+    const short = await open(shortened)
+    await short.append([], short.position)
+    await short.close()
+    const left = shortened.bytes(path)
+    assert.equal(scanLogSegment(left, segment).end, left.length, 'nothing of the torn tail is left')
     const storage = await open(copy)
     lasts.add(storage.last)
     assert.deepEqual(storage.position, { upTo: storage.last * 100, number: storage.last })
