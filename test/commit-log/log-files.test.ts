@@ -287,7 +287,7 @@ test('log in files: two items whose keys have the same hash are told apart', asy
   const keys = pair as readonly [string, string]
   const storage = await open(new FaultyDisk())
   for (let number = 1; number <= 12; number++) {
-    const change = changeOf(number, { key: keys[number % 3 === 0 ? 1 : 0] as string })
+    const change = changeOf(number, { key: keys[number % 3 === 0 ? 1 : 0] })
     await storage.append([recordOf(number, [change])], { upTo: number, number })
   }
   const item = { space: ORDERS, key: keys[1] as KeyBytes, from: 1, to: 12, reverse: false, entriesMax: 9 }
