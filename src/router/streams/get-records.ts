@@ -97,7 +97,9 @@ class ShardReading {
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const end = last()
       if (next.number > end) return next
-      const page = await readPage(log, this.#stream, next.number, recordsMax)
+      // Of the records of a page only those of one shard count.
+      const pageMax = Math.min(RECORDS_MAX, recordsMax * this.#shard.of)
+      const page = await readPage(log, this.#stream, next.number, pageMax)
       for (const record of page.records) {
         if (record.number > end) return { number: end + 1, position: 0 }
         for (const streamed of changesOf(record, this.#stream.space)) {

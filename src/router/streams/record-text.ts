@@ -27,9 +27,11 @@ export function recordText(streamed: StreamedChange, stream: StreamRecord, regio
   const view = imagesOf(stream.viewType)
   const newImage = view.new ? change.new : undefined
   const oldImage = view.old ? change.old : undefined
-  const keys = keysOf(change, stream)
+  const newItem = newImage && parsed(newImage)
+  const oldItem = oldImage && parsed(oldImage)
+  const keys = pickAttributes(newItem ?? oldItem ?? keysIn(change), keyNamesOf(stream))
   const sequenceNumber = sequenceNumberOf(streamed)
-  const sizeBytes = itemBytes(keys) + imageBytes(newImage) + imageBytes(oldImage)
+  const sizeBytes = itemBytes(keys) + bytesOf(newItem) + bytesOf(oldItem)
   const id = hash('sha256', `${stream.tableId}/${stream.label}/${sequenceNumber}`, 'hex').slice(
     0,
     EVENT_ID_DIGITS,
@@ -52,17 +54,17 @@ export function recordText(streamed: StreamedChange, stream: StreamRecord, regio
   }
 }
 
-function keysOf({ keys, old, new: next }: LoggedChange, { keySchema }: StreamRecord): Item {
+/** Of a record without images; there may be some that the stream does not show. */
+function keysIn({ keys, old, new: next }: LoggedChange): Item {
   const text = keys ?? next ?? old
   if (text === undefined) throw new Error('a change in the log without its key')
-  return pickAttributes(
-    parsed(text),
-    keySchema.map(({ AttributeName: name }) => name),
-  )
+  return parsed(text)
 }
 
-const imageBytes = (image: Uint8Array | undefined): number =>
-  image === undefined ? 0 : itemBytes(parsed(image))
+const keyNamesOf = ({ keySchema }: StreamRecord): readonly string[] =>
+  keySchema.map(({ AttributeName: name }) => name)
+
+const bytesOf = (item: Item | undefined): number => (item === undefined ? 0 : itemBytes(item))
 
 const parsed = ({ buffer, byteOffset, byteLength }: Uint8Array): Item =>
   JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as Item

@@ -55,6 +55,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
     checkTableUpdate(input)
+    catalog.record(name)
     await beginLog(input.StreamSpecification, context)
     await catalog.keeper.settle()
     const update = await catalog.change((draft) => {
