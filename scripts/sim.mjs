@@ -9,13 +9,14 @@ const short = process.argv.includes('--short')
 const transactions = Number(
   process.argv.slice(2).find((each) => !each.startsWith('--')) ?? (short ? 6_000 : 100_000),
 )
-/** Of the rules, of durability, of the ledger, of units of work, of a structure that changes its shape. */
+/** Of the rules, of durability, of the ledger, of units of work, of a structure that changes its shape, of the log of commits. */
 const SHORT_MUTANTS = [
   'updates-out-of-order',
   'answer-before-durable',
   'decision-not-compared',
   'version-not-expected',
   'order-before-map',
+  'log-shows-first-part',
 ]
 const PROCESSES = 2
 const MUTANT_TRANSACTIONS = 40_000
@@ -107,6 +108,30 @@ const longJobs = [
   sound(
     'one process, units of work',
     ['--processes', 'one', '--workload', 'units', '--transactions', String(transactions / 10)],
+    true,
+  ),
+  sound(
+    'log of commits, one process',
+    ['--processes', 'one', '--log', 'kept', '--transactions', String(transactions / 5)],
+    true,
+  ),
+  sound(
+    'log of commits, units of work',
+    [
+      '--processes',
+      'one',
+      '--workload',
+      'units',
+      '--log',
+      'kept',
+      '--transactions',
+      String(transactions / 20),
+    ],
+    true,
+  ),
+  sound(
+    'log of commits, many processes',
+    ['--journal', 'shared', '--log', 'kept', '--transactions', String(transactions / 10)],
     true,
   ),
   ...['many', 'one'].map((processes) =>

@@ -29,11 +29,11 @@ import { type Aim, Aims } from './planned-crashes.js'
 import type { Anomaly } from './check/anomaly.js'
 import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
-import { judgeCommitLog, judgeLogComplete } from './check/commit-log.js'
+import { judgeCommitLog, judgeLogComplete, judgeLogOrder } from './check/commit-log.js'
 import type { ModelVersion } from './check/model.js'
 import { SimClient } from './client.js'
 import { type SimFault, Tally } from './faults.js'
-import { type Image, requestThatWrote } from './history.js'
+import { type HistoryEntry, type Image, requestThatWrote } from './history.js'
 import { type KnobsFrom, knobsOf, worldKnobs } from './knobs.js'
 import { LogFollower } from './log-follower.js'
 import { Machine, type SimNode } from './machine.js'
@@ -295,7 +295,7 @@ class World {
       ...replayed.anomalies,
       ...judged.anomalies,
       ...(await this.#viewAnomalies([...nameOf.keys()])),
-      ...(await this.#logAnomalies(nameOf, final, replayed.versions)),
+      ...(await this.#logAnomalies(nameOf, final, replayed.versions, history)),
     ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
@@ -328,6 +328,7 @@ class World {
     nameOf: ReadonlyMap<KeyBytes, string>,
     final: ReadonlyMap<string, Image>,
     versions: ReadonlyMap<string, readonly ModelVersion[]>,
+    history: readonly HistoryEntry[],
   ): Promise<readonly Anomaly[]> {
     const log = this.#machines[0]?.log
     if (this.#follower === undefined || log === undefined) return []
@@ -347,6 +348,7 @@ class World {
         : [{ kind: 'log-not-kept', explanation: `${log.backlogBytes} bytes are on their way` }]),
       ...judgeCommitLog(records, first, byKey(final)),
       ...judgeLogComplete(records, first, byKey(versions)),
+      ...(this.#cluster.oneProcess ? judgeLogOrder(records, history) : []),
     ]
   }
 

@@ -3,7 +3,7 @@
 import type { CommitRecord, LoggedChange } from '../../src/commit-log/commit-record.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import type { Item } from '../../src/model/value.js'
-import { brief, type Image, imageText, requestThatWrote } from '../history.js'
+import { brief, type HistoryEntry, type Image, imageText, requestThatWrote } from '../history.js'
 import { type Anomaly, Findings } from './anomaly.js'
 import type { ModelVersion } from './model.js'
 
@@ -88,6 +88,48 @@ export function judgeLogComplete(
         )
   return found.all
 }
+
+/**
+ * In one process: whoever begins after a reader has seen what another one wrote comes after that one in the log. Not if both
+ * write the same item: while a transaction is carried out node by node, a single write may still go before it where it is
+ * not done yet (§4 rule 2). Where a coordinator elsewhere takes long between two nodes, so may what that was done upon.
+ */
+export function judgeLogOrder(
+  records: readonly CommitRecord[],
+  history: readonly HistoryEntry[],
+): readonly Anomaly[] {
+  const found = new Findings()
+  const recordOf = new Map<string, CommitRecord>()
+  for (const record of records)
+    for (const change of record.changes) {
+      const request = requestThatWrote(imageOf(change.new))
+      if (request !== undefined) recordOf.set(request, record)
+    }
+  const events: { readonly at: number; readonly seen?: CommitRecord; readonly begun?: CommitRecord }[] = []
+  for (const entry of history) {
+    if (entry.kind === 'look') {
+      const seen = recordOf.get(requestThatWrote(entry.image) ?? '')
+      if (seen !== undefined) events.push({ at: entry.completedAt, seen })
+    } else if (entry.kind === 'write') {
+      const begun = recordOf.get(entry.id)
+      if (begun !== undefined) events.push({ at: entry.invokedAt, begun })
+    }
+  }
+  let last: CommitRecord | undefined
+  for (const { seen, begun } of events.toSorted((a, b) => a.at - b.at)) {
+    if (seen !== undefined && seen.number > (last?.number ?? 0)) last = seen
+    if (begun === undefined || last === undefined || begun.number >= last.number || sharesItem(begun, last))
+      continue
+    found.add(
+      'log-causality',
+      `record ${begun.number} was begun after a reader had seen record ${last.number}`,
+    )
+  }
+  return found.all
+}
+
+const sharesItem = (one: CommitRecord, other: CommitRecord): boolean =>
+  one.changes.some(({ key }) => other.changes.some((change) => change.key === key))
 
 const imageOf = (text: Uint8Array | undefined): Image =>
   text && (JSON.parse(Buffer.from(text).toString()) as Item)

@@ -3,15 +3,15 @@
 //   entries in the order of the steps --> commits, each once it is whole --> records
 //
 // A single write and a transaction in one step are whole at once. A transaction over several nodes is carried out node by
-// node; it is one record, and nothing that came after its first change goes before it, but for what it was done upon:
+// node; it is one record, and nothing that came after its first change goes before it, but for what it was done upon, itself
+// or through others:
 //
 //   x: T (first change)        W2            W2 comes after T, because it found T's x
 //   y:            W1     T (last change)     W1 comes before T, because T found W1's y
 //                                            --> W1, T, W2
 //
-// So the log holds for each item the order in which it changed, never shows half of a transaction, and whoever had read what
-// a transaction wrote comes after it. That this is always possible is what the protocol promises (a cycle would be a history
-// that is not serializable).
+// So the log holds for each item the order in which it changed, and never shows half of a transaction. That this is always
+// possible is what the protocol promises (a cycle would be a history that is not serializable).
 //
 // What comes out depends on the order of the entries alone, and not on when they came: the journal read back gives the same
 // records in the same order.
