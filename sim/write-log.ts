@@ -132,6 +132,9 @@ export class WriteLog {
       get run() {
         return line.run
       },
+      get isLogging() {
+        return line.isLogging
+      },
       decided: line.decided,
       durable: line.durable,
       put: noted('put'),

@@ -19,6 +19,8 @@ import type { LogPosition, LogStorage } from './log-storage.js'
 
 /** What the lines of the nodes see of it. */
 export interface LogFeed {
+  /** A table has asked for it, now or before: from then on nodes say how far transactions are. */
+  readonly isBegun: boolean
   /** The place of the next entry among those of all nodes. */
   nextOrder(): number
   /** Entries of one node that are durable once the group is; `settle` follows. */
@@ -98,6 +100,10 @@ export class LocalLog implements CommitLog, LogFeed {
   /** Up to where the journal need not be read back. */
   get keptUpTo(): number {
     return this.#storage?.position.upTo ?? Infinity
+  }
+
+  get isBegun(): boolean {
+    return this.#storage !== undefined
   }
 
   async begin(): Promise<void> {

@@ -46,8 +46,6 @@ export interface LocalLedgerOptions {
   readonly knobs?: LedgerKnobs
   /** Lets the event loop run, in the middle of a long look. */
   readonly pause?: () => Promise<void>
-  /** Whether a table asks for the log of commits, which is told of transactions that are completed. */
-  readonly isLogging?: () => boolean
 }
 
 const noPause = (): Promise<void> => Promise.resolve()
@@ -71,16 +69,14 @@ export class LocalLedger implements Ledger {
   readonly #line: Line
   readonly #now: () => Timestamp
   readonly #epochMicros: number
-  readonly #isLogging: () => boolean
   readonly #completed: CompletedRecords
   readonly #unfinished = new UnfinishedRecords()
   /** Completed, but neither that nor the decision may be durable yet: as they were before. */
   readonly #completing = new Map<TxId, Found>()
 
   constructor(options: LocalLedgerOptions) {
-    const { line, now, knobs = defaultKnobs, pause = noPause, isLogging = () => false } = options
+    const { line, now, knobs = defaultKnobs, pause = noPause } = options
     this.#line = line
-    this.#isLogging = isLogging
     this.#epochMicros = knobs.epochMicros
     this.#now = now
     this.#completed = new CompletedRecords(line, now, knobs, pause)
@@ -163,7 +159,7 @@ export class LocalLedger implements Ledger {
     const isCompleted = standing.record.state === 'completed'
     if (!isCompleted) {
       this.#moveToCompleted(standing)
-      if (standing.record.decision === 'commit' && this.#isLogging())
+      if (standing.record.decision === 'commit' && this.#line.isLogging)
         this.#line.note({ kind: 'completed', tx }, 'put')
     }
     if (run === undefined) return

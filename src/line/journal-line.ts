@@ -167,6 +167,10 @@ export class JournalLine implements Line {
     this.#flushUnhurried()
   }
 
+  get isLogging(): boolean {
+    return this.#options.log?.isBegun === true
+  }
+
   note(entry: NewLogEntry, put: Put): void {
     const { log } = this.#options
     if (log === undefined) return

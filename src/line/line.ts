@@ -37,6 +37,8 @@ export interface Line {
   putVisible(key: KeyBytes, value: Uint8Array | undefined): void
   /** A part of the step that changes the items, and with them: as they are put. */
   addCount(space: SpaceId, items: number, bytes: number, put?: Put): void
+  /** There is a log of commits, whether or not a table asks for it now. */
+  readonly isLogging: boolean
   /**
    * Something for the log of commits, in the same step and put as the change that it tells of: it goes into the journal with
    * it, and is taken back with it.
@@ -118,6 +120,10 @@ export class MemoryLine implements Line {
     const count = countAfter(this.#counts.of(space), items, bytes)
     this.#counts.set(space, count)
     this.put(countKey(space), encodeCount(count))
+  }
+
+  get isLogging(): boolean {
+    return this.#log?.isBegun === true
   }
 
   note(entry: NewLogEntry): void {

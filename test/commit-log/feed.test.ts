@@ -43,11 +43,11 @@ interface World extends AsyncDisposable {
 
 type Place = 'memory' | 'disk'
 
-async function world(place: Place, path = testFolder()): Promise<World> {
+async function world(place: Place, path = testFolder(), shape = LOGGED): Promise<World> {
   const where = place === 'memory' ? { memory: true as const } : { path }
   const { nodes, log } = await openNodesWithLog({ runtime: realRuntime(), ...where, nodes: 2 })
   await log.begin()
-  for (const node of nodes) await node.setShape(LOGGED)
+  for (const node of nodes) await node.setShape(shape)
   return {
     node: nodes[0] as StorageNode,
     other: nodes[1] as StorageNode,
@@ -179,6 +179,27 @@ describe('log of commits: in a data folder', () => {
       records.map(({ number }) => number),
       [2, 3],
     )
+  })
+
+  test('§3.3 a transaction that is finished after a restart, when no table asks any more, does not hold up the log', async () => {
+    const path = testFolder()
+    const tx = `${'0'.repeat(32)}:1` as TxId
+    const stamp = timestamp(Date.now() * 1000)
+    const [a, b] = [put(item('a', 1)), put(item('b', 1))]
+    const commit = { tx, timestamp: stamp, nodes: [0, 1] }
+    {
+      await using at = await world('disk', path)
+      await at.node.prepare({ tx, timestamp: stamp, actions: [a] })
+      await at.other.prepare({ tx, timestamp: stamp, actions: [b] })
+      await at.node.commit({ ...commit, items: [{ space: LOGGED.space, key: a.key }] })
+      await at.node.write(put(item('c', 1)))
+    }
+    await using at = await world('disk', path, { ...PLAIN, version: 2 })
+    await at.other.commit({ ...commit, items: [{ space: LOGGED.space, key: b.key }] })
+    const again = { ...LOGGED, version: 3 }
+    for (const node of [at.node, at.other]) await node.setShape(again)
+    await at.other.write(put(item('d', 1), again))
+    assert.deepEqual(shown(await all(at.log)), ['insert a 1', 'insert c 1', 'insert d 1'])
   })
 
   test('a folder whose log is missing is refused with a sentence, and nothing is changed', async () => {

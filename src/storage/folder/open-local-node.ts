@@ -215,9 +215,15 @@ export async function openJournalled(
     runtime,
     storage: logParts.storage,
     begin: async () => {
-      const storage = await logParts.begin(opened?.end ?? 0)
-      opened?.readUpTo(storage.position.upTo)
-      return storage
+      // From now on the journal forgets nothing that follows.
+      const upTo = opened?.end ?? 0
+      opened?.readUpTo(upTo)
+      try {
+        return await logParts.begin(upTo)
+      } catch (error) {
+        opened?.readUpTo(Infinity)
+        throw error
+      }
     },
     onKept: (upTo) => opened?.readUpTo(upTo),
     ...(onTrouble && { onTrouble }),

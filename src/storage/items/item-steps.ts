@@ -61,9 +61,6 @@ export class ItemSteps {
   #highest: Timestamp
   /** Tables whose shape changed since the node was opened: a request that was validated before carries the old one. */
   readonly #shapes = new Map<SpaceId, TableShape>()
-  /** Once a table has asked for the log, until the next start. */
-  #isLogging = false
-
   /** Tables that are no more: a transaction that was prepared before may still be committed, and leaves nothing. */
   readonly #dropped = new Set<SpaceId>()
 
@@ -92,7 +89,6 @@ export class ItemSteps {
     // Of a new index the past is not known.
     if (this.#snapshots.size > 0) this.#snapshots.dropAll()
     this.#shapes.set(table.space, table)
-    this.#isLogging = this.#isLogging || table.logged !== undefined
   }
 
   drop(space: SpaceId): void {
@@ -187,12 +183,7 @@ export class ItemSteps {
 
   /** The log of commits holds every image that the item ever had. */
   isLogged(address: KeyBytes): boolean {
-    return this.#isLogging && this.#shapes.get(spaceOfKey(address))?.logged !== undefined
-  }
-
-  /** A table asks for the log of commits: transactions over several nodes say how far they are. */
-  get isLogging(): boolean {
-    return this.#isLogging
+    return this.#line.isLogging && this.#shapes.get(spaceOfKey(address))?.logged !== undefined
   }
 
   has(space: SpaceId, key: KeyBytes | undefined): boolean {

@@ -131,7 +131,6 @@ export class LocalNode implements StorageNode {
       now: () => clock.now(),
       knobs,
       pause: () => new Promise((resolve) => runtime.defer(resolve)),
-      isLogging: () => this.#steps.isLogging,
     })
     this.#transactions = new TransactionPart({
       ...transactions,

@@ -115,7 +115,8 @@ export class TransactionFinish {
       }
     }
     if (unfenced !== true && damage === undefined) ended.add(tx)
-    if (this.#options.steps.isLogging) {
+    // Also when no table asks any more: what another node has done of it may stand in the log.
+    if (line.isLogging) {
       if (decision === 'commit' && isPending)
         this.#notePart(request, put, damage === undefined ? 'sound' : 'damaged')
       for (const other of new Set(others)) this.#notePart({ tx: other }, put, 'sound')
