@@ -13,7 +13,7 @@ import type { StreamEventRecord, StreamHandler } from '../changes/trigger/stream
 import { RunningTrigger } from '../changes/trigger/trigger.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
 import { hashBytes } from '../model/hash.js'
-import { hasKey, shardsOf } from '../router/lineage/lineage.js'
+import { shardHolding } from '../router/lineage/lineage.js'
 import { streamKey, type StreamRecord } from '../router/lineage/stream-record.js'
 import { shownRegion, streamArn } from '../router/shapes/table-name.js'
 import { recordText } from '../router/streams/record-text.js'
@@ -134,16 +134,13 @@ export class ChangeReaders {
   #recordsOf(record: CommitRecord, followed: FollowedStream): readonly TriggerRecord[] {
     const stream = this.#recordOf(followed)
     if (stream === undefined) return []
-    const shards = shardsOf(stream).filter(
-      ({ from, to = Infinity }) => from <= record.number && record.number <= to,
-    )
     return changesOf(record, followed.space).map(({ number, position, change }) => ({
       number,
       sequenceNumber: sequenceNumberOf({ number, position }),
       timestampMs: msOf(record.timestamp),
       json: eventText({ number, position, change, timestamp: record.timestamp }, stream, followed.arn),
       hash: hashBytes(change.key.slice(0, PARTITION_HASH_BYTES)),
-      shardId: shards.find((shard) => hasKey(shard, change.key))?.id ?? '',
+      shardId: shardHolding(stream, number, change.key)?.id ?? '',
     }))
   }
 }

@@ -4,10 +4,15 @@ import * as fc from 'fast-check'
 import { positionIn, sequenceNumberOf } from '../../src/commit-log/sequence-number.js'
 import { spaceId, type KeyBytes } from '../../src/model/brand.js'
 import {
+  childrenOf,
   ended,
   firstGeneration,
   hasKey,
+  isShardId,
   rolled,
+  shardHolding,
+  shardOf,
+  shardsAfter,
   shardsFor,
   shardsOf,
   streamLimits,
@@ -62,7 +67,7 @@ test('streams: every record of a key is in one shard, and the shards of a key ar
   fc.assert(
     fc.property(rolls, keys, (steps, key) => {
       const { stream, last } = after(steps)
-      const own = shardsOf(stream).filter((shard) => hasKey(shard, key))
+      const own = [...shardsOf(stream)].filter((shard) => hasKey(shard, key))
       assert.equal(own.length, stream.generations.length)
       for (let number = 5; number <= last; number++)
         assert.equal(own.filter(({ from, to }) => number >= from && number <= (to ?? Infinity)).length, 1)
@@ -77,7 +82,7 @@ test('streams: every record of a key is in one shard, and the shards of a key ar
 test('streams: ids of shards are different, and their order is that of their creation', () => {
   fc.assert(
     fc.property(rolls, (steps) => {
-      const ids = shardsOf(after(steps).stream).map((shard) => shard.id)
+      const ids = [...shardsOf(after(steps).stream)].map((shard) => shard.id)
       assert.deepEqual(ids, ids.toSorted())
       assert.equal(new Set(ids).size, ids.length)
       for (const id of ids) assert.match(id, /^shardId-\d{20}-[0-9a-f]{8}$/)
@@ -85,17 +90,46 @@ test('streams: ids of shards are different, and their order is that of their cre
   )
 })
 
+test('streams: what is looked up by id or by number is what a walk over all shards finds', () => {
+  fc.assert(
+    fc.property(rolls, keys, fc.nat(60), fc.nat(2), (steps, key, number, forgotten) => {
+      const whole = after(steps).stream
+      const ids = Array.from(shardsOf(whole), ({ id }) => id)
+      const stream = { ...whole, generations: whole.generations.slice(-1 - forgotten) }
+      const all = [...shardsOf(stream)]
+      for (const id of [...ids, 'shardId-00000000000000000001-00000000', 'no id']) {
+        assert.deepEqual(
+          shardOf(stream, id),
+          all.find((shard) => shard.id === id),
+        )
+        assert.deepEqual(
+          childrenOf(stream, id),
+          all.filter(({ parentId }) => parentId === id),
+        )
+        assert.deepEqual(
+          [...shardsAfter(stream, id)],
+          all.filter((shard) => isShardId(id) && shard.id > id),
+        )
+      }
+      assert.deepEqual(
+        shardHolding(stream, number, key),
+        all.find((shard) => hasKey(shard, key) && shard.from <= number && number <= (shard.to ?? Infinity)),
+      )
+    }),
+  )
+})
+
 test('streams: a shard that is open at the end of its stream is closed there', () => {
   const stream = ended(streamFrom(5, 2), 9, 0)
   assert.deepEqual(
-    shardsOf(stream).map(({ from, to }) => [from, to]),
+    [...shardsOf(stream)].map(({ from, to }) => [from, to]),
     [
       [5, 9],
       [5, 9],
     ],
   )
   // Nothing was written.
-  assert.deepEqual(shardsOf(ended(streamFrom(5, 1), 2, 0))[0]?.to, 4)
+  assert.deepEqual([...shardsOf(ended(streamFrom(5, 1), 2, 0))][0]?.to, 4)
 })
 
 test('streams: a generation goes 24 hours after the next one began, and its children then have no parent', () => {
@@ -105,7 +139,7 @@ test('streams: a generation goes 24 hours after the next one began, and its chil
   assert.equal(withoutOld(stream, nowMicros + dayMicros - 1), stream)
   const left = withoutOld(stream, nowMicros + dayMicros)!
   assert.deepEqual(
-    shardsOf(left).map((shard) => [shard.from, shard.parentId]),
+    [...shardsOf(left)].map((shard) => [shard.from, shard.parentId]),
     [[10, undefined]],
   )
   // The open shards of a stream stay, however old they are; all of a stream that has ended goes.

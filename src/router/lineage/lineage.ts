@@ -42,27 +42,56 @@ export interface Shard {
   readonly to?: number
 }
 
-/** All that are kept, in the order in which they were made, which is that of their ids. */
-export function shardsOf(stream: StreamRecord): readonly Shard[] {
-  return stream.generations.flatMap((generation, at) => {
-    const before = stream.generations[at - 1]
-    const to = lastOf(stream, at)
-    return Array.from({ length: generation.shards }, (_, position) => ({
-      id: shardId(stream, generation, position),
-      ...(before !== undefined && {
-        parentId: shardId(stream, before, Math.floor((position * before.shards) / generation.shards)),
-      }),
-      position,
-      of: generation.shards,
-      from: generation.from,
-      ...(to !== undefined && { to }),
-    }))
-  })
+/** All that are kept, in the order in which they were made, which is that of their ids. There may be thousands. */
+export function* shardsOf(stream: StreamRecord, generation = 0): Generator<Shard, undefined> {
+  for (let at = generation; at < stream.generations.length; at++) yield* shardsAt(stream, at)
+}
+
+/** Those behind that id, also if its shard is not kept any more; none behind what never was an id. */
+export function* shardsAfter(stream: StreamRecord, id: string): Generator<Shard, undefined> {
+  const bornMs = bornMsIn(id)
+  const first = stream.generations.findIndex((generation) => generation.bornMs >= bornMs)
+  if (first >= 0) for (const shard of shardsOf(stream, first)) if (shard.id > id) yield shard
 }
 
 /** Undefined: there is none, or none any more. */
 export const shardOf = (stream: StreamRecord, id: string): Shard | undefined =>
-  shardsOf(stream).find((shard) => shard.id === id)
+  shardsAt(stream, generationOf(stream, id)).find((shard) => shard.id === id)
+
+/** None if the shard with that id is not kept. */
+export function childrenOf(stream: StreamRecord, id: string): readonly Shard[] {
+  const generation = generationOf(stream, id)
+  return generation < 0 ? [] : shardsAt(stream, generation + 1).filter(({ parentId }) => parentId === id)
+}
+
+/** In which a change of that item with this number is. */
+export function shardHolding(stream: StreamRecord, number: number, key: KeyBytes): Shard | undefined {
+  const generation = stream.generations.findLastIndex(({ from }) => from <= number)
+  return shardsAt(stream, generation).find((shard) => hasKey(shard, key) && number <= (shard.to ?? Infinity))
+}
+
+/** Those of one generation; none if there is no such one. */
+function shardsAt(stream: StreamRecord, at: number): readonly Shard[] {
+  const generation = stream.generations[at]
+  if (generation === undefined) return []
+  const before = stream.generations[at - 1]
+  const to = lastOf(stream, at)
+  return Array.from({ length: generation.shards }, (_, position) => ({
+    id: shardId(stream, generation, position),
+    ...(before !== undefined && {
+      parentId: shardId(stream, before, Math.floor((position * before.shards) / generation.shards)),
+    }),
+    position,
+    of: generation.shards,
+    from: generation.from,
+    ...(to !== undefined && { to }),
+  }))
+}
+
+const generationOf = ({ generations }: StreamRecord, id: string): number => {
+  const born = bornMsIn(id)
+  return generations.findIndex(({ bornMs }) => bornMs === born)
+}
 
 function lastOf({ generations, ended }: StreamRecord, at: number): number | undefined {
   const next = generations[at + 1]
@@ -80,7 +109,10 @@ export const isShardMinutes = (minutes: number): boolean =>
   Number.isSafeInteger(minutes) && minutes >= 1 && minutes <= streamLimits.shardMinutesMax
 
 /** Whether such an id may have been given to a shard. */
-export const isShardId = (text: string): boolean => /^shardId-\d{20}-[0-9a-f]{8}$/.test(text)
+export const isShardId = (text: string): boolean => !Number.isNaN(bornMsIn(text))
+
+/** When the shard with that id was made; NaN if it is the id of none. */
+const bornMsIn = (id: string): number => Number(/^shardId-(\d{20})-[0-9a-f]{8}$/.exec(id)?.[1])
 
 /** Whether changes of that item are in the shard, as far as it goes. */
 export const hasKey = ({ position, of }: Pick<Shard, 'position' | 'of'>, key: KeyBytes): boolean =>

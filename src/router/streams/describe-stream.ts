@@ -1,5 +1,6 @@
 import { POSITION_MAX, sequenceNumberOf } from '../../commit-log/sequence-number.js'
-import { isShardId, type Shard, shardsOf } from '../lineage/lineage.js'
+import { childrenOf, isShardId, type Shard, shardsAfter, shardsOf } from '../lineage/lineage.js'
+import type { StreamRecord } from '../lineage/stream-record.js'
 import { jsonReply } from '../request/reply.js'
 import { streamArn } from '../shapes/table-name.js'
 import { tableOperation } from '../tables/table-operation.js'
@@ -32,10 +33,13 @@ export const describeStream = tableOperation<DescribeStreamInput>({
 
   run(catalog, input, scope) {
     const { stream } = streamOf(catalog, input.StreamArn, scope)
-    const shards = shardsOf(stream).filter(
-      (shard) => isAfter(shard, input.ExclusiveStartShardId) && passes(shard, input.ShardFilter),
-    )
-    const page = shards.slice(0, input.Limit ?? PAGE_MAX)
+    const page: Shard[] = []
+    let more = false
+    for (const shard of shardsFor(stream, input)) {
+      more = page.length === (input.Limit ?? PAGE_MAX)
+      if (more) break
+      page.push(shard)
+    }
     return jsonReply({
       StreamDescription: {
         StreamArn: streamArn(stream.tableName, stream.label, scope.addressed.region),
@@ -46,18 +50,21 @@ export const describeStream = tableOperation<DescribeStreamInput>({
         TableName: stream.tableName,
         KeySchema: stream.keySchema,
         Shards: page.map(describeShard),
-        ...(page.length < shards.length && { LastEvaluatedShardId: page.at(-1)?.id }),
+        ...(more && { LastEvaluatedShardId: page.at(-1)?.id }),
       },
     })
   },
 })
 
-/** A shard that is not kept any more still has its place in the order; nothing comes after what never was an id. */
-const isAfter = (shard: Shard, start: string | undefined): boolean =>
-  start === undefined || (isShardId(start) && shard.id > start)
-
-const passes = (shard: Shard, filter: DescribeStreamInput['ShardFilter']): boolean =>
-  filter === undefined || shard.parentId === filter.ShardId
+/** A page is all that is made of them: there may be thousands. */
+function shardsFor(
+  stream: StreamRecord,
+  { ExclusiveStartShardId: start, ShardFilter: filter }: DescribeStreamInput,
+): Iterable<Shard> {
+  if (filter === undefined) return start === undefined ? shardsOf(stream) : shardsAfter(stream, start)
+  const children = childrenOf(stream, filter.ShardId)
+  return start === undefined ? children : children.filter(({ id }) => isShardId(start) && id > start)
+}
 
 function describeShard(shard: Shard): object {
   return {
