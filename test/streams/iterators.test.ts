@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Key, key, openKeyed, tableOf } from '../access/keys.js'
-import { idsOf, iteratorOf, openStreams, put, readOn, refusal, shardsOf, streamed } from './support.js'
+import { iteratorOf, openStreams, put, readOn, refusal, shardsOf, streamed } from './support.js'
 
 const INVALID = 'ValidationException: Invalid ShardIterator'
 
@@ -102,16 +102,11 @@ test('streams: the operations run in the process as they do over the wire', asyn
   const own = await openStreams(t)
   const arn = await streamed(own, 'Orders')
   await put(own, 'Orders', 'a')
-  const call = (operation: string, input: object): Promise<Record<string, unknown>> =>
-    own.store.call(operation as never, input as never)
-  const { StreamDescription } = await call('DescribeStream', { StreamArn: arn })
-  const [shard] = (StreamDescription as { Shards: readonly { ShardId: string }[] }).Shards
-  const { ShardIterator } = await call('GetShardIterator', {
-    StreamArn: arn,
-    ShardId: shard!.ShardId,
-    ShardIteratorType: 'TRIM_HORIZON',
-  })
-  const { Records } = await call('GetRecords', { ShardIterator })
-  assert.deepEqual(idsOf(Records as never), ['a'])
-  assert.deepEqual(idsOf((await readOn(own, await iteratorOf(own, arn, shard!.ShardId))).records), ['a'])
+  const inside = { streams: own.store.streamsClient() }
+  assert.deepEqual(await shardsOf(inside, arn), await shardsOf(own, arn))
+  const [shard] = await shardsOf(inside, arn)
+  const records = async (reader: typeof inside): Promise<unknown> =>
+    (await readOn(reader, await iteratorOf(reader, arn, shard!.ShardId!))).records
+  assert.deepEqual(await records(inside), await records(own))
+  assert.equal(await refusal(inside.streams.getRecords({ ShardIterator: 'something' })), INVALID)
 })

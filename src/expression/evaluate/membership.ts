@@ -18,8 +18,8 @@ interface Looked {
 const looked = new WeakMap<readonly unknown[], Looked>()
 
 export function holdsElement(list: readonly AttributeValue[], part: AttributeValue): boolean {
-  const texts = textsOf(list, textOf)
-  if (texts !== undefined) return texts.has(textOf(part))
+  const texts = textsOf(list, comparedText)
+  if (texts !== undefined) return texts.has(comparedText(part))
   const type = typeOf(part)
   for (const element of list) if (type in element && sameValue(element, part)) return true
   return false
@@ -39,7 +39,7 @@ function textsOf<Held>(held: readonly Held[], text: (one: Held) => string): Read
 }
 
 /** The same text for equal values, another one for all others. */
-export function textOf(value: AttributeValue): string {
+export function comparedText(value: AttributeValue): string {
   if ('S' in value) return `S${value.S}`
   if ('N' in value) return `N${value.N}`
   if ('B' in value) return `B${value.B}`
@@ -58,5 +58,5 @@ function canonical(value: AttributeValue): unknown {
   if ('SS' in value) return ['SS', value.SS.toSorted()]
   if ('NS' in value) return ['NS', value.NS.toSorted()]
   if ('BS' in value) return ['BS', value.BS.toSorted()]
-  return textOf(value)
+  return comparedText(value)
 }
