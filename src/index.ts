@@ -17,6 +17,7 @@ export type {
   StreamBatchResponse,
   StreamEvent,
   StreamEventRecord,
+  StreamEventTypes,
   StreamEventValue,
   StreamHandler,
 } from './changes/trigger/stream-event.js'

@@ -124,7 +124,7 @@ async function assertComesUp(client: DynamoDBClient, when: string): Promise<void
 test(`examples, materialised view: after ${KILLS} kills of server or reader it is what the table says (seed ${SEED})`, async () => {
   const path = testFolder()
   const random = seededRandom(SEED)
-  let server = await spawnServer(['--path', path, '--shard-minutes', '1'])
+  let server = await spawnServer(['--path', path, '--shard-minutes', '1', '--nodes', '3'])
   const { url } = server
   const client = clientAt(url)
   await client.send(
@@ -155,7 +155,7 @@ test(`examples, materialised view: after ${KILLS} kills of server or reader it i
         reader = startReader(url)
       } else {
         await killServer(server)
-        server = await spawnServer(['--path', path, '--shard-minutes', '1'], {
+        server = await spawnServer(['--path', path, '--shard-minutes', '1', '--nodes', '3'], {
           port: Number(new URL(url).port),
         })
       }

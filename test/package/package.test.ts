@@ -122,7 +122,7 @@ describe('package', () => {
     assert.equal(stdout, 'Books\n')
   })
 
-  test('store.client() says what to install where the SDK is not there', async () => {
+  test('store.client() and store.streamsClient() say what to install where the SDK is not there', async () => {
     const bare = join(folder, 'bare')
     const withoutSdk = (path: string): boolean => !path.endsWith('@aws-sdk')
     await cp(join(project, 'node_modules'), join(bare, 'node_modules'), {
@@ -131,11 +131,16 @@ describe('package', () => {
     })
     const script = `import { open } from 'seriatim'
       const store = await open({ memory: true })
-      try { store.client() } catch (error) { console.log(error.message) }
+      for (const method of ['client', 'streamsClient'])
+        try { store[method]() } catch (error) { console.log(error.message) }
       await store.close()`
     await writeFile(join(bare, 'script.mjs'), script)
     const { stdout } = await run(process.execPath, ['script.mjs'], { cwd: bare })
-    assert.equal(stdout, 'store.client() needs the AWS SDK: npm install @aws-sdk/client-dynamodb\n')
+    assert.equal(
+      stdout,
+      'store.client() needs the AWS SDK: npm install @aws-sdk/client-dynamodb\n' +
+        'store.streamsClient() needs the AWS SDK: npm install @aws-sdk/client-dynamodb-streams\n',
+    )
   })
 
   test('its command says its version', async () => {

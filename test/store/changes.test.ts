@@ -1,11 +1,18 @@
 // Changes, triggers and the client of streams on whole stores.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { DynamoDBBatchResponse, DynamoDBStreamHandler } from 'aws-lambda'
 import { test } from 'node:test'
 import {
   DescribeStreamCommand,
   GetRecordsCommand,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams'
+import { testFolder } from '../support/folder.js'
 import { ChangesTrimmed, manualClock, NoStream, open, type Store, type StreamEvent } from '../../src/index.js'
 
 const streamed = (TableName: string, StreamViewType = 'NEW_AND_OLD_IMAGES') => ({
@@ -232,6 +239,92 @@ test('store.trigger: the event is that of Lambda', async () => {
     SizeBytes: 9,
     StreamViewType: 'NEW_AND_OLD_IMAGES',
   })
+})
+
+for (const nodes of [1, 3]) {
+  test(`store.changes, ${nodes} node(s): goes on exactly after a position when a folder is opened again`, async () => {
+    const path = testFolder()
+    const positions: string[] = []
+    for (let opened = 0; opened < 4; opened++) {
+      await using store = await open({ path, nodes })
+      if (opened === 0) await store.call('CreateTable', streamed('Orders'))
+      for (let at = 0; at < 10; at++) await put(store, 'Orders', `${opened}-${at}`)
+      await store.transactor().transact((tx) => {
+        for (let line = 0; line < 5; line++) tx.put('Orders', { id: `${opened}-tx-${line}` })
+      })
+      // From each place so far, and from the start, all that follows and nothing else.
+      const all: string[] = []
+      for await (const change of store.changes('Orders', { from: 'start' })) {
+        all.push(change.sequenceNumber)
+        if (all.length === 15 * (opened + 1)) break
+      }
+      assert.deepEqual(all.slice(0, positions.length), positions)
+      positions.splice(0, Infinity, ...all)
+      for (let from = 0; from + 1 < all.length; from += 7) {
+        const rest: string[] = []
+        for await (const change of store.changes('Orders', { from: all[from]! })) {
+          rest.push(change.sequenceNumber)
+          if (rest.length === all.length - from - 1) break
+        }
+        assert.deepEqual(rest, all.slice(from + 1))
+      }
+    }
+  })
+}
+
+test('store.changes: a reader that is killed again and again sees each change once and in order', async () => {
+  const path = testFolder()
+  const seen = join(path, '..', `${path.split('/').at(-1)}-seen`)
+  writeFileSync(seen, '')
+  const program = `
+    import { appendFileSync, readFileSync } from 'node:fs'
+    import { open } from ${JSON.stringify(new URL('../../src/index.js', import.meta.url).href)}
+    const store = await open({ path: ${JSON.stringify(path)} })
+    const { TableNames } = await store.call('ListTables', {})
+    if (TableNames.length === 0) await store.call('CreateTable', ${JSON.stringify(streamed('Orders'))})
+    const before = readFileSync(${JSON.stringify(seen)}, 'utf8').trim().split('\\n').at(-1)
+    const write = async () => {
+      for (;;) await store.call('UpdateItem', { TableName: 'Orders', Key: { id: { S: 'a' } },
+        UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': { N: '1' } } })
+    }
+    void write()
+    let count = 0
+    for await (const change of store.changes('Orders', { from: before === '' ? 'start' : before.split(' ')[0] })) {
+      appendFileSync(${JSON.stringify(seen)}, change.sequenceNumber + ' ' + change.new.n + '\\n')
+      if (++count === 20) console.log('twenty')
+    }`
+  for (let kills = 0; kills < 5; kills++) {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const exited = once(child, 'exit')
+    for await (const _ of createInterface({ input: child.stdout })) child.kill('SIGKILL')
+    assert.deepEqual(await exited, [null, 'SIGKILL'])
+  }
+  const counts = readFileSync(seen, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Number(line.split(' ')[1]))
+  assert.ok(counts.length >= 100)
+  assert.deepEqual(
+    counts,
+    counts.map((_, at) => at + 1),
+  )
+})
+
+test('store.trigger: a handler with the types of @types/aws-lambda compiles and runs', async () => {
+  await using store = await storeWith(1, 'Orders')
+  const images: unknown[] = []
+  // eslint-disable-next-line typescript/require-await -- as handlers are
+  const handler: DynamoDBStreamHandler = async (event, context): Promise<DynamoDBBatchResponse> => {
+    assert.ok(context.getRemainingTimeInMillis() > 0)
+    for (const { dynamodb } of event.Records) images.push(dynamodb?.NewImage)
+    return { batchItemFailures: [] }
+  }
+  await using trigger = store.trigger('Orders', { reportBatchItemFailures: true }, handler)
+  await put(store, 'Orders', 'a', 1)
+  await trigger.idle()
+  assert.deepEqual(images, [{ id: { S: 'a' }, n: { N: '1' } }])
 })
 
 test('store.trigger: closing the store stops it, and a handler that runs is waited for', async () => {

@@ -1,28 +1,35 @@
 // What a handler of Lambda gets and gives, as @types/aws-lambda describes it.
 
-/** An attribute value in an event: binaries are base64, numbers text. */
-export interface StreamEventValue {
+/** The types of attributes, each with how an event has its values. */
+export interface StreamEventTypes {
   /** A string. */
-  S?: string
+  S: string
   /** A number, as text. */
-  N?: string
+  N: string
   /** A binary, in base64. */
-  B?: string
+  B: string
   /** A boolean. */
-  BOOL?: boolean
+  BOOL: boolean
   /** True: null. */
-  NULL?: boolean
+  NULL: boolean
   /** A set of strings. */
-  SS?: string[]
+  SS: string[]
   /** A set of numbers, as texts. */
-  NS?: string[]
+  NS: string[]
   /** A set of binaries, in base64. */
-  BS?: string[]
+  BS: string[]
   /** A list. */
-  L?: StreamEventValue[]
+  L: StreamEventValue[]
   /** A map. */
-  M?: { [name: string]: StreamEventValue }
+  M: { [name: string]: StreamEventValue }
 }
+
+/** An attribute value in an event: exactly one of these members. */
+export type StreamEventValue = {
+  [Type in keyof StreamEventTypes]: { [Member in Type]: StreamEventTypes[Member] } & {
+    [Member in Exclude<keyof StreamEventTypes, Type>]?: never
+  }
+}[keyof StreamEventTypes]
 
 /** One change of one item, as Lambda hands it to a handler. */
 export interface StreamEventRecord {
