@@ -67,6 +67,7 @@ export function follow(
     spaces: new Set(streams.map(({ space }) => space)),
     from,
     isFromStart,
+    ...(source.page && { page: source.page }),
     tables: streams.map(({ table }) => table),
     lastOf: () => {
       let last: number | undefined

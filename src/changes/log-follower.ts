@@ -3,6 +3,7 @@ import { type CommitLogReader, LogTrimmed } from '../commit-log/commit-log.js'
 import type { CommitRecord } from '../commit-log/commit-record.js'
 import type { SpaceId } from '../model/brand.js'
 import { ChangesTrimmed } from './errors.js'
+import type { LogFollowerPage } from './stream.js'
 
 export interface LogFollowerOptions {
   readonly log: CommitLogReader
@@ -17,11 +18,11 @@ export interface LogFollowerOptions {
   readonly lastOf: () => number | undefined
   readonly isClosed: () => boolean
   readonly onStreamsChanged: (callback: () => void) => () => void
-  readonly page?: { readonly recordsMax: number; readonly bytesMax: number }
+  readonly page?: LogFollowerPage
 }
 
 /** A record of up to 4 MB may follow one of which the page was not full yet. */
-const PAGE = { recordsMax: 100, bytesMax: 1024 * 1024 }
+const PAGE: LogFollowerPage = { recordsMax: 100, bytesMax: 1024 * 1024 }
 
 export class LogFollower {
   readonly #options: LogFollowerOptions

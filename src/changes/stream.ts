@@ -17,6 +17,11 @@ export interface FollowedStream {
   readonly isFirst: boolean
 }
 
+export interface LogFollowerPage {
+  readonly recordsMax: number
+  readonly bytesMax: number
+}
+
 /** What the changes are read from. */
 export interface ChangeSource {
   readonly log: CommitLogReader
@@ -28,6 +33,8 @@ export interface ChangeSource {
   lastOf(stream: FollowedStream): number | undefined
   /** Calls back after every change of tables and streams, until the result is called. */
   onStreamsChanged(callback: () => void): () => void
+  /** How much is read at once, if not as much as usual. */
+  readonly page?: LogFollowerPage
   /** The same answer, in a later turn of the event loop if this one has had its share. */
   inTurn<Answer>(answer: Promise<Answer>): Promise<Answer>
 }

@@ -3,7 +3,7 @@ import { memoryLogStorage } from '../../src/commit-log/memory-log.js'
 import type { CommitRecord, LoggedChange } from '../../src/commit-log/commit-record.js'
 import type { CommitLogReader } from '../../src/commit-log/commit-log.js'
 import { noStream } from '../../src/changes/errors.js'
-import type { ChangeSource, FollowedStream } from '../../src/changes/stream.js'
+import type { ChangeSource, FollowedStream, LogFollowerPage } from '../../src/changes/stream.js'
 import { spaceId, timestamp, type TxId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { KeySchema } from '../../src/model/table.js'
@@ -21,7 +21,12 @@ const START_MICROS = 1_900_000_000_000_000
 
 const json = (item: Item): Uint8Array => Buffer.from(JSON.stringify(item))
 
-export function followedLog({ bytesMax = 1_000_000 }: { readonly bytesMax?: number } = {}) {
+export interface FollowedLogOptions {
+  readonly bytesMax?: number
+  readonly page?: LogFollowerPage
+}
+
+export function followedLog({ bytesMax = 1_000_000, page }: FollowedLogOptions = {}) {
   const storage = memoryLogStorage({
     knobs: { logMemoryBytesMax: bytesMax, logBlockBytesMax: Math.ceil(bytesMax / 10) },
   })
@@ -79,6 +84,7 @@ export function followedLog({ bytesMax = 1_000_000 }: { readonly bytesMax?: numb
     lastOf: (stream) => ended.get(stream),
     onStreamsChanged: subscribe,
     inTurn: (answer) => answer,
+    ...(page && { page }),
   }
   const commit = async (changes: readonly WrittenChange[], tx?: string): Promise<number> => {
     const number = storage.last + 1

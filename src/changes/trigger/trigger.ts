@@ -140,7 +140,7 @@ export class RunningTrigger implements Trigger {
 
   #take(record: TriggerRecord, saved: string | undefined): void {
     const { sequenceNumber, hash, json } = record
-    if (saved !== undefined && sequenceNumber <= saved) return
+    if (saved !== undefined && BigInt(sequenceNumber) <= BigInt(saved)) return
     if (this.#settings.passes(JSON.parse(json) as object)) {
       this.#undone.set(record, this.#lastRead)
       this.#lanes[hash % this.#lanes.length]?.push(record)
