@@ -24,7 +24,14 @@ import type { ParsedStatement } from './parse/tree.js'
 
 export type { OrderBy, Returning } from './meaning/meaning.js'
 export type { StatementSource } from './meaning/sources.js'
-export { onlyKey, planSelect, type KeyRead, type SelectPlan } from './plan/select-plan.js'
+export {
+  onlyKey,
+  planSelect,
+  rangeOfRead,
+  type KeyRead,
+  type SelectKey,
+  type SelectPlan,
+} from './plan/select-plan.js'
 export { writeTarget, type WriteTarget } from './plan/write-target.js'
 
 export type StatementType = 'select' | 'insert' | 'update' | 'delete' | 'exists'

@@ -24,8 +24,14 @@ export interface KeyRead {
   readonly partition: AttributeValue
   /** All of them hold for what is read. */
   readonly sort: readonly SortCondition[]
-  readonly range: KeyRange
   readonly filter: BoundCondition | undefined
+}
+
+/** The keys that a read is about: all that meet its conditions on the sort key. */
+export function rangeOfRead({ partition, sort }: KeyRead, { key, of }: SelectKey): KeyRange {
+  const one = of === 'table' ? itemRange : indexRange
+  if (sort.length === 0) return one(key, partition)
+  return sort.map((condition) => one(key, partition, condition)).reduce(intersection)
 }
 
 export type SelectPlan =
@@ -52,7 +58,7 @@ export function planSelect(
     if (order.length > 0) throw validationError(NO_PARTITION_TO_ORDER)
     return { type: 'scan', filter: where }
   }
-  return ordered(plan, order, key)
+  return ordered(plan, order, target)
 }
 
 const NO_PARTITION_TO_ORDER =
@@ -83,8 +89,8 @@ function keyedPlan(where: BoundCondition, target: SelectKey): readonly KeyRead[]
   const isNegated = (filter: ConditionNode): boolean =>
     sort !== undefined && isNegatedSort(filter, reader, target.key)
   if (reads.length > 1 && branches.some(({ filters }) => filters.some(isNegated)))
-    return wholePartitions(reads, where, target)
-  refuseOverlap(reads)
+    return wholePartitions(reads, where)
+  if (reads.length > 1) refuseOverlap(reads, target)
   return reads
 }
 
@@ -136,8 +142,7 @@ function tooManyReads(): never {
 }
 
 /** Undefined where an alternative asks for two different partitions: none has what it wants. */
-function readOf({ tests, filters }: Branch, where: BoundCondition, target: SelectKey): KeyRead | undefined {
-  const { key } = target
+function readOf({ tests, filters }: Branch, where: BoundCondition, { key }: SelectKey): KeyRead | undefined {
   let partition: AttributeValue | undefined
   const sort: SortCondition[] = []
   const further: ConditionNode[] = []
@@ -158,7 +163,6 @@ function readOf({ tests, filters }: Branch, where: BoundCondition, target: Selec
   return {
     partition,
     sort,
-    range: rangeOf(target, partition, sort),
     filter: tree && { tree, bindings: where.bindings },
   }
 }
@@ -178,16 +182,6 @@ function nameOfValue(value: AttributeValue, { bindings }: BoundCondition): strin
   throw new Error('a value of a statement that none of its bindings has')
 }
 
-function rangeOf(
-  { key, of }: SelectKey,
-  partition: AttributeValue,
-  sort: readonly SortCondition[],
-): KeyRange {
-  const one = of === 'table' ? itemRange : indexRange
-  if (sort.length === 0) return one(key, partition)
-  return sort.map((condition) => one(key, partition, condition)).reduce(intersection)
-}
-
 function intersection(a: KeyRange, b: KeyRange): KeyRange {
   const from = a.from > b.from ? a.from : b.from
   const ends = [a.to, b.to].filter((to) => to !== undefined).toSorted()
@@ -202,22 +196,19 @@ function isNegatedSort(node: ConditionNode, reader: KeyReader, key: KeySchema): 
   return node.type === 'not' || (node.type === 'compare' && node.operator === '<>')
 }
 
-function wholePartitions(
-  reads: readonly KeyRead[],
-  where: BoundCondition,
-  target: SelectKey,
-): readonly KeyRead[] {
+function wholePartitions(reads: readonly KeyRead[], where: BoundCondition): readonly KeyRead[] {
   const whole: KeyRead[] = []
   for (const { partition } of reads)
     if (!whole.some((read) => sameValue(read.partition, partition)))
-      whole.push({ partition, sort: [], range: rangeOf(target, partition, []), filter: where })
+      whole.push({ partition, sort: [], filter: where })
   return whole
 }
 
-function refuseOverlap(reads: readonly KeyRead[]): void {
+function refuseOverlap(reads: readonly KeyRead[], target: SelectKey): void {
+  const ranges = reads.map((read) => rangeOfRead(read, target))
   for (const [at, one] of reads.entries())
-    for (const two of reads.slice(at + 1))
-      if (sameValue(one.partition, two.partition) && overlap(one.range, two.range))
+    for (let other = at + 1; other < reads.length; other++)
+      if (sameValue(one.partition, reads[other]!.partition) && overlap(ranges[at]!, ranges[other]!))
         throw validationError(OVERLAP)
 }
 
@@ -226,7 +217,8 @@ function overlap(a: KeyRange, b: KeyRange): boolean {
   return to === undefined || from < to
 }
 
-function ordered(reads: readonly KeyRead[], order: readonly OrderBy[], key: KeySchema): SelectPlan {
+function ordered(reads: readonly KeyRead[], order: readonly OrderBy[], target: SelectKey): SelectPlan {
+  const { key } = target
   if (order.length === 0) return { type: 'reads', reads, isReverse: false }
   const byPartition = order.find(({ name }) => name === key.partition.name)
   const bySort = order.find(({ name }) => name === key.sort?.name)
@@ -238,7 +230,7 @@ function ordered(reads: readonly KeyRead[], order: readonly OrderBy[], key: KeyS
   const sorted = reads.toSorted((a, b) => {
     const partitions = compareValues(a.partition, b.partition) ?? 0
     if (partitions !== 0) return partitions * direction
-    return (a.range.from < b.range.from ? -1 : 1) * (isReverse ? -1 : 1)
+    return (rangeOfRead(a, target).from < rangeOfRead(b, target).from ? -1 : 1) * (isReverse ? -1 : 1)
   })
   return { type: 'reads', reads: sorted, isReverse }
 }

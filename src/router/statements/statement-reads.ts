@@ -14,8 +14,10 @@ import { limits } from '../../model/limits.js'
 import { setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import {
   planSelect,
+  rangeOfRead,
   type BoundSelect,
   type KeyRead,
+  type SelectKey,
   type SelectPlan,
   type StatementSource,
 } from '../../partiql/partiql.js'
@@ -31,6 +33,8 @@ import { readTarget, type ReadTarget } from '../reads/read-target.js'
 import { selectionOf, type Selection } from '../reads/selection.js'
 import { rangeAfter, startPosition } from '../reads/start-key.js'
 import { javaSetOrder } from './java-order.js'
+
+const NO_PATHS: RequestedProjection['paths'] = []
 
 /** A SELECT that can be read. */
 export interface BoundRead {
@@ -48,17 +52,20 @@ export function bindRead(
 ): BoundRead {
   const target = targetOf(context, table, index, consistency)
   const { key, indexes } = table.shape
-  const paths = bound.projection === undefined ? [] : projectionPaths(bound.projection)
-  refuseNestedKeys([...paths, ...(bound.where ? conditionAttributes(bound.where) : [])], key, indexes)
-  const plan = planSelect(bound.where, bound.order, {
-    key: target.key,
-    of: target.index === undefined ? 'table' : 'index',
-  })
+  const paths = bound.projection === undefined ? NO_PATHS : projectionPaths(bound.projection)
+  if (bound.where !== undefined) refuseNestedKeys(conditionAttributes(bound.where), key, indexes)
+  if (paths.length > 0) refuseNestedKeys(paths, key, indexes)
+  const plan = planSelect(bound.where, bound.order, keyOf(target))
   checkKeys(plan, target)
   refuseUnprojected(plan, target)
   const projection = bound.projection && { paths, project: columnsOf(bound) }
   return { target, plan, selection: selectionOf({}, target, projection), projection }
 }
+
+const keyOf = ({ key, index }: ReadTarget): SelectKey => ({
+  key,
+  of: index === undefined ? 'table' : 'index',
+})
 
 /** The columns of the answer, by their names: `m.x` is `x`. */
 function columnsOf({ projection, columns }: BoundSelect): (item: Item) => Item {
@@ -185,11 +192,10 @@ interface Step {
 
 function stepsOf(context: RangeContext, { plan, target }: BoundRead): readonly Step[] {
   if (plan.type === 'scan') return [{ nodes: context.nodes, range: segmentRange(0, 1), filter: plan.filter }]
-  return plan.reads.map(({ range, filter }: KeyRead) => ({
-    nodes: storageNodesOf(context, target, range.from),
-    range,
-    filter,
-  }))
+  return plan.reads.map((read: KeyRead) => {
+    const range = rangeOfRead(read, keyOf(target))
+    return { nodes: storageNodesOf(context, target, range.from), range, filter: read.filter }
+  })
 }
 
 /** Unlike Query, charges for every item behind a local index that was looked at. */
