@@ -30,6 +30,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     'changes',
     { summary: 'follow the changes of a table on the terminal', load: () => import('./changes.js') },
   ],
+  ['sql', { summary: 'run statements of PartiQL on any endpoint', load: () => import('./sql.js') }],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
   [
     'sweep',

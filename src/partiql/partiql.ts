@@ -19,8 +19,9 @@ import { setAttribute, typeOf, type AttributeValue, type Item, type MutableItem 
 import { meaningOf, type Meaning, type OrderBy, type Returning } from './meaning/meaning.js'
 import { parameterName } from './meaning/scope.js'
 import { sourceOf, type StatementSource } from './meaning/sources.js'
+import type { SelectKey, SelectPlan } from './plan/select-plan.js'
 import { parseStatement } from './parse/statements.js'
-import type { ParsedStatement } from './parse/tree.js'
+import type { ParsedStatement, StatementMode } from './parse/tree.js'
 
 export type { OrderBy, Returning } from './meaning/meaning.js'
 export type { StatementSource } from './meaning/sources.js'
@@ -43,6 +44,7 @@ export interface Statement {
   readonly source: StatementSource
   /** How many parameters it has. */
   readonly parameters: number
+  readonly mode?: StatementMode
   /** Refuses what DynamoDB does not do; the same for every request with this text. */
   readonly meaning: () => Meaning
 }
@@ -62,8 +64,20 @@ function statementOf(text: string): Statement {
     text,
     source,
     parameters: parsed.parameters,
+    ...(parsed.mode && { mode: parsed.mode }),
     meaning: () => (known ??= meaningOf(parsed)),
   }
+}
+
+/** Of a strict statement: a scan is refused, with what would make it a read by key. */
+export function refuseScan({ mode, source }: Statement, plan: SelectPlan, { key }: SelectKey): void {
+  if (mode !== 'strict' || plan.type !== 'scan') return
+  const { table, index } = source
+  throw validationError(
+    `A strict statement does not read all of ${index === undefined ? table : `${table}.${index}`}. Hint: give the partition key ` +
+      `${key.partition.name} with = or IN in every alternative of WHERE, or read an index whose partition key WHERE gives; ` +
+      'EXPLAIN shows what a statement reads.',
+  )
 }
 
 export interface BoundSelect {

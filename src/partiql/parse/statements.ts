@@ -20,6 +20,7 @@ import type {
   ReturningNode,
   SelectStatement,
   SourceNode,
+  StatementMode,
   StatementNode,
   UnsupportedClause,
 } from './tree.js'
@@ -27,11 +28,22 @@ import type {
 export function parseStatement(text: string): ParsedStatement {
   if (text.length > limits.statementCharactersMax) throw notWellFormed('Statement is too long')
   const reader = new StatementReader(text)
+  const mode = modeOf(reader)
   const node = readTopLevel(reader)
   if (reader.take(';') && reader.token.type !== 'end')
     throw notWellFormed('Unexpected token after semicolon. (Only one query is allowed.)')
   if (reader.token.type !== 'end') throw notWellFormed('Unexpected token after expression')
-  return { text, node, parameters: reader.parameters }
+  return { text, node, parameters: reader.parameters, ...(mode && { mode }) }
+}
+
+const STATEMENTS: ReadonlySet<string> = new Set(['select', 'insert', 'update', 'delete', 'from'])
+
+/** A word before a statement, which DynamoDB would not read. */
+function modeOf(reader: StatementReader): StatementMode | undefined {
+  const { word } = reader.token
+  if ((word !== 'explain' && word !== 'strict') || !STATEMENTS.has(reader.following.word)) return undefined
+  reader.next()
+  return word
 }
 
 /** A statement is an expression to DynamoDB's parser, and so is all that it then refuses. */

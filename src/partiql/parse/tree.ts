@@ -151,4 +151,8 @@ export interface ParsedStatement {
   readonly node: StatementNode
   /** How many `?` it has. */
   readonly parameters: number
+  /** EXPLAIN: what it would do. STRICT: not if it has to read a whole table. Both are Seriatim's own. */
+  readonly mode?: StatementMode
 }
+
+export type StatementMode = 'explain' | 'strict'

@@ -89,8 +89,11 @@ function bindMember(context: RouterContext, member: Input, scope: RequestScope):
     }
     const { index } = statement.source
     const consistent = member['ConsistentRead'] === true
-    const source = index === undefined ? { table } : { table, index }
-    const { plan } = bindRead(context, source, bound, consistent ? 'strong' : 'eventual')
+    const { plan } = bindRead(
+      context,
+      found as TableStatement<BoundSelect>,
+      consistent ? 'strong' : 'eventual',
+    )
     const key = index === undefined ? onlyKey(plan, table.shape.key) : undefined
     if (key === undefined) throw validationError(KEY_NEEDED)
     return { type: 'read', table, key: checkedKeyOf(table.shape, key), bound, consistent }

@@ -15,6 +15,7 @@ import { furtherMembers } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { writeCapacity } from '../writes/single-write.js'
+import { explained } from './explain.js'
 import { tokenPosition, tokenFor } from './next-token.js'
 import { parseParameters } from './statement-parameters.js'
 import { bindRead, readStatementPage } from './statement-reads.js'
@@ -51,8 +52,9 @@ export const executeStatement: Operation = {
   },
 
   run(context, input, scope) {
-    const asked = askedOf(input, scope)
+    const asked = askedOf(input, scope, 'refused', 'allowed')
     const found = tableStatement(context.catalog, asked)
+    if (asked.statement.mode === 'explain') return explained(context, input, found)
     return isWrite(found.bound)
       ? runWrite(context, input, found as TableStatement<WriteStatement>)
       : runSelect(context, input, scope, asked, found as TableStatement<BoundSelect>)
@@ -64,9 +66,10 @@ export function askedOf(
   input: Input,
   scope: Pick<RequestScope, 'authorise'>,
   exists: 'allowed' | 'refused' = 'refused',
+  explain: 'allowed' | 'refused' = 'refused',
 ): AskedStatement {
   const parameters = parseParameters(input['Parameters'])
-  return askedStatement(input['Statement'] as string, parameters, scope, exists)
+  return askedStatement(input['Statement'] as string, parameters, scope, exists, explain)
 }
 
 async function runWrite(
@@ -90,16 +93,12 @@ async function runSelect(
   input: Input,
   scope: RequestScope,
   { parameters }: AskedStatement,
-  { statement, table, bound }: TableStatement<BoundSelect>,
+  found: TableStatement<BoundSelect>,
 ): Promise<Reply> {
+  const { statement, table } = found
   const consistent = input['ConsistentRead'] === true
   const { index } = statement.source
-  const read = bindRead(
-    context,
-    index === undefined ? { table } : { table, index },
-    bound,
-    consistent ? 'strong' : 'eventual',
-  )
+  const read = bindRead(context, found, consistent ? 'strong' : 'eventual')
   const capacity = (consumed: () => Consumed): object | undefined => {
     const detail = input['ReturnConsumedCapacity']
     return detail === 'TOTAL' || detail === 'INDEXES'

@@ -160,16 +160,13 @@ async function readAll(
   return readGets(context, input, gets)
 }
 
-function getOf(
-  context: RouterContext,
-  { statement, table, bound }: TableStatement<BoundSelect>,
-  at: number,
-): TransactGet {
+function getOf(context: RouterContext, found: TableStatement<BoundSelect>, at: number): TransactGet {
+  const { statement, table, bound } = found
   const key = numbered(at, () => {
     if (statement.source.index !== undefined)
       throw validationError('Reads on indices are not supported within transactions.')
     try {
-      const { plan } = bindRead(context, { table }, bound, 'strong')
+      const { plan } = bindRead(context, found, 'strong')
       const only = onlyKey(plan, table.shape.key)
       if (only === undefined) throw validationError(KEY_NEEDED)
       return only

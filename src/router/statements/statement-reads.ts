@@ -15,11 +15,11 @@ import { setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import {
   planSelect,
   rangeOfRead,
+  refuseScan,
   type BoundSelect,
   type KeyRead,
   type SelectKey,
   type SelectPlan,
-  type StatementSource,
 } from '../../partiql/partiql.js'
 import { compareValues } from '../../model/compare.js'
 import { readUnits, type Consumed } from '../request/capacity.js'
@@ -33,6 +33,7 @@ import { readTarget, type ReadTarget } from '../reads/read-target.js'
 import { selectionOf, type Selection } from '../reads/selection.js'
 import { rangeAfter, startPosition } from '../reads/start-key.js'
 import { javaSetOrder } from './java-order.js'
+import type { TableStatement } from './statement-table.js'
 
 const NO_PATHS: RequestedProjection['paths'] = []
 
@@ -46,16 +47,16 @@ export interface BoundRead {
 
 export function bindRead(
   context: Pick<RangeContext, 'catalog'>,
-  { table, index }: Pick<StatementSource, 'index'> & { readonly table: Table },
-  bound: BoundSelect,
+  { statement, table, bound }: TableStatement<BoundSelect>,
   consistency: 'strong' | 'eventual',
 ): BoundRead {
-  const target = targetOf(context, table, index, consistency)
+  const target = targetOf(context, table, statement.source.index, consistency)
   const { key, indexes } = table.shape
   const paths = bound.projection === undefined ? NO_PATHS : projectionPaths(bound.projection)
   if (bound.where !== undefined) refuseNestedKeys(conditionAttributes(bound.where), key, indexes)
   if (paths.length > 0) refuseNestedKeys(paths, key, indexes)
   const plan = planSelect(bound.where, bound.order, keyOf(target))
+  refuseScan(statement, plan, keyOf(target))
   checkKeys(plan, target)
   refuseUnprojected(plan, target)
   const projection = bound.projection && { paths, project: columnsOf(bound) }

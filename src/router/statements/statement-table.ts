@@ -33,9 +33,12 @@ export function askedStatement(
   parameters: readonly AttributeValue[],
   scope: Pick<RequestScope, 'authorise'>,
   exists: 'allowed' | 'refused',
+  explain: 'allowed' | 'refused' = 'refused',
 ): AskedStatement {
   const statement = readStatement(text)
   const tableName = tableNameOf(statement.source.table)
+  if (statement.mode === 'explain' && explain === 'refused')
+    throw validationError('EXPLAIN can only be used in ExecuteStatement requests.')
   if (statement.type === 'exists' && exists === 'refused')
     throw validationError('EXISTS can only be used in ExecuteTransaction write requests.')
   scope.authorise(tableName, PARTS[statement.type])

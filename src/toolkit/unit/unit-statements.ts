@@ -14,11 +14,14 @@ import {
   onlyKey,
   planSelect,
   readStatement,
+  refuseScan,
   writeTarget,
   type BoundDelete,
   type BoundSelect,
   type BoundUpdateStatement,
   type KeyRead,
+  type SelectKey,
+  type Statement,
   type StatementSource,
 } from '../../partiql/partiql.js'
 import { ConditionFailed } from '../endpoint/errors.js'
@@ -49,6 +52,8 @@ export async function executeInUnit(
   parameters: readonly unknown[],
 ): Promise<Plain[]> {
   const statement = readStatement(text)
+  if (statement.mode === 'explain')
+    throw validationError('EXPLAIN can only be used in ExecuteStatement requests.')
   const { source } = statement
   const layout = await unit.layout(source.table)
   const bound = bindStatement(
@@ -58,7 +63,7 @@ export async function executeInUnit(
   try {
     switch (bound.type) {
       case 'select':
-        return (await selected(unit, layout, source, bound)).map((row) => unmarshallItem(row))
+        return (await selected(unit, layout, statement, bound)).map((row) => unmarshallItem(row))
       case 'insert':
         unit.write(addressIn(layout, bound.item), {
           kind: 'put',
@@ -160,14 +165,17 @@ const failed = (address: ItemAddress): ConditionFailed =>
 async function selected(
   unit: StatementUnit,
   layout: TableLayout,
-  source: StatementSource,
+  statement: Statement,
   bound: BoundSelect,
 ): Promise<readonly Item[]> {
+  const { source } = statement
   const index = indexOf(layout, source)
-  const plan = planSelect(bound.where, bound.order, {
+  const target: SelectKey = {
     key: index?.key ?? layout.key,
     of: index === undefined ? 'table' : 'index',
-  })
+  }
+  const plan = planSelect(bound.where, bound.order, target)
+  refuseScan(statement, plan, target)
   const key = index === undefined ? onlyKey(plan, layout.key) : undefined
   if (key !== undefined) {
     const item = await unit.image({ table: layout.name, key })
