@@ -42,7 +42,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
 /** Lines of the input until it ends; a statement may have several of them. */
 async function prompt(session: SqlSession): Promise<void> {
   const { stdin, stdout } = process
-  const isTerminal = stdin.isTTY === true && stdout.isTTY === true
+  const isTerminal = stdin.isTTY && stdout.isTTY
   const lines = createInterface({ input: stdin, terminal: isTerminal, ...(isTerminal && { output: stdout }) })
   const ask = (): void => {
     if (!isTerminal) return

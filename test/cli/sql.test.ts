@@ -54,13 +54,7 @@ test('cli: sql runs a statement and prints its rows as a table', async () => {
   )
   const { code, out } = await sql(...at, `SELECT * FROM Music WHERE artist = 'Nina';`)
   assert.equal(code, 0)
-  assert.equal(
-    out,
-    'artist | year | tags\n-------+------+------\nNina   | 1965 | ["a"]\n(1 row)'.replace(
-      '------\nN',
-      '------\nN',
-    ),
-  )
+  assert.equal(out, 'artist | year | tags\n-------+------+------\nNina   | 1965 | ["a"]\n(1 row)')
 })
 
 test('cli: sql tells what is refused, and ends with 1; wrong usage ends with 2', async () => {
