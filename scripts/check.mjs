@@ -1,7 +1,7 @@
 // What a change has to pass, step by step, with the time each step took.
 //   node scripts/check.mjs --quick     types, lint, format, a short simulation with a few mutants, all tests (npm test)
-//   node scripts/check.mjs             that, tests of two sizes at the larger one, and the whole of the simulations with all
-//                                      mutants (npm run check)
+//   node scripts/check.mjs             the same with all tests at their whole size, and the whole of the simulations with all
+//                                      mutants in place of the short one (npm run check)
 //   node scripts/check.mjs --long      what the second has and the first has not
 import { spawn } from 'node:child_process'
 
@@ -21,10 +21,17 @@ const QUICK = [
   ['lint, format, a short simulation with a few mutants', ...STYLE, node('sim.mjs', '--short')],
   TESTS,
 ]
+const WHOLE_TESTS = ['tests, at their whole size', node('test.mjs', '--brief', '--whole')]
+const SIZED_TESTS = [
+  'tests of two sizes, at the larger one',
+  node('test.mjs', '--brief', '--whole', '--sized'),
+]
 const LONG = [
-  ['the package as it is packed, used', node('trials.mjs', '--short')],
-  ['the reference of the API is up to date', node('api-reference.mjs', '--check')],
-  ['tests of two sizes, at the larger one', node('test.mjs', '--brief', '--whole')],
+  [
+    'the package as it is packed, used; the reference of the API is up to date',
+    node('trials.mjs', '--short'),
+    node('api-reference.mjs', '--check'),
+  ],
   ['simulation of the store, and its mutants', node('sim.mjs')],
   [
     'simulation of units of work on any endpoint',
@@ -40,8 +47,8 @@ const has = (name) => process.argv.includes(name)
 const steps = has('--quick')
   ? QUICK
   : has('--long')
-    ? LONG
-    : [BUILD, ['lint, format', ...STYLE], TESTS, ...LONG]
+    ? [SIZED_TESTS, ...LONG]
+    : [BUILD, ['lint, format', ...STYLE], WHOLE_TESTS, ...LONG]
 const startMs = Date.now()
 const clock = (ms) => `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, '0')}`
 

@@ -3,7 +3,8 @@
 //   node scripts/test.mjs journal     only files with "journal" in their path
 //   node scripts/test.mjs --brief     failures, progress, and which files took longest
 //   node scripts/test.mjs --times     and what every file took
-//   node scripts/test.mjs --whole     only files with tests of two sizes (test/support/sizes.ts), at the larger one
+//   node scripts/test.mjs --whole     tests of two sizes (test/support/sizes.ts) at the larger one
+//   node scripts/test.mjs --sized     only files with tests of two sizes
 // Files share a process by the dozen, one after another. A file runs in a process of its own if it has hooks outside of
 // `describe`, or a line `// Runs alone: why`, because it changes what belongs to the whole process.
 import { spawnSync } from 'node:child_process'
@@ -22,11 +23,13 @@ const { values, positionals: wanted } = parseArgs({
     brief: { type: 'boolean', default: false },
     times: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
+    sized: { type: 'boolean', default: false },
     folder: { type: 'string', default: TESTS },
     processes: { type: 'string', default: String(Math.min(8, Math.max(2, availableParallelism()))) },
   },
 })
 const FILES_PER_PROCESS_MAX = 12
+const SIZED_WEIGHT = 8
 const HAS_HOOKS = /^(before|after|beforeEach|afterEach)\(/m
 const RUNS_ALONE = /^\/\/ Runs alone: /m
 const HAS_LOCAL = /\b(localDatabase|dynamoDbLocal)\b/
@@ -41,7 +44,7 @@ const files = readdirSync(values.folder, { recursive: true })
       values.folder !== TESTS || existsSync(file.replace(/^dist/, '').slice(1).replace(/\.js$/, '.ts')),
   )
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-  .filter((file) => !values.whole || HAS_SIZES.test(readFileSync(file, 'utf8')))
+  .filter((file) => !values.sized || hasSizes(file))
   .toSorted()
 if (files.length === 0) {
   console.error(`no test file matches: ${wanted.join(', ')}`)
@@ -94,7 +97,7 @@ async function sharedLocal() {
   return { environment: { [SHARED_LOCAL]: peer.url }, stop: () => peer[Symbol.asyncDispose]() }
 }
 
-/** Those that run alone come first: most of them take long. */
+/** What takes longest comes first, so that no process is left with it alone at the end. */
 function groupsOf(all) {
   const alone = all.filter(runsAlone)
   const shared = all.filter((file) => !alone.includes(file))
@@ -102,10 +105,20 @@ function groupsOf(all) {
   const groups = alone.map((file) => [file])
   for (const room of rooms.values()) {
     const parts = Math.ceil(room.length / FILES_PER_PROCESS_MAX)
-    // One of a kind beside one of another: neighbours often take equally long.
-    for (let part = 0; part < parts; part++) groups.push(room.filter((_, at) => at % parts === part))
+    // Those of two sizes are dealt out like the others, so that each process gets its share.
+    const dealt = [...room.filter(hasSizes), ...room.filter((file) => !hasSizes(file))]
+    for (let part = 0; part < parts; part++) groups.push(dealt.filter((_, at) => at % parts === part))
   }
-  return groups
+  return groups.toSorted((a, b) => weightOf(b) - weightOf(a))
+}
+
+/** A guess: files with tests of two sizes have them because they take long. */
+function weightOf(group) {
+  return group.reduce((sum, file) => sum + (hasSizes(file) ? SIZED_WEIGHT : 1), 0)
+}
+
+function hasSizes(file) {
+  return HAS_SIZES.test(readFileSync(file, 'utf8'))
 }
 
 function runsAlone(file) {

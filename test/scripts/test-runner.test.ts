@@ -150,12 +150,13 @@ test('test runner: arguments choose files by their path, and none at all is an e
   assert.match(none.output, /no test file matches: nowhere/)
 })
 
-test('test runner: asked for the whole size, it runs the files that have two, and says so to them', () => {
+test('test runner: asked for the whole size, it says so to the files; asked for those of two sizes, it runs no other', () => {
   const sizes = `export const size = process.env['SERIATIM_TESTS'] ?? 'quick'\n`
   const sized = running(
     `import { size } from './support/sizes.js'\ntest('size', () => assert.equal(size, 'whole'))`,
   )
   const files = { 'support/sizes.js': sizes, 'a.test.js': sized, 'b.test.js': passing('other') }
-  assert.equal(run(files, '--whole').counts, '1 passed, 0 failed, 0 skipped')
+  assert.equal(run(files, '--whole').counts, '2 passed, 0 failed, 0 skipped')
+  assert.equal(run(files, '--whole', '--sized').counts, '1 passed, 0 failed, 0 skipped')
   assert.equal(run(files).counts, '1 passed, 1 failed, 0 skipped')
 })

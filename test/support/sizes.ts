@@ -1,5 +1,5 @@
-// Two sizes of the costliest tests. `npm test` runs the quick one, which touches everything; the long part of `npm run check`
-// runs every file that imports this module once more, at its whole size (scripts/test.mjs --whole).
+// Two sizes of the costliest tests. `npm test` runs the quick one, which touches everything; `npm run check`
+// runs the whole one (scripts/test.mjs --whole).
 
 const isWhole = process.env['SERIATIM_TESTS'] === 'whole'
 
