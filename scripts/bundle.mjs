@@ -20,6 +20,7 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { dedented } from './dedented.mjs'
 import { lineMap } from './line-map.mjs'
 
 /** Of which build it is, for --if-older; the package leaves it out. */
@@ -63,8 +64,11 @@ const GROUPS = [
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',
-    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router|server|store|sorted-btree)\//,
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams)\/)|server|store|sorted-btree)\//,
   ],
+  // Loaded by the first request for one of its operations.
+  ['statements', /\/(partiql|router\/statements)\//],
+  ['streams', /\/router\/streams\//],
   ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
   ['terminal', /\/cli\/(arguments|version)/],
   ['load', /\/bench\/(?!load\/(generator|alarm-thread)\.)/],
@@ -92,6 +96,9 @@ const bundle = await rolldown({
   plugins: [
     {
       name: 'maps of the compiler',
+      // The smaller one of the two that the package has.
+      resolveId: (id) =>
+        id === 'sorted-btree' ? join(ROOT, 'node_modules/sorted-btree/b+tree.min.js') : undefined,
       load: (path) =>
         path.startsWith(BUILT)
           ? { code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }
@@ -135,6 +142,7 @@ for (const file of output) {
   if (file.type !== 'chunk' || passedOn.has(file.fileName)) continue
   const code = file.code
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+    .replace(/^\/\/ dist\/src\//gm, '// ')
     .replace(/\bimport\("\.\/([\w-]+\.js)"\)/g, (_, name) => `import("./${passedOn.get(name) ?? name}")`)
   // A file that only passes on what others export has no map.
   const map = file.map && JSON.stringify(lineMap(file.map, 'src/'))
@@ -143,7 +151,9 @@ for (const file of output) {
     ? `${file.fileName}.map`
     : `data:application/json;base64,${Buffer.from(map ?? '').toString('base64')}`
   const note = map ? `//# sourceMappingURL=${place}\n` : ''
-  writeFileSync(join(NEW, file.fileName), code + note, { mode: file.name === 'main' ? 0o755 : 0o644 })
+  writeFileSync(join(NEW, file.fileName), dedented(code) + note, {
+    mode: file.name === 'main' ? 0o755 : 0o644,
+  })
   if (isApart) writeFileSync(join(NEW, place), map)
 }
 

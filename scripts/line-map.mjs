@@ -4,23 +4,22 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 /** Sources from `folder` on, relative to a folder beside it; without their texts. */
 export function lineMap({ file, mappings, sources }, folder) {
-  // All fields but the column in the generated line go on from the last segment, whether or not it is kept.
-  let [source, line, column] = [0, 0, 0]
-  let [keptSource, keptLine, keptColumn] = [0, 0, 0]
+  // Both go on from the last segment, whether or not it is kept.
+  let [source, line] = [0, 0]
+  let [keptSource, keptLine] = [0, 0]
   const lines = mappings.split(';').map((segments) => {
     let first
     for (const segment of segments.split(',')) {
-      const [, ofSource, ofLine, ofColumn] = decode(segment)
+      const [, ofSource, ofLine] = decode(segment)
       if (ofSource === undefined) continue
       source += ofSource
       line += ofLine
-      column += ofColumn
-      first ??= [source, line, column]
+      first ??= [source, line]
     }
     if (first === undefined) return ''
-    const [atSource, atLine, atColumn] = first
-    const kept = encode([0, atSource - keptSource, atLine - keptLine, atColumn - keptColumn])
-    ;[keptSource, keptLine, keptColumn] = first
+    const [atSource, atLine] = first
+    const kept = encode([0, atSource - keptSource, atLine - keptLine, 0])
+    ;[keptSource, keptLine] = first
     return kept
   })
   return {

@@ -1,7 +1,7 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
 import { type AccessPart, accessDenied, allows, type OperationName } from './request/access.js'
-import type { RequestScope, Operation, RouterContext } from './request/context.js'
+import type { LaterOperation, Operation, RequestScope, RouterContext } from './request/context.js'
 import { damageError, internalError, storageRefusal } from './request/reply.js'
 import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './request/router.js'
 import { readShaped } from './shapes/read-shaped.js'
@@ -9,7 +9,7 @@ import { checkShape } from './shapes/check-shape.js'
 
 export interface RouterOptions {
   readonly context: RouterContext
-  readonly operations: readonly Operation[]
+  readonly operations: readonly (Operation | LaterOperation)[]
   /** Ends what operations wait for; see `Router.endWaits`. */
   readonly endWaits?: () => void
   /** Told of every error that is not an answer to the caller but a defect or a broken disk. */
@@ -17,7 +17,14 @@ export interface RouterOptions {
 }
 
 export function openRouter({ context, operations, endWaits, onInternalError }: RouterOptions): Router {
-  const byName = new Map<string, Operation>(operations.map((operation) => [operation.name, operation]))
+  const byName = new Map<string, Operation | LaterOperation>(
+    operations.map((operation) => [operation.name, operation]),
+  )
+  const load = async (later: LaterOperation): Promise<Operation> => {
+    const operation = await later.load()
+    byName.set(later.name, operation)
+    return operation
+  }
   return {
     operations: [...byName.keys()],
     ...(endWaits && { endWaits }),
@@ -28,8 +35,9 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
     ),
 
     async readLarge(name, text) {
-      const operation = byName.get(name)
-      if (operation === undefined) throw unknownOperation(name)
+      const known = byName.get(name)
+      if (known === undefined) throw unknownOperation(name)
+      const operation = 'load' in known ? await load(known) : known
       const reading = readShaped(text, operation.shape)
       for (;;) {
         const step = reading.next()
@@ -39,9 +47,10 @@ export function openRouter({ context, operations, endWaits, onInternalError }: R
     },
 
     async handle({ operation: name, input, principal, addressed }: RouterRequest): Promise<RouterReply> {
-      const operation = byName.get(name)
-      if (operation === undefined) return { ok: false, error: unknownOperation(name) }
+      const known = byName.get(name)
+      if (known === undefined) return { ok: false, error: unknownOperation(name) }
       try {
+        const operation = 'load' in known ? await load(known) : known
         checkShape(operation.shape, input)
         const scope = new Scope(principal, operation.name, addressed ?? NOWHERE)
         const reply = await operation.run(context, input, scope)

@@ -26,9 +26,8 @@ import { putItem } from '../router/writes/put-item.js'
 import { updateItem } from '../router/writes/update-item.js'
 import { ItemWaits } from '../router/reads/item-waits.js'
 import { waitForItem } from '../router/reads/wait-for-item.js'
-import { statementOperations } from '../router/statements/statement-operations.js'
+import { laterOperations } from '../router/later-operations.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
-import { streamOperations } from '../router/streams/stream-operations.js'
 import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
 import { tableOperations } from '../router/tables/tables.js'
 import { openDirectUnits } from '../router/units/direct.js'
@@ -214,10 +213,9 @@ class LocalStore implements Store {
         deleteItem,
         ...queryOperations,
         ...transactionOperations,
-        ...statementOperations,
         ...unitOperations,
         ...tableOperations,
-        ...streamOperations,
+        ...laterOperations,
         waitForItem(this.#waits),
       ],
       endWaits: () => this.#waits.endAll(),

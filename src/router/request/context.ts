@@ -66,3 +66,8 @@ export interface Operation {
   /** Throws DynamoError for a refusal. The result is the JSON text of the answer in UTF-8. */
   run(context: RouterContext, input: Input, scope: RequestScope): Promise<Reply>
 }
+
+/** An operation whose code is loaded by the first request for it: a store opens without it. */
+export interface LaterOperation extends Pick<Operation, 'name' | 'targetPrefix'> {
+  load(): Promise<Operation>
+}

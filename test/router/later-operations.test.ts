@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { laterOperations } from '../../src/router/later-operations.js'
+import { statementOperations } from '../../src/router/statements/statement-operations.js'
+import { streamOperations } from '../../src/router/streams/stream-operations.js'
+
+test('router: every operation that is loaded later is there, under its own name and target', async () => {
+  const loaded = await Promise.all(laterOperations.map((later) => later.load()))
+  assert.deepEqual(
+    laterOperations.map(({ name, targetPrefix }) => [name, targetPrefix]),
+    loaded.map(({ name, targetPrefix }) => [name, targetPrefix]),
+  )
+  assert.deepEqual(new Set(loaded), new Set([...statementOperations, ...streamOperations]))
+})
