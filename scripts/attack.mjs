@@ -33,7 +33,10 @@ const ATTACKS = {
   malformed: [script('malformed-requests', '--count', some(1_000_000), '--seed', seed)],
   streams: [test('server/http-fuzz/fuzz', '--seconds', some(3600))],
   contended: onNodes(script('contended-transactions', '--count', some(500_000), '--seed', seed)),
-  kills: onNodes(test('kill/kill-loop', '--kills', some(150))),
+  kills: [
+    ...onNodes(test('kill/kill-loop', '--kills', some(150))),
+    ...onNodes(test('kill/stream-kill-loop', '--kills', some(250))),
+  ],
   flips: [script('flip-bits', '--trials', some(1000), '--seed', seed, '--by', 'place')],
   large: onNodes(test('large/rounds', '--rounds', some(1000), '--keys', scale < 1 ? '60000' : '300000')),
 }

@@ -5,16 +5,13 @@
 // Each transfer moves money between accounts and puts a record of itself, in one TransactWriteItems. After a restart
 // every transfer that was acknowledged has its record, and the balances are exactly what the records add up to: a
 // transfer of which only a part was done would show. Nothing is left pending.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../suites/seeded-random.js'
-import { MAIN } from '../support/spawned-server.js'
+import { call, killNow, scan, settled, start } from './killed-server.js'
 
 export interface KillLoopOptions {
   readonly nodes: number
@@ -40,7 +37,6 @@ const RUN_MS_SPREAD = 350
 const ACKNOWLEDGED_EACH_MIN = 2
 const LOOK_MS = 10
 const LOOKS_MAX = 6_000
-const SETTLE_MS_MAX = 5000
 
 interface Transfer {
   readonly id: string
@@ -87,27 +83,6 @@ export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptio
     rmSync(path, { recursive: true, force: true })
   }
   return { kills, acknowledged: acknowledged.size, unacknowledgedButDone, problems }
-}
-
-interface Running {
-  readonly url: string
-  readonly child: ChildProcess
-}
-
-async function start(path: string, nodes: number): Promise<Running> {
-  const args = [MAIN, 'start', '--path', path, '--nodes', String(nodes), '--port', '0']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^seriatim listening on (\S+)$/.exec(line)?.[1]
-    if (url !== undefined) return { url, child }
-  }
-  throw new Error('the server did not start')
-}
-
-async function killNow(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit')
-  child.kill('SIGKILL')
-  await exited
 }
 
 async function setUp(url: string): Promise<void> {
@@ -186,57 +161,6 @@ async function verify(
   }
   await settled(url, problems)
   return found.size
-}
-
-async function settled(url: string, problems: string[]): Promise<void> {
-  const deadline = performance.now() + SETTLE_MS_MAX
-  for (;;) {
-    const answer = (await call(url, 'ListTransactions', {}, 'Seriatim_20261101')) as {
-      readonly InFlight: readonly unknown[]
-    }
-    const left = answer.InFlight.length
-    if (left === 0) return
-    if (performance.now() > deadline) {
-      problems.push(`${left} transactions are left pending: ${JSON.stringify(answer).slice(0, 500)}`)
-      return
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-type Attributes = Readonly<Record<string, { readonly S?: string; readonly N?: string } | undefined>>
-
-async function scan(url: string, TableName: string): Promise<readonly Attributes[]> {
-  const items: Attributes[] = []
-  let ExclusiveStartKey: unknown
-  do {
-    const page = (await call(url, 'Scan', {
-      TableName,
-      ...(ExclusiveStartKey !== undefined && { ExclusiveStartKey }),
-    })) as {
-      readonly Items: readonly Attributes[]
-      readonly LastEvaluatedKey?: unknown
-    }
-    items.push(...page.Items)
-    ExclusiveStartKey = page.LastEvaluatedKey
-  } while (ExclusiveStartKey !== undefined)
-  return items
-}
-
-async function call(
-  url: string,
-  operation: string,
-  input: object,
-  prefix = 'DynamoDB_20120810',
-): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `${prefix}.${operation}` },
-    body: JSON.stringify(input),
-  })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${operation}: ${text}`)
-  return JSON.parse(text)
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
