@@ -6,8 +6,8 @@ import { openTestStore, turnsUntil, type TestStore } from './many-support.js'
 
 const TABLE = 'Transacted'
 
-async function openTable(): Promise<TestStore> {
-  const store = await openTestStore(1)
+async function openTable(nodes = 1): Promise<TestStore> {
+  const store = await openTestStore(nodes)
   await store.call('CreateTable', {
     TableName: TABLE,
     AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
@@ -35,6 +35,24 @@ test('TransactWriteItems: 4 MB of items are checked in several turns, and few by
   const large = await turnsUntil(store.call('TransactWriteItems', { TransactItems: puts(100, { text }) }))
   assert.ok(large >= small + 10, `${large} turns, and ${small} for few bytes`)
 })
+
+for (const nodes of [1, 4])
+  test(`TransactWriteItems: items whose texts were made in other turns are read as they were put, ${nodes} nodes`, async () => {
+    await using store = await openTable(nodes)
+    const text = { S: 'Straße \u{1f600} '.repeat(2_000) }
+    for (const round of ['1', '2']) {
+      await store.call('TransactWriteItems', { TransactItems: puts(90, { text, round: { N: round } }) })
+      const read = new Map<string, Item>()
+      let ExclusiveStartKey: unknown
+      do {
+        const page = await store.call('Scan', { TableName: TABLE, ExclusiveStartKey })
+        for (const item of page['Items'] as readonly Item[]) read.set((item['id'] as { S: string }).S, item)
+        ExclusiveStartKey = page['LastEvaluatedKey']
+      } while (ExclusiveStartKey !== undefined)
+      assert.equal(read.size, 90)
+      for (const [id, item] of read) assert.deepEqual(item, { id: { S: id }, text, round: { N: round } })
+    }
+  })
 
 test('TransactWriteItems: what is refused in a later turn leaves nothing', async () => {
   await using store = await openTable()

@@ -92,7 +92,7 @@ function encodeBehind(
   const { mutation } = action
   const rest = textOfRest(pending)
   const restBytes = Buffer.byteLength(rest)
-  const item = mutation.kind === 'put' ? JSON.stringify(mutation.item) : ''
+  const item = mutation.kind === 'put' ? (mutation.json ?? JSON.stringify(mutation.item)) : ''
   const shapeAt = ENTRY_HEADER_BYTES + tx.length
   const restAt = shapeAt + LENGTH_BYTES + shape.length
   const itemAt = restAt + LENGTH_BYTES + restBytes
@@ -109,7 +109,8 @@ function encodeBehind(
   bytes.writeUInt32BE(restBytes, restAt)
   bytes.write(rest, restAt + LENGTH_BYTES)
   // As many bytes as characters: it is ASCII, which is copied faster as what it also is.
-  bytes.write(item, itemAt, itemLength === item.length ? 'latin1' : 'utf8')
+  if (typeof item === 'string') bytes.write(item, itemAt, itemLength === item.length ? 'latin1' : 'utf8')
+  else bytes.set(item, itemAt)
   return { whole, entry: { bytes, itemAt } }
 }
 

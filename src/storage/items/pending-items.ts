@@ -35,7 +35,7 @@ interface Held {
 export class PendingItems {
   readonly #line: Line
   readonly #held = new Map<KeyBytes, Held>()
-  readonly #byTransaction = new Map<TxId, KeyBytes[]>()
+  readonly #byTransaction = new Map<TxId, Set<KeyBytes>>()
   /** As JSON; there are as many as tables have had shapes. */
   readonly #shapes = new WeakMap<TableShape, Buffer>()
 
@@ -67,9 +67,10 @@ export class PendingItems {
     const held = this.#held.get(item)
     const at = held?.item.pending.findIndex((pending) => pending.tx === tx) ?? -1
     const entry = held?.entries[at]
-    return entry === undefined || entry.itemAt === entry.bytes.length
-      ? undefined
-      : entry.bytes.subarray(entry.itemAt)
+    if (entry !== undefined)
+      return entry.itemAt === entry.bytes.length ? undefined : entry.bytes.subarray(entry.itemAt)
+    const mutation = held?.item.pending[at]?.action.mutation
+    return mutation?.kind === 'put' ? mutation.json : undefined
   }
 
   /** As a part of the step that is being decided, which leaves the item in that state, if it says so. */
@@ -114,7 +115,7 @@ export class PendingItems {
 
   /** The items of a transaction that are pending here. */
   itemsOf(tx: TxId): readonly KeyBytes[] {
-    return this.#byTransaction.get(tx)?.slice() ?? []
+    return [...(this.#byTransaction.get(tx) ?? [])]
   }
 
   hasItemsOf(tx: TxId): boolean {
@@ -125,14 +126,15 @@ export class PendingItems {
   stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): readonly TxId[] {
     const found: TxId[] = []
     for (const [tx, items] of this.#byTransaction) {
-      if ((after === undefined || tx > after) && items.some((item) => this.#isOlder(item, tx, olderThan)))
-        found.push(tx)
+      if ((after === undefined || tx > after) && this.#isOld(tx, items, olderThan)) found.push(tx)
     }
     return found.length < entriesMax ? found : found.toSorted().slice(0, entriesMax)
   }
 
-  #isOlder(item: KeyBytes, tx: TxId, than: Timestamp): boolean {
-    return this.of(item).pending.some((pending) => pending.tx === tx && pending.timestamp < than)
+  #isOld(tx: TxId, items: Iterable<KeyBytes>, than: Timestamp): boolean {
+    for (const item of items)
+      if (this.of(item).pending.some((pending) => pending.tx === tx && pending.timestamp < than)) return true
+    return false
   }
 
   #load(): void {
@@ -154,17 +156,14 @@ export class PendingItems {
     this.#held.set(item, held)
     for (const { tx } of held.item.pending) {
       const items = this.#byTransaction.get(tx)
-      if (items === undefined) this.#byTransaction.set(tx, [item])
-      else if (!items.includes(item)) items.push(item)
+      if (items === undefined) this.#byTransaction.set(tx, new Set([item]))
+      else items.add(item)
     }
   }
 
   #forget(tx: TxId, item: KeyBytes): void {
     const items = this.#byTransaction.get(tx)
-    const at = items?.indexOf(item) ?? -1
-    if (items === undefined || at < 0) return
-    if (items.length > 1) items.splice(at, 1)
-    else this.#byTransaction.delete(tx)
+    if (items?.delete(item) === true && items.size === 0) this.#byTransaction.delete(tx)
   }
 }
 

@@ -173,12 +173,9 @@ export class TransactionFinish {
     const addresses = this.#options.pendings.itemsOf(tx)
     // All of them are pending here, as is the rule.
     if (addresses.length === items.length) return addresses
-    const more: KeyBytes[] = []
-    for (const { space, key } of items) {
-      const address = inSpace(space, key.bytes)
-      if (!addresses.includes(address)) more.push(address)
-    }
-    return more.length === 0 ? addresses : [...addresses, ...more]
+    const all = new Set(addresses)
+    for (const { space, key } of items) all.add(inSpace(space, key.bytes))
+    return [...all]
   }
 
   /** `others`: transactions that are pending no longer: updates that were decided before and waited for this one. */
