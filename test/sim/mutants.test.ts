@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { MUTANTS } from '../../sim/mutants.js'
+import { sized } from '../support/sizes.js'
 
 const source = new URL('../../src/', import.meta.url)
 
@@ -15,7 +16,10 @@ for (const [name, { module, find, replace }] of Object.entries(MUTANTS)) {
 }
 
 // All of them take minutes, see scripts/sim.mjs; these few show that the way to them works.
-for (const name of ['updates-out-of-order', 'read-marks-not-raised', 'recovery-cancels-committing']) {
+for (const name of sized(
+  ['read-marks-not-raised'],
+  ['updates-out-of-order', 'read-marks-not-raised', 'recovery-cancels-committing'],
+)) {
   test(`sim mutant ${name}: is found`, () => {
     const { workload, rules } = MUTANTS[name]!
     const args = [

@@ -63,16 +63,17 @@ test('sim: events happen in order of time, and what follows from one happens bef
 })
 
 test('sim: one seed is one world, to the last event', async () => {
-  const [first, second] = [await run({ seed: 11 }), await run({ seed: 11 })]
+  const transactions = sized(200, 400)
+  const [first, second] = [await run({ seed: 11, transactions }), await run({ seed: 11, transactions })]
   assert.equal(first.traceHash, second.traceHash)
   assert.equal(first.events, second.events)
   assert.deepEqual(first.tally.under(''), second.tally.under(''))
-  const other = await run({ seed: 12 })
+  const other = await run({ seed: 12, transactions })
   assert.notEqual(first.traceHash, other.traceHash)
 })
 
 test('sim: without faults nothing is unknown and nothing is lost', async () => {
-  const report = await run({ faults: new Set(), transactions: 800 })
+  const report = await run({ faults: new Set(), transactions: sized(400, 800) })
   assertSound(report)
   assert.equal(
     report.tally.of('outcome/transaction lost') + report.tally.of('outcome/transaction unknown'),

@@ -65,7 +65,7 @@ for (const { name, start, skip } of places) {
         waiters.push(one.withLock('a', () => void order.push(at), { shared: at === 3 }))
         while ((await admin.inspect('a')).waiting.length < at);
       }
-      await assert.rejects(admin.acquire('a', { waitMs: 50 }), LockTimeout)
+      await assert.rejects(admin.acquire('a', { waitMs: 500 }), LockTimeout)
       await first.heartbeat()
       await first.release()
       await Promise.all(waiters)
