@@ -11,7 +11,7 @@ const askStore =
   (store: Store): Ask =>
   async (operation, input) => {
     try {
-      return { answer: await store.call(operation as StoreOperation, input as never) }
+      return { answer: await store.call(operation as StoreOperation, input) }
     } catch (error) {
       if (!(error instanceof DynamoError)) throw error
       return { error }
