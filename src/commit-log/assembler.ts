@@ -15,7 +15,7 @@
 //
 // What comes out depends on the order of the entries alone, and not on when they came: the journal read back gives the same
 // records in the same order.
-import type { KeyBytes, Timestamp, TxId } from '../model/brand.js'
+import type { Timestamp, TxId } from '../model/brand.js'
 import type { ChangeEntry, LogEntry, PartEntry } from './entries.js'
 import type { CommitRecord, LoggedChange } from './commit-record.js'
 
@@ -26,9 +26,12 @@ interface Commit {
   readonly tx?: TxId | undefined
   readonly timestamp: Timestamp
   readonly changes: LoggedChange[]
-  /** Where its changes stand among all that were added. */
-  readonly places: number[]
+  /** Where its first change stands among all that were added. */
+  readonly place: number
+  /** Those that it was done upon: they changed one of its items just before, and had not come out then. */
+  before: Set<Commit> | undefined
   isWhole: boolean
+  isOut: boolean
 }
 
 /** A transaction over several nodes of which not all have said that they are done. */
@@ -38,15 +41,23 @@ interface Open {
   readonly done: Set<number>
 }
 
+/** Those that are out are let go together, once there are so many. */
+const COMPACTED_AT = 1024
+
 export class Assembler {
-  /** In the order of their first changes; the first is not whole. */
-  readonly #commits: Commit[] = []
+  /** In the order of their first changes; some are out. */
+  #commits: Commit[] = []
+  /** Where the first one stands that is not out; it is not whole. */
+  #head = 0
+  #held = 0
+  /** By item: the last one that changed it, if that is not out. */
+  readonly #newest = new Map<string, Commit>()
   readonly #open = new Map<TxId, Open>()
   #place = 0
 
   /** Everything that was added has come out. */
   get isSettled(): boolean {
-    return this.#commits.length === 0 && this.#open.size === 0
+    return this.#held === 0 && this.#open.size === 0
   }
 
   /** How many changes were added. */
@@ -56,12 +67,12 @@ export class Assembler {
 
   /** Where the first change stands that has not come out. */
   get oldestPlace(): number {
-    return this.#commits[0]?.places[0] ?? this.#place
+    return this.#commits[this.#head]?.place ?? this.#place
   }
 
   /** Commits that wait for others. */
   get held(): number {
-    return this.#commits.length
+    return this.#held
   }
 
   /** Entries that follow those added before; those of one step stand together. */
@@ -97,16 +108,30 @@ export class Assembler {
       this.#add(known, entry)
       return known
     }
-    const commit: Commit = { tx, timestamp, changes: [], places: [], isWhole: false }
+    const commit: Commit = {
+      tx,
+      timestamp,
+      changes: [],
+      place: this.#place,
+      before: undefined,
+      isWhole: false,
+      isOut: false,
+    }
     this.#add(commit, entry)
     this.#commits.push(commit)
+    this.#held++
     if (open !== undefined) open.commit = commit
     return commit
   }
 
   #add(commit: Commit, { change }: ChangeEntry): void {
     commit.changes.push(change)
-    commit.places.push(this.#place++)
+    this.#place++
+    const name = nameOf(change)
+    const last = this.#newest.get(name)
+    if (last === commit) return
+    if (last !== undefined) (commit.before ??= new Set()).add(last)
+    this.#newest.set(name, commit)
   }
 
   #opened(tx: TxId): Open {
@@ -131,49 +156,72 @@ export class Assembler {
   }
 
   #drain(out: Assembled[]): void {
-    while (this.#commits[0]?.isWhole === true) {
-      const ready = this.#withThoseBefore(this.#commits[0])
+    for (let head = this.#first(); head?.isWhole === true; head = this.#first()) {
+      const ready = withThoseBefore(head)
       if (ready === undefined) return
       for (const commit of ready) {
-        this.#commits.splice(this.#commits.indexOf(commit), 1)
+        this.#letGo(commit)
         const { tx, timestamp, changes } = commit
         out.push({ timestamp, ...(tx !== undefined && { tx }), changes })
       }
     }
   }
 
-  /** The commit, behind those that it was done upon; undefined if one of them is not whole. */
-  #withThoseBefore(commit: Commit): readonly Commit[] | undefined {
-    const next = this.#commits[1]
-    if (next === undefined || (commit.places.at(-1) as number) < (next.places[0] as number)) return [commit]
-    const ready: Commit[] = []
-    return this.#visit(commit, ready, new Set()) ? ready : undefined
+  #letGo(commit: Commit): void {
+    commit.isOut = true
+    commit.before = undefined
+    this.#held--
+    for (const change of commit.changes) {
+      const name = nameOf(change)
+      if (this.#newest.get(name) === commit) this.#newest.delete(name)
+    }
   }
 
-  #visit(commit: Commit, ready: Commit[], seen: Set<Commit>): boolean {
-    if (seen.has(commit)) return true
-    seen.add(commit)
-    if (!commit.isWhole) return false
-    for (const [at, change] of commit.changes.entries()) {
-      const place = commit.places[at] as number
-      for (const other of this.#commits) {
-        if ((other.places[0] as number) > place) break
-        if (other !== commit && hasChanged(other, change, place) && !this.#visit(other, ready, seen))
-          return false
-      }
+  /** That is not out. */
+  #first(): Commit | undefined {
+    while (this.#commits[this.#head]?.isOut === true) this.#head++
+    if (this.#head >= COMPACTED_AT || this.#head === this.#commits.length) {
+      this.#commits = this.#commits.slice(this.#head)
+      this.#head = 0
     }
-    ready.push(commit)
-    return true
+    return this.#commits[this.#head]
   }
 }
 
+/**
+ * The commit, behind those that it was done upon; undefined if one of them is not whole. Without recursion: each may have
+ * been done upon the one before it, and all of them wait.
+ */
+function withThoseBefore(commit: Commit): readonly Commit[] | undefined {
+  if (commit.before === undefined) return [commit]
+  const ready: Commit[] = []
+  const seen = new Set([commit])
+  const path = [stepAt(commit)]
+  for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+    const { value: other } = step.before.next()
+    if (other === undefined) {
+      ready.push(step.commit)
+      path.pop()
+      continue
+    }
+    if (!other.isWhole) return undefined
+    if (other.isOut || seen.has(other)) continue
+    seen.add(other)
+    path.push(stepAt(other))
+  }
+  return ready
+}
+
+const stepAt = (
+  commit: Commit,
+): { readonly commit: Commit; readonly before: Iterator<Commit, undefined> } => ({
+  commit,
+  before: (commit.before ?? NONE).values(),
+})
+
+const NONE: ReadonlySet<Commit> = new Set()
+
+const nameOf = ({ space, key }: LoggedChange): string => `${space} ${key}`
+
 const isOfSameStep = (entry: ChangeEntry, next: LogEntry | undefined): boolean =>
   entry.of === 'step' && next?.kind === 'change' && next.of === 'step' && next.tx === entry.tx
-
-/** Whether the commit changed the same item before. */
-const hasChanged = (
-  { changes, places }: Commit,
-  { space, key }: { readonly space: number; readonly key: KeyBytes },
-  before: number,
-): boolean =>
-  changes.some((each, at) => each.space === space && each.key === key && (places[at] as number) < before)

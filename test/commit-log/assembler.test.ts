@@ -102,6 +102,25 @@ describe('log of commits: the assembler', () => {
     assert.equal(shown(assembler.add([change('finish', 'v', 'U'), part('U', 0, [0, 1])])), 'U:yv T:xy')
   })
 
+  test('however many were done upon each other while a transaction was open, all come out before it', () => {
+    const chain = Array.from({ length: 20_000 }, (_, at) => [
+      change('step', `c${at}`, `S${at}`),
+      change('step', `c${at + 1}`, `S${at}`),
+    ]).flat()
+    const records = new Assembler().add([
+      change('finish', 'x', 'T'),
+      part('T', 0, [0, 1]),
+      ...chain,
+      change('finish', 'c20000', 'T'),
+      part('T', 1, [0, 1]),
+      change('single', 'x'),
+    ])
+    assert.deepEqual(
+      records.map(({ tx }) => tx),
+      [...Array.from({ length: 20_000 }, (_, at) => `S${at}`), 'T', undefined],
+    )
+  })
+
   test('a transaction is whole when the ledger says so, whatever its nodes have said', () => {
     const assembler = new Assembler()
     assert.equal(shown(assembler.add([change('finish', 'x', 'T'), part('T', 0, [0, 1])])), '')
