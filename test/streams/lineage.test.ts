@@ -18,6 +18,10 @@ import {
   streamLimits,
   withoutOld,
 } from '../../src/router/lineage/lineage.js'
+import { CatalogDraft } from '../../src/router/tables/catalog-draft.js'
+import type { TableRecord } from '../../src/router/tables/table-record.js'
+import { withStream } from '../../src/router/tables/table-stream.js'
+import { testRuntime } from '../support/test-runtime.js'
 import { labelAt, type StreamRecord } from '../../src/router/lineage/stream-record.js'
 
 const streamFrom = (from: number, shards: number): StreamRecord => ({
@@ -151,6 +155,49 @@ test('streams: there are never more generations than 24 hours of the shortest sh
   let stream = streamFrom(1, 1)
   for (let last = 1; last < 2000; last++) stream = rolled(stream, { last, nowMicros: last, shards: 1 })
   assert.equal(stream.generations.length, streamLimits.generationsMax)
+})
+
+test('streams: of a table, and of all tables, so many streams that have ended are remembered, and the oldest go', () => {
+  const endedAt = (tableName: string, at: number): StreamRecord => ({
+    ...ended(streamFrom(5, 1), 9, at),
+    tableName,
+    label: labelAt(at * 1000, undefined),
+  })
+  const leftWith = (streams: readonly StreamRecord[]): readonly (string | undefined)[] => {
+    const draft = new CatalogDraft(
+      {
+        find: () => undefined,
+        record: () => assert.fail(),
+        streams: () => streams,
+        stream: () => undefined,
+      },
+      () => spaceId(2),
+    )
+    const table: TableRecord = {
+      name: 'Orders',
+      id: 'id',
+      createdAtMicros: 0,
+      space: spaceId(2),
+      keySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      attributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      billingMode: 'PAY_PER_REQUEST',
+      throughput: { readUnits: 0, writeUnits: 0, decreasesToday: 0 },
+      indexes: [],
+      tags: [],
+      deletionProtection: false,
+    }
+    const input = { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' } as const
+    withStream(draft, table, input, { runtime: testRuntime(1) })
+    return [...draft.streams].flatMap(([key, stream]) => (stream === undefined ? [key] : []))
+  }
+  const own = Array.from({ length: streamLimits.endedOfTableMax }, (_, at) => endedAt('Orders', at))
+  assert.deepEqual(leftWith(own.slice(1)), [])
+  assert.deepEqual(leftWith(own), ['Orders/1970-01-01T00:00:00.000'])
+  const others = Array.from({ length: streamLimits.endedMax }, (_, at) =>
+    endedAt(`Of${String(at).padStart(6, '0')}`, streamLimits.endedMax - at),
+  )
+  assert.deepEqual(leftWith(others.slice(1)), [])
+  assert.deepEqual(leftWith(others), ['Of009999/1970-01-01T00:00:00.001'])
 })
 
 test('streams: a table has as many shards as its write capacity asks for', () => {

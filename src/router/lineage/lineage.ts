@@ -24,6 +24,8 @@ export const streamLimits = {
   generationsMax: 24 * 60 + 2,
   /** Streams that have ended, of tables of one name: beyond it the oldest is removed before its time. */
   endedOfTableMax: 100,
+  /** The same of all tables together, also of those that are deleted. */
+  endedMax: 10_000,
 } as const
 
 const RETENTION_MICROS = streamLimits.retentionMs * 1000

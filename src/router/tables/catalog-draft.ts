@@ -76,6 +76,15 @@ export class CatalogDraft {
     return this.#catalog.streams().filter((stream) => stream.tableName === tableName)
   }
 
+  /** Of all tables; those that ended first come first. */
+  endedStreams(): readonly StreamRecord[] {
+    const endMicros = ({ ended }: StreamRecord): number => ended?.atMicros ?? 0
+    return this.#catalog
+      .streams()
+      .filter(({ status }) => status === 'DISABLED')
+      .toSorted((one, other) => endMicros(one) - endMicros(other))
+  }
+
   putStream(stream: StreamRecord): void {
     this.streams.set(streamKey(stream), stream)
   }

@@ -82,8 +82,8 @@ function newStream(
     )
   }
   const over = before.filter(({ status }) => status === 'DISABLED')
-  for (const stream of over.slice(0, Math.max(0, over.length - streamLimits.endedOfTableMax + 1)))
-    draft.removeStream(stream)
+  for (const stream of beyond(over, streamLimits.endedOfTableMax)) draft.removeStream(stream)
+  for (const stream of beyond(draft.endedStreams(), streamLimits.endedMax)) draft.removeStream(stream)
   const nowMicros = runtime.clock.nowMicros()
   return {
     tableName: record.name,
@@ -99,3 +99,7 @@ function newStream(
     generations: [firstGeneration((log?.last ?? 0) + 1, nowMicros, shardCount(record))],
   }
 }
+
+/** The first ones, which make room for one more. */
+const beyond = (streams: readonly StreamRecord[], streamsMax: number): readonly StreamRecord[] =>
+  streams.slice(0, Math.max(0, streams.length - streamsMax + 1))
