@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Item } from '../../src/model/value.js'
+import type { AttributeValue, Item } from '../../src/model/value.js'
 import { createTable, openTestStore, type Answer, type TestStore } from './many-support.js'
 
 const S = (text: string): { S: string } => ({ S: text })
@@ -277,6 +277,22 @@ for (const nodeCount of [1, 3]) {
         /Multiple conditions on same key id/,
       )
       assert.match(await refusal(`UPDATE Bare SET id = 'b' WHERE id = 'a'`), /Cannot update attribute id/)
+    })
+
+    test('PartiQL: an update that nests an item too deep is refused', async () => {
+      await run(`INSERT INTO Bare VALUE {'id': 'deep', 'm': {}}`)
+      const nested = (levels: number): AttributeValue =>
+        levels === 0 ? S('x') : { M: { a: nested(levels - 1) } }
+      const text = `UPDATE Bare SET m.deep = ? WHERE id = 'deep'`
+      assert.equal(
+        await refusal(text, { Parameters: [nested(31)] }),
+        'ValidationException: Nesting Levels have exceeded supported limits',
+      )
+      assert.match(
+        await refusal(text, { Parameters: [nested(40)] }),
+        /limits: Attributes in the item have nested/,
+      )
+      assert.deepEqual(await run(text, { Parameters: [nested(30)] }), { Items: [] })
     })
 
     test('PartiQL: a failed condition shows the item where that is asked for', async () => {
