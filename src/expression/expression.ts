@@ -45,6 +45,7 @@ export {
   projectionOfAttributesToGet,
   updateOfAttributeUpdates,
 } from './legacy/legacy.js'
+export { comparisonOperators } from './legacy/legacy-validation.js'
 export { checkExpressionParameters } from './bind/parameters.js'
 export { resolvePath, type Path } from './parse/paths.js'
 export { plainUpdate, type PlainAction } from './evaluate/plain-update.js'

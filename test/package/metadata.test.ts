@@ -61,6 +61,26 @@ test('package: every entry of the bundle exports what its module exports', async
   }
 })
 
+/** A file of the bundle, and those that are loaded with it. */
+function loadedWith(file: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(file)) return found
+  found.add(file)
+  const text = readFileSync(join(LIB, file), 'utf8')
+  for (const [, imported] of text.matchAll(/^(?:import|export)\b[^;]*?\bfrom "\.\/([\w-]+\.js)";$/gm))
+    loadedWith(imported!, found)
+  return found
+}
+
+test('package: an import loads no store, and a server is loaded without units of work, LMDB, PartiQL and streams', () => {
+  assert.deepEqual([...loadedWith('index.js')], ['index.js', 'base.js'])
+  const server = loadedWith('opened-store.js')
+  assert.ok(server.has('base.js'))
+  for (const file of ['transactor.js', 'lmdb.js', 'lmdb-package.js', 'statements.js', 'streams.js']) {
+    assert.ok(existsSync(join(LIB, file)), file)
+    assert.ok(!server.has(file), file)
+  }
+})
+
 test('package: it says where it comes from, and is published with its provenance', () => {
   const { repository, homepage, bugs, publishConfig } = manifest
   assert.match(repository.url, /^git\+https:\/\/.+\.git$/)

@@ -7,7 +7,7 @@ import { typeOf, type AttributeType, type AttributeValue } from '../../model/val
 export const INVALID = 'One or more parameter values were invalid: '
 
 /** In the order in which DynamoDB lists them. */
-const OPERATORS = [
+export const comparisonOperators = [
   'IN',
   'NULL',
   'BETWEEN',
@@ -22,15 +22,15 @@ const OPERATORS = [
   'GE',
   'CONTAINS',
 ] as const
-export type ComparisonOperator = (typeof OPERATORS)[number]
+export type ComparisonOperator = (typeof comparisonOperators)[number]
 
 export function operatorOf(json: unknown, field: string): ComparisonOperator {
   if (json === undefined || json === null)
     throw validationError(
       `1 validation error detected: Value null at '${field}' failed to satisfy constraint: Member must not be null`,
     )
-  const operator = OPERATORS.find((candidate) => candidate === json)
-  if (operator === undefined) throw enumError(field, json, OPERATORS)
+  const operator = comparisonOperators.find((candidate) => candidate === json)
+  if (operator === undefined) throw enumError(field, json, comparisonOperators)
   return operator
 }
 

@@ -6,6 +6,7 @@ import {
   transactionConflict,
   validationError,
 } from '../../model/errors.js'
+import { comparisonOperators } from '../../expression/expression.js'
 import { parseRecord } from '../../line/record.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
@@ -20,24 +21,7 @@ const any: RequestShape = { kind: 'any' }
 
 export const conditionalOperatorShape: RequestShape = { kind: 'string', values: ['OR', 'AND'] }
 
-export const comparisonOperatorShape: RequestShape = {
-  kind: 'string',
-  values: [
-    'IN',
-    'NULL',
-    'BETWEEN',
-    'LT',
-    'NOT_CONTAINS',
-    'EQ',
-    'GT',
-    'NOT_NULL',
-    'NE',
-    'LE',
-    'BEGINS_WITH',
-    'GE',
-    'CONTAINS',
-  ],
-}
+export const comparisonOperatorShape: RequestShape = { kind: 'string', values: comparisonOperators }
 
 const expectedShape: RequestShape = {
   kind: 'map',
