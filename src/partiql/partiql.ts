@@ -56,16 +56,16 @@ export const readStatement = (text: string): Statement => statements.get(text, s
 const statements = new TextCache<Statement>({ entriesMax: 1000, charactersMax: 512 * 1024 })
 
 function statementOf(text: string): Statement {
-  const parsed: ParsedStatement = parseStatement(text)
-  const source = sourceOf(parsed.node)
-  let known: Meaning | undefined
+  const { node, parameters, mode } = parseStatement(text)
+  let state: Meaning | ParsedStatement['node'] = node
   return {
-    type: parsed.node.type as StatementType,
+    type: node.type as StatementType,
     text,
-    source,
-    parameters: parsed.parameters,
-    ...(parsed.mode && { mode: parsed.mode }),
-    meaning: () => (known ??= meaningOf(parsed)),
+    source: sourceOf(node),
+    parameters,
+    ...(mode && { mode }),
+    // Once it is known, what was read of the text is let go of: it takes many times the text's size.
+    meaning: () => ('scope' in state ? state : (state = meaningOf(text, state))),
   }
 }
 

@@ -6,9 +6,9 @@ import type {
   ExpressionNode,
   InsertStatement,
   OrderTerm,
-  ParsedStatement,
   ReturningNode,
   SelectStatement,
+  StatementNode,
 } from '../parse/tree.js'
 import { whereConditionOf } from './conditions.js'
 import { fieldsOf, literalOf } from './literals.js'
@@ -56,7 +56,7 @@ export type Meaning = { readonly scope: StatementScope } & (
   | { readonly type: 'delete'; readonly where: ConditionNode | undefined; readonly returning: Returning }
 )
 
-export function meaningOf({ text, node }: ParsedStatement): Meaning {
+export function meaningOf(text: string, node: StatementNode): Meaning {
   const scope = new StatementScope(text)
   switch (node.type) {
     case 'select':

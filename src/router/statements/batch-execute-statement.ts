@@ -3,6 +3,7 @@ import { parseRecord } from '../../line/record.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import type { ItemKey } from '../../model/table.js'
+import type { AttributeValue } from '../../model/value.js'
 import { onlyKey, type BoundSelect } from '../../partiql/partiql.js'
 import type { WriteRequest } from '../../storage/contract/storage-node.js'
 import { projector } from '../../expression/expression.js'
@@ -18,9 +19,10 @@ import type { Input, Operation, RequestScope, RouterContext, Table } from '../re
 import { checkedKeyOf } from '../request/keys.js'
 import { furtherMembers, internalError, joinReply, storageRefusal } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
-import { askedOf, statementMembers } from './execute-statement.js'
+import { statementMembers } from './execute-statement.js'
+import { parseAllParameters } from './statement-parameters.js'
 import { bindRead } from './statement-reads.js'
-import { tableStatement, type TableStatement } from './statement-table.js'
+import { askedStatement, tableStatement, type TableStatement } from './statement-table.js'
 import { doStatementWrite, isWrite, returnedImage, writeOf, type WriteStatement } from './statement-writes.js'
 
 export const batchExecuteStatement: Operation = {
@@ -41,7 +43,8 @@ export const batchExecuteStatement: Operation = {
 
   async run(context, input, scope) {
     const members = input['Statements'] as readonly Input[]
-    const bound = members.map((member) => bindMember(context, member, scope))
+    const parameters = await parseAllParameters(context, members)
+    const bound = members.map((member, at) => bindMember(context, member, parameters[at]!, scope))
     refuseMixed(bound)
     refuseRepeated(bound)
     const answers = await Promise.all(bound.map((member) => runMember(context, member)))
@@ -73,9 +76,16 @@ const KEY_NEEDED =
   'Select statements within BatchExecuteStatement must specify the primary key in the where clause.'
 
 /** What is wrong with one member is an answer to that member. Reads the catalogue. */
-function bindMember(context: RouterContext, member: Input, scope: RequestScope): Member {
+function bindMember(
+  context: RouterContext,
+  member: Input,
+  parameters: readonly AttributeValue[] | DynamoError,
+  scope: RequestScope,
+): Member {
+  if (parameters instanceof DynamoError) return { refusal: parameters }
   try {
-    const found = tableStatement(context.catalog, askedOf(member, scope))
+    const asked = askedStatement(member['Statement'] as string, parameters, scope, 'refused')
+    const found = tableStatement(context.catalog, asked)
     const { statement, table, bound } = found
     if (isWrite(bound)) {
       const request = writeOf(found as TableStatement<WriteStatement>)

@@ -52,24 +52,15 @@ export const executeStatement: Operation = {
   },
 
   run(context, input, scope) {
-    const asked = askedOf(input, scope, 'refused', 'allowed')
+    // Parameters are looked at before the statement.
+    const parameters = parseParameters(input['Parameters'])
+    const asked = askedStatement(input['Statement'] as string, parameters, scope, 'refused', 'allowed')
     const found = tableStatement(context.catalog, asked)
     if (asked.statement.mode === 'explain') return explained(context, input, found)
     return isWrite(found.bound)
       ? runWrite(context, input, found as TableStatement<WriteStatement>)
       : runSelect(context, input, scope, asked, found as TableStatement<BoundSelect>)
   },
-}
-
-/** Parameters are looked at before the statement. */
-export function askedOf(
-  input: Input,
-  scope: Pick<RequestScope, 'authorise'>,
-  exists: 'allowed' | 'refused' = 'refused',
-  explain: 'allowed' | 'refused' = 'refused',
-): AskedStatement {
-  const parameters = parseParameters(input['Parameters'])
-  return askedStatement(input['Statement'] as string, parameters, scope, exists, explain)
 }
 
 async function runWrite(

@@ -25,7 +25,7 @@ import { readGets, type TransactGet } from '../transactions/transact-get-items.j
 import { refuseRepeatedItems } from '../transactions/transact-refusals.js'
 import { commitActions } from '../transactions/transact-write-items.js'
 import { statementMembers } from './execute-statement.js'
-import { parseParameters } from './statement-parameters.js'
+import { parseAllParameters } from './statement-parameters.js'
 import { bindRead } from './statement-reads.js'
 import {
   askedStatement,
@@ -61,9 +61,17 @@ export const executeTransaction: Operation = {
 
   async run(context, input, scope) {
     const elements = input['TransactStatements'] as readonly Input[]
-    const parameters = elements.map((element) => parseParameters(element['Parameters']))
+    const parameters = await parseAllParameters(context, elements)
+    for (const one of parameters) if (one instanceof DynamoError) throw one
     const asked = elements.map((element, at) =>
-      numbered(at, () => askedStatement(element['Statement'] as string, parameters[at]!, scope, 'allowed')),
+      numbered(at, () =>
+        askedStatement(
+          element['Statement'] as string,
+          parameters[at] as readonly AttributeValue[],
+          scope,
+          'allowed',
+        ),
+      ),
     )
     refuseMixed(asked)
     return asked[0]!.statement.type === 'select'
