@@ -309,12 +309,14 @@ function both(text: (one: (piece: Both) => string) => string): Both {
   return { partiql: filled('partiql'), expression: filled('expression') }
 }
 
+/** A value as a statement spells it; binary values are given as parameters. */
 export function literalText(value: AttributeValue): string {
   if ('S' in value) return `'${value.S.replaceAll("'", "''")}'`
   if ('N' in value) return value.N
   if ('BOOL' in value) return String(value.BOOL)
   if ('NULL' in value) return 'NULL'
   if ('SS' in value) return `<<${value.SS.map((text) => `'${text}'`).join(', ')}>>`
+  if ('NS' in value) return `<<${value.NS.join(', ')}>>`
   if ('L' in value) return `[${value.L.map(literalText).join(', ')}]`
   if ('M' in value)
     return `{${Object.entries(value.M)

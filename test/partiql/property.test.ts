@@ -5,6 +5,7 @@ import { applyUpdate, evaluateCondition, openExpressions } from '../../src/expre
 import { DynamoError } from '../../src/model/errors.js'
 import type { KeySchema } from '../../src/model/table.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
+import { literalText } from '../differential/statements.js'
 import { bindStatement, planSelect, readStatement, writeTarget } from '../../src/partiql/partiql.js'
 
 const KEY: KeySchema = { partition: { name: 'pk', type: 'S' }, sort: { name: 'sk', type: 'N' } }
@@ -74,22 +75,6 @@ const item: fc.Arbitrary<Item> = fc.dictionary(fc.constantFrom(...NAMES), value,
   noNullPrototype: true,
 })
 
-/** A value as a statement spells it; undefined where only a parameter can. */
-function literal(one: AttributeValue): string | undefined {
-  if ('S' in one) return `'${one.S.replaceAll("'", "''")}'`
-  if ('N' in one) return one.N
-  if ('BOOL' in one) return String(one.BOOL)
-  if ('NULL' in one) return 'NULL'
-  if ('SS' in one) return `<<${one.SS.map((text) => `'${text}'`).join(', ')}>>`
-  if ('NS' in one) return `<<${one.NS.join(', ')}>>`
-  if ('L' in one) return `[${one.L.map(literal).join(', ')}]`
-  if ('M' in one)
-    return `{${Object.entries(one.M)
-      .map(([name, inner]) => `'${name}': ${literal(inner)}`)
-      .join(', ')}}`
-  return undefined
-}
-
 /** The same condition in both languages: pieces of text, with values and attributes between them. */
 type Piece = string | { readonly value: AttributeValue } | { readonly path: string }
 const path = fc.constantFrom('a', 'b', 'c', 'a.x', 'b[0]').map((one): Piece => ({ path: one }))
@@ -141,7 +126,7 @@ function printed(pieces: readonly Piece[]): {
     } else {
       values[`:v${at}`] = piece.value
       expression += `:v${at}`
-      const text = at % 2 === 0 ? literal(piece.value) : undefined
+      const text = at % 2 === 0 ? literalText(piece.value) : undefined
       if (text === undefined) parameters.push(piece.value)
       statement += text ?? '?'
     }
