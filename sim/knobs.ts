@@ -50,6 +50,7 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   logFlushBytes: [1, 16 * 1024],
   logBacklogBytesMax: [1024, 64 * 1024],
   logPositionBytes: [256, 16 * 1024],
+  logOutMax: [1, 16],
   aheadLineMax: [1, 8],
   aheadLineMsMax: [1, 500],
 }

@@ -16,8 +16,8 @@ export const LOG_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'log-ignores-what-a-commit-was-done-upon': {
     module: assembler,
-    find: 'other !== commit && hasChanged(other, change, place) && !this.#visit(other, ready, seen)',
-    replace: 'false',
+    find: 'if (commit.before === undefined)',
+    replace: 'if (true)',
     ...shared,
   },
   'log-part-of-decided-update-forgotten': {

@@ -16,6 +16,7 @@
 // What comes out depends on the order of the entries alone, and not on when they came: the journal read back gives the same
 // records in the same order.
 import type { Timestamp, TxId } from '../model/brand.js'
+import { type Knobs, knobs } from '../model/knobs.js'
 import type { ChangeEntry, LogEntry, PartEntry } from './entries.js'
 import type { CommitRecord, LoggedChange } from './commit-record.js'
 
@@ -41,9 +42,6 @@ interface Open {
   readonly done: Set<number>
 }
 
-/** Those that are out are let go together, once there are so many. */
-const COMPACTED_AT = 1024
-
 export class Assembler {
   /** In the order of their first changes; some are out. */
   #commits: Commit[] = []
@@ -54,6 +52,12 @@ export class Assembler {
   readonly #newest = new Map<string, Commit>()
   readonly #open = new Map<TxId, Open>()
   #place = 0
+  /** Those that are out are let go together, once there are so many. */
+  readonly #outMax: number
+
+  constructor({ logOutMax }: Pick<Knobs, 'logOutMax'> = knobs) {
+    this.#outMax = logOutMax
+  }
 
   /** Everything that was added has come out. */
   get isSettled(): boolean {
@@ -180,7 +184,7 @@ export class Assembler {
   /** That is not out. */
   #first(): Commit | undefined {
     while (this.#commits[this.#head]?.isOut === true) this.#head++
-    if (this.#head >= COMPACTED_AT || this.#head === this.#commits.length) {
+    if (this.#head >= this.#outMax || this.#head === this.#commits.length) {
       this.#commits = this.#commits.slice(this.#head)
       this.#head = 0
     }

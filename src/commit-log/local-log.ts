@@ -46,7 +46,10 @@ export interface LocalLogOptions {
   readonly onKept?: (upTo: number) => void
   /** Told once of each reason why records cannot be kept; it is tried again. */
   readonly onTrouble?: (error: Error) => void
-  readonly knobs?: Pick<Knobs, 'logDelayMs' | 'logFlushBytes' | 'logBacklogBytesMax' | 'logPositionBytes'>
+  readonly knobs?: Pick<
+    Knobs,
+    'logDelayMs' | 'logFlushBytes' | 'logBacklogBytesMax' | 'logPositionBytes' | 'logOutMax'
+  >
 }
 
 /** Records are kept for so long, whoever has read them: what a stream promises. */
@@ -63,7 +66,7 @@ interface OnItsWay {
 export class LocalLog implements CommitLog, LogFeed {
   readonly #options: LocalLogOptions
   readonly #knobs: NonNullable<LocalLogOptions['knobs']>
-  readonly #assembler = new Assembler()
+  readonly #assembler: Assembler
   #storage: LogStorage | undefined
   #beginning: Promise<void> | undefined
   #order = 0
@@ -90,6 +93,7 @@ export class LocalLog implements CommitLog, LogFeed {
   constructor(options: LocalLogOptions) {
     this.#options = options
     this.#knobs = options.knobs ?? defaultKnobs
+    this.#assembler = new Assembler(this.#knobs)
     this.#storage = options.storage
     this.#position = options.storage?.position ?? NOWHERE
     // What follows the position comes again from the journal, and gets the numbers that it had.

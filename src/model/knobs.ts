@@ -72,6 +72,8 @@ export interface Knobs {
   readonly logBacklogBytesMax: number
   /** The journal is told that the log needs nothing of it any more when it has grown by this much. */
   readonly logPositionBytes: number
+  /** Commits that have become records and stand before others that have not are let go together, once there are so many. */
+  readonly logOutMax: number
 }
 
 export const knobs: Knobs = {
@@ -111,4 +113,5 @@ export const knobs: Knobs = {
   logFlushBytes: 1024 * 1024,
   logBacklogBytesMax: 32 * 1024 * 1024,
   logPositionBytes: 8 * 1024 * 1024,
+  logOutMax: 1024,
 }
