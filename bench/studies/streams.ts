@@ -1,6 +1,6 @@
 // What a stream costs the writers of its table, on disk, in turns of one run:
 //
-//   node dist/bench/studies/streams.js [--part costs,lag,start] [--rounds 9] [--seconds 1] [--before FOLDER] [--records 1000000]
+//   node dist/bench/studies/streams.js [--part costs,lag,start] [--rounds 9] [--seconds 1] [--before FOLDER] [--records 1000000] [--starts 5]
 //
 //   costs   PutItem of 900 bytes by 64 clients, each put another item than the one before: without a stream, with
 //           NEW_AND_OLD_IMAGES, and, with --before, by an earlier build of the project; rate and bytes written
@@ -29,6 +29,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1' },
     items: { type: 'string', default: '10000' },
     records: { type: 'string', default: '1000000' },
+    starts: { type: 'string', default: '5' },
     before: { type: 'string' },
   },
 })
@@ -38,7 +39,7 @@ const CLIENTS = 64
 const WARM_UP_MS = 4000
 const STILL_MS = 400
 const STILL_LOOKS_MAX = 100
-const STARTS = 5
+const starts = Number(values.starts)
 
 const HERE = fileURLToPath(new URL('../../..', import.meta.url))
 /** `indexes: 1` without an index: an attribute that is drawn anew, since a put that changes nothing leaves no record. */
@@ -178,11 +179,11 @@ async function start(servers: readonly MeasuredServer[]): Promise<void> {
   for (const server of servers) await overwrite(server, records)
   for (const server of servers) await writtenWhenStill(server)
   const times = new Map(servers.map(({ name }) => [name, [] as number[]]))
-  for (let round = 1; round <= STARTS; round++)
+  for (let round = 1; round <= starts; round++)
     for (const server of servers) times.get(server.name)!.push(await server.restart())
   const rows = [...times].map(([name, all]) => [name, whole(median(all)), all.map(whole).join(' ')])
   print(
-    `First answer after kill -9 and ${whole(records)} writes, ms, median of ${STARTS}`,
+    `First answer after kill -9 and ${whole(records)} writes, ms, median of ${starts}`,
     ['', 'ms', 'all'],
     rows,
   )
