@@ -1,0 +1,112 @@
+// A log of commits that cannot be written stops writes, never itself, and never reads (point 29).
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LogStorage } from '../../src/commit-log/log-storage.js'
+import { memoryLogStorage } from '../../src/commit-log/memory-log.js'
+import { spaceId } from '../../src/model/brand.js'
+import { itemKey } from '../../src/model/key-bytes.js'
+import { memoryMap } from '../../src/ordered-map/memory-map.js'
+import { realFiles } from '../../src/runtime/real-files.js'
+import { keyAttributesOf, type TableShape } from '../../src/model/table.js'
+import type { Item } from '../../src/model/value.js'
+import type { WriteRequest } from '../../src/storage/contract/storage-node.js'
+import { openJournalled } from '../../src/storage/folder/open-local-node.js'
+import { testFolder } from '../support/folder.js'
+import { realRuntime } from '../../src/runtime/real-runtime.js'
+
+const TABLE: TableShape = {
+  name: 'T',
+  space: spaceId(1),
+  key: { partition: { name: 'id', type: 'S' } },
+  indexes: [],
+  version: 1,
+  logged: { old: true, new: true },
+}
+
+function put(id: string, n: number): WriteRequest {
+  const item: Item = { id: { S: id }, n: { N: String(n) }, filler: { S: 'x'.repeat(500) } }
+  return {
+    table: TABLE,
+    key: itemKey(TABLE.key, item),
+    keyAttributes: keyAttributesOf(TABLE.key, item),
+    mutation: { kind: 'put', item },
+  }
+}
+
+/** A storage whose disk is full for as long as a test says. */
+function fillable(): { readonly storage: LogStorage; setFull: (full: boolean) => void } {
+  const kept = memoryLogStorage()
+  let isFull = false
+  const storage: LogStorage = {
+    get first() {
+      return kept.first
+    },
+    get last() {
+      return kept.last
+    },
+    get bytes() {
+      return kept.bytes
+    },
+    get position() {
+      return kept.position
+    },
+    append: (records, position) =>
+      isFull ? Promise.reject(new Error('ENOSPC: no space left')) : kept.append(records, position),
+    read: (request) => kept.read(request),
+    numberAt: (timestamp) => kept.numberAt(timestamp),
+    ofItem: (request) => kept.ofItem(request),
+    trim: (before) => kept.trim(before),
+    close: () => kept.close(),
+  }
+  return { storage, setFull: (full) => (isFull = full) }
+}
+
+test('log of commits: one that cannot be written refuses writes with the reason, reads go on, and nothing is missing after', async () => {
+  const { storage, setFull } = fillable()
+  const troubles: string[] = []
+  const { nodes, log } = await openJournalled(
+    {
+      runtime: realRuntime(),
+      indexes: [memoryMap()],
+      files: realFiles(),
+      folder: testFolder(),
+      tuning: { logBacklogBytesMax: 20_000, logFlushBytes: 2000 },
+      log: { storage, begin: () => Promise.resolve(storage) },
+      onTrouble: (error) => troubles.push(error.message),
+    },
+    () => Promise.resolve(),
+  )
+  const node = nodes[0]!
+  await node.setShape(TABLE)
+  await node.write(put('a', 0))
+  setFull(true)
+  let acknowledged = 1
+  let refusal: unknown
+  for (let n = 1; n < 1000 && refusal === undefined; n++)
+    await node.write(put('a', n)).then(
+      () => acknowledged++,
+      (error: unknown) => (refusal = error),
+    )
+  assert.match(String(refusal), /WriteFailed: The log of commits cannot take more: ENOSPC: no space left/)
+  assert.match(troubles[0] ?? '', /The log of commits cannot be written, and is tried again: ENOSPC/)
+  // Reads go on, of items and of the log.
+  const read = await node.get(TABLE.space, put('a', 0).key)
+  assert.match(Buffer.from(read!.json).toString(), new RegExp(`"N":"${acknowledged - 1}"`))
+  assert.equal(log.last, acknowledged)
+
+  setFull(false)
+  await log.flush()
+  await node.write(put('a', 5000))
+  acknowledged++
+  const numbers: number[] = []
+  for (let from = 1; from <= log.last;) {
+    const { records, next } = await log.read({ from, recordsMax: 100, bytesMax: Infinity })
+    numbers.push(...records.map(({ number }) => number))
+    from = next
+  }
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: acknowledged }, (_, at) => at + 1),
+  )
+  await node.close()
+})
