@@ -74,7 +74,8 @@ test('answer room: who takes nothing is closed soon when half of it is taken, la
 })
 
 test('answer room: without room a few operations at a time begin on trial, and small answers pass', () => {
-  const full = roomWith(90 * MB)
+  let nowMs = 0
+  const full = roomWith(90 * MB, '', new AnswerRoom(limits, () => nowMs))
   const other = roomWith(0, '', full.room)
   for (let round = 0; round < 10; round++) {
     for (let trials = 0; trials < 4; trials++) assert.ok(other.admits('Query'))
@@ -84,6 +85,9 @@ test('answer room: without room a few operations at a time begin on trial, and s
     assert.ok(full.admits('Scan'), 'one of them is answered')
     assert.ok(!full.holds('Scan', 11 * MB), 'it does not fit')
     for (let trials = 0; trials < 3; trials++) assert.ok(other.holds('Query', 10 * MB), 'it fits')
+    nowMs += 249
+    assert.ok(!other.admits('Query'), 'an answer was made in vain a moment ago')
+    nowMs += 1
   }
   full.unsent.taken()
   for (let count = 0; count < 10; count++) assert.ok(other.admits('Query'), 'nothing is on trial')

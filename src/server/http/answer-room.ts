@@ -36,6 +36,8 @@ const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
 
 /** Operations that are under way although the largest answer would not fit. Their answers are in memory for a moment. */
 const TRIALS_MAX = 4
+/** After one whose answer was too large none begins for so long: such answers are made in vain, and take memory until they are collected. */
+const TRIAL_PAUSE_MS = 250
 
 /** What is looked at of an answer. */
 interface MadeAnswer {
@@ -60,8 +62,11 @@ export class AnswerRoom {
   /** Of clients without a key. */
   readonly keyless: AnswerShare
   #trials = 0
+  #nextTrialMs = -Infinity
+  readonly #nowMs: () => number
 
-  constructor(limits: ServerLimits) {
+  constructor(limits: ServerLimits, nowMs = () => performance.now()) {
+    this.#nowMs = nowMs
     const { answerBytesUnsentMax, answerBytesMax } = limits
     this.#limits = limits
     // Never too little for the largest answer, for which a key could else wait for ever.
@@ -87,7 +92,7 @@ export class AnswerRoom {
   /** Whether the operation may begin; if so, `holds` is asked when its answer is made. */
   admits(operation: string, unsent: UnsentBytes): boolean {
     if (!MANY_ITEMS.has(operation) || this.#fits(this.#limits.answerBytesMax, unsent)) return true
-    if (this.#trials >= TRIALS_MAX) return false
+    if (this.#trials >= TRIALS_MAX || this.#nowMs() < this.#nextTrialMs) return false
     this.#trials++
     unsent.trials++
     return true
@@ -95,12 +100,15 @@ export class AnswerRoom {
 
   /** Whether the answer to an operation, which is made by now, may be kept until the client takes it. */
   holds(operation: string, { body, error }: MadeAnswer, unsent: UnsentBytes): boolean {
-    if (unsent.trials > 0) {
+    const isTrial = unsent.trials > 0
+    if (isTrial) {
       this.#trials--
       unsent.trials--
     }
     const mayHaveWritten = !READS.has(operation) && !REFUSALS_WITH_ITEMS.has(error ?? '')
-    return body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)
+    if (body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)) return true
+    if (isTrial) this.#nextTrialMs = this.#nowMs() + TRIAL_PAUSE_MS
+    return false
   }
 
   #fits(answerBytes: number, { share, copies }: UnsentBytes): boolean {
