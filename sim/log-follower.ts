@@ -78,21 +78,40 @@ export class LogFollower {
   }
 
   /** At rest: what was read along the way is what is there, as far as it is kept. */
-  async all(log: CommitLogReader): Promise<readonly CommitRecord[]> {
-    const all: CommitRecord[] = []
-    for (let from = log.first; from <= log.last;) {
-      const { records, next } = await log.read({ from, ...PAGE })
-      all.push(...records)
-      if (next <= from) throw new Error(`the log stands still at ${from} of ${log.last}`)
-      from = next
-    }
+  async all(log: CommitLogReader): Promise<KeptRecords> {
+    const { first, records: all } = await this.#kept(log)
     this.#around.tally.add('log/records', '', all.length)
     this.#around.tally.add('log/read along the way', '', this.#seen.size)
     for (const record of all) this.#compare(record)
     for (const [number] of this.#seen)
       if (number > log.last) this.#recorder.found.add('record-lost', `record ${number} was read, and is gone`)
-    return all
+    return { first, records: all }
   }
+
+  /** Time goes on while it is read: what is trimmed meanwhile is read anew from where it is kept. */
+  async #kept(log: CommitLogReader): Promise<KeptRecords> {
+    for (;;) {
+      const { first } = log
+      const records: CommitRecord[] = []
+      try {
+        for (let from = first; from <= log.last;) {
+          const page = await log.read({ from, ...PAGE })
+          records.push(...page.records)
+          if (page.next <= from) throw new Error(`the log stands still at ${from} of ${log.last}`)
+          from = page.next
+        }
+        return { first, records }
+      } catch (error) {
+        if (!(error instanceof LogTrimmed)) throw error
+      }
+    }
+  }
+}
+
+/** What is kept of the log, from its first record on. */
+export interface KeptRecords {
+  readonly first: number
+  readonly records: readonly CommitRecord[]
 }
 
 function textOf({ timestamp, tx, changes }: CommitRecord): string {

@@ -332,8 +332,7 @@ class World {
   ): Promise<readonly Anomaly[]> {
     const log = this.#machines[0]?.log
     if (this.#follower === undefined || log === undefined) return []
-    const { first } = log
-    const records = await this.#follower.all(log)
+    const { first, records } = await this.#follower.all(log)
     const byKey = <T>(values: ReadonlyMap<string, T>): Map<KeyBytes, T> => {
       const found = new Map<KeyBytes, T>()
       for (const [address, name] of nameOf)

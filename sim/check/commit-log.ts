@@ -39,7 +39,7 @@ export function judgeCommitLog(
       if (before !== undefined && record.timestamp <= before.timestamp)
         found.add('log-order', `${name}: ${record.timestamp} after ${before.timestamp}`)
       last.set(change.key, { image: image.new, timestamp: record.timestamp })
-      const request = requestThatWrote(image.new)
+      const request = writerOf(image)
       if (request !== undefined) inOneRecord(`request ${request}`, record.number)
     }
   }
@@ -102,7 +102,7 @@ export function judgeLogOrder(
   const recordOf = new Map<string, CommitRecord>()
   for (const record of records)
     for (const change of record.changes) {
-      const request = requestThatWrote(imageOf(change.new))
+      const request = writerOf({ old: imageOf(change.old), new: imageOf(change.new) })
       if (request !== undefined) recordOf.set(request, record)
     }
   const events: { readonly at: number; readonly seen?: CommitRecord; readonly begun?: CommitRecord }[] = []
@@ -126,6 +126,12 @@ export function judgeLogOrder(
     )
   }
   return found.all
+}
+
+/** Not every update leaves its id: one that only adds leaves that of the write before it. */
+const writerOf = (image: { readonly old: Image; readonly new: Image }): string | undefined => {
+  const request = requestThatWrote(image.new)
+  return request === requestThatWrote(image.old) ? undefined : request
 }
 
 const sharesItem = (one: CommitRecord, other: CommitRecord): boolean =>
