@@ -1,5 +1,6 @@
 // The one table of a simulated world. In some worlds entries follow its items: in an index by who wrote them last, which
-// changes with every write, and in the order of a number that not all of them have.
+// changes with every write, in one of several key attributes that not all of them have, and in the order of a number that not all
+// of them have.
 import { spaceId } from '../src/model/brand.js'
 import type { TableShape } from '../src/model/table.js'
 
@@ -19,6 +20,18 @@ export const INDEXED_TABLE: TableShape = {
       space: spaceId(2),
       kind: 'global',
       key: { partition: { name: 'w', type: 'S' } },
+      projection: { type: 'ALL' },
+    },
+    {
+      name: 'by-partition-and-writer',
+      space: spaceId(4),
+      kind: 'global',
+      key: {
+        partition: { name: 'p', type: 'S' },
+        furtherPartition: [{ name: 'w', type: 'S' }],
+        sort: { name: 'n', type: 'N' },
+        furtherSort: [{ name: 'id', type: 'S' }],
+      },
       projection: { type: 'ALL' },
     },
   ],

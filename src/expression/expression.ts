@@ -37,7 +37,13 @@ export {
   updateOperands,
   updateTargets,
 } from './bind/key-attributes.js'
-export type { BoundKeyCondition, BoundSortCondition, SortOperator } from './bind/key-condition.js'
+export {
+  keyConditionFor,
+  keyConditionsOf,
+  type BoundKeyCondition,
+  type BoundSortCondition,
+  type SortOperator,
+} from './bind/key-condition.js'
 export {
   conditionOfExpected,
   conditionOfFilter,
@@ -81,14 +87,11 @@ export function openExpressions(input: {
     condition,
     update: (text) => bindUpdate(updates.get(text, parseUpdate), placeholders),
     projection: (text) => bindProjection(projections.get(text, parseProjection), placeholders),
-    keyCondition: (text, schema) => keyConditionOf(condition(text, 'KeyConditionExpression'), schema),
+    keyCondition: (text, schema) =>
+      keyConditionFor(keyConditionsOf(condition(text, 'KeyConditionExpression')), schema),
     finish: () => placeholders.refuseUnused(),
   }
 }
-
-/** What a bound KeyConditionExpression says of the key of the table, or of the index that is queried. */
-export const keyConditionOf = (bound: BoundCondition, schema: KeySchema): BoundKeyCondition =>
-  keyConditionFor(keyConditionsOf(bound, schema), schema)
 
 type ConditionKind = 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression'
 

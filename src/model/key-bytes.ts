@@ -7,9 +7,14 @@
 //   partition     length u16 | bytes        up to 255 bytes
 //                 ffff | SHA-256            longer: only equality matters for partition keys
 //
+// Of an index with several HASH or RANGE attributes the bytes of the partition, or of the sort key, are those of the
+// attributes one after another, each self-delimiting: so the entries stand in the order of the first RANGE attribute, then
+// of the second, and so on.
+//
 // Strings are UTF-8, binaries raw, numbers as number-key.ts has them. The hash is of the partition's bytes, so the
 // entries of one partition stand together, sorted, and partitions are spread evenly. Integers are big-endian. The
-// longest key, an index entry with a sort key of 1,024 bytes, takes 1,477 bytes: it fits LMDB's 1,978 with its space.
+// longest key, an index entry with four RANGE attributes of 1,024 bytes together, takes 1,504 bytes: it fits LMDB's 1,978
+// with its space.
 import { createHash } from 'node:crypto'
 import { base64ToBytes } from './binary.js'
 import type { KeyBytes, SpaceId } from './brand.js'
@@ -32,16 +37,33 @@ export function itemKey(schema: KeySchema, attributes: Item): ItemKey {
  * another type, empty, or larger than a key may be.
  */
 export function indexEntryKey(index: IndexShape, item: Item, base: ItemKey): KeyBytes | undefined {
-  const { partition, sort } = index.key
-  const partitionBytes = indexAttributeBytes(partition, item, limits.partitionKeyBytesMax)
+  const { partition, sort, furtherPartition, furtherSort } = index.key
+  const partitionBytes =
+    furtherPartition === undefined
+      ? indexAttributeBytes(partition, item, limits.partitionKeyBytesMax)
+      : oneAfterAnother([partition, ...furtherPartition], item, limits.partitionKeyBytesMax)
   if (partitionBytes === undefined) return undefined
   let bytes = prefixOf(hashBytes(partitionBytes), partitionBytes)
   if (sort !== undefined) {
-    const sortKey = indexAttributeBytes(sort, item, limits.sortKeyBytesMax)
+    const parts = furtherSort === undefined ? [sort] : [sort, ...furtherSort]
+    const sortKey = oneAfterAnother(parts, item, limits.sortKeyBytesMax)
     if (sortKey === undefined) return undefined
-    bytes += sort.type === 'N' ? sortKey : grouped(sortKey)
+    bytes += sortKey
   }
   return (bytes + suffixOf(base)) as KeyBytes
+}
+
+/** Undefined if one of them is not usable as a key, or if they are too large together. */
+function oneAfterAnother(parts: readonly KeyAttribute[], item: Item, bytesMax: number): string | undefined {
+  let bytes = ''
+  let bytesLeft = bytesMax
+  for (const part of parts) {
+    const one = indexAttributeBytes(part, item, bytesLeft)
+    if (one === undefined) return undefined
+    bytesLeft -= one.length
+    bytes += part.type === 'N' ? one : grouped(one)
+  }
+  return bytes
 }
 
 /** Where the item stands among those that expire, earliest first. */
@@ -55,9 +77,13 @@ export function expiryPrefix(seconds: number): KeyBytes {
   return (u32(Math.floor(seconds / 2 ** 32)) + u32(seconds % 2 ** 32)) as KeyBytes
 }
 
-/** What all keys of one partition start with, in a table or an index. */
-export function partitionPrefix(partition: AttributeValue): KeyBytes {
-  const bytes = scalarBytes(partition)
+/** What all keys of one partition start with, in a table or an index; `further` has the values of further HASH attributes. */
+export function partitionPrefix(
+  partition: AttributeValue,
+  further: readonly AttributeValue[] = [],
+): KeyBytes {
+  const bytes =
+    further.length === 0 ? scalarBytes(partition) : [partition, ...further].map(delimitedScalar).join('')
   return prefixOf(hashBytes(bytes), bytes) as KeyBytes
 }
 
@@ -134,6 +160,9 @@ function bytesOfType(type: KeyAttributeType, value: AttributeValue): string | un
   if (type === 'N') return 'N' in value ? numberKeyBytes(value.N) : undefined
   return 'B' in value ? base64ToBytes(value.B) : undefined
 }
+
+const delimitedScalar = (value: AttributeValue): string =>
+  'N' in value ? scalarBytes(value) : grouped(scalarBytes(value))
 
 function scalarBytes(value: AttributeValue): string {
   const bytes = bytesOfType('S' in value ? 'S' : 'N' in value ? 'N' : 'B', value)

@@ -3,7 +3,7 @@
 import type { KeyBytes } from './brand.js'
 import { limits } from './limits.js'
 import { grouped, indexSortBytes, partitionPrefix, sortBytes, u32 } from './key-bytes.js'
-import type { KeySchema } from './table.js'
+import { sortParts, type KeyAttribute, type KeySchema } from './table.js'
 import type { AttributeValue } from './value.js'
 
 export interface KeyRange {
@@ -20,16 +20,29 @@ export type SortCondition =
     }
   | { readonly op: 'BETWEEN'; readonly values: readonly [AttributeValue, AttributeValue] }
 
+/** What a query gives of the further key attributes of an index that has several. */
+export interface FurtherConditions {
+  /** The values of the HASH attributes after the first: all of them. */
+  readonly partition: readonly AttributeValue[]
+  /** The values of the RANGE attributes before the one that the sort condition is about. */
+  readonly sortPrefix: readonly AttributeValue[]
+}
+
 /** The items of one partition of a table whose sort key meets the condition. */
 export function itemRange(schema: KeySchema, partition: AttributeValue, sort?: SortCondition): KeyRange {
   // The sort key ends the key, so the next key is the next sort key.
-  return rangeOf(schema, partition, sort, { encode: sortBytes, encodeRaw: (bytes) => bytes, after: keyAfter })
+  return rangeOf(schema, { partition, sort, further: undefined }, ITEM_LAYOUT)
 }
 
 /** The entries of one partition of an index whose sort key meets the condition. */
-export function indexRange(schema: KeySchema, partition: AttributeValue, sort?: SortCondition): KeyRange {
+export function indexRange(
+  schema: KeySchema,
+  partition: AttributeValue,
+  sort?: SortCondition,
+  further?: FurtherConditions,
+): KeyRange {
   // The item's own key follows the sort key, so many entries may have one sort key.
-  return rangeOf(schema, partition, sort, { encode: indexSortBytes, encodeRaw: grouped, after: prefixEnd })
+  return rangeOf(schema, { partition, sort, further }, INDEX_LAYOUT)
 }
 
 /** One of `totalSegments` parts of a table or index; together they hold every key once. */
@@ -60,17 +73,30 @@ interface SortLayout {
   readonly after: (bytes: KeyBytes) => KeyBytes | undefined
 }
 
+const ITEM_LAYOUT: SortLayout = { encode: sortBytes, encodeRaw: (bytes) => bytes, after: keyAfter }
+const INDEX_LAYOUT: SortLayout = { encode: indexSortBytes, encodeRaw: grouped, after: prefixEnd }
+
 function rangeOf(
   schema: KeySchema,
-  partition: AttributeValue,
-  sort: SortCondition | undefined,
+  asked: {
+    readonly partition: AttributeValue
+    readonly sort: SortCondition | undefined
+    readonly further: FurtherConditions | undefined
+  },
   layout: SortLayout,
 ): KeyRange {
-  const prefix = partitionPrefix(partition)
+  const { partition, sort, further } = asked
+  const ofPartition = partitionPrefix(partition, further?.partition)
+  if (sort === undefined) return range(ofPartition, prefixEnd(ofPartition))
+  const parts = sortParts(schema)
+  const equal = further?.sortPrefix ?? []
+  // The last attribute with a condition says the range, within those that are equal in all before it.
+  const prefix = equal.reduce<string>(
+    (bytes, value, at) => bytes + layout.encode(typeAt(parts, at), value),
+    ofPartition,
+  ) as KeyBytes
   const end = prefixEnd(prefix)
-  if (sort === undefined) return range(prefix, end)
-  if (schema.sort === undefined) throw new TypeError('a condition on a sort key that does not exist')
-  const { type } = schema.sort
+  const type = typeAt(parts, equal.length)
   const at = (value: AttributeValue): KeyBytes => (prefix + layout.encode(type, value)) as KeyBytes
   const [value] = sort.values
   const from = at(value)
@@ -85,6 +111,12 @@ function rangeOf(
   // Strings that start with these bytes are those from it up to the next string of its length.
   const next = prefixEnd(sortBytes(type, value) as KeyBytes)
   return range(from, next === undefined ? end : ((prefix + layout.encodeRaw(next)) as KeyBytes))
+}
+
+function typeAt(parts: readonly KeyAttribute[], at: number): KeyAttribute['type'] {
+  const part = parts[at]
+  if (part === undefined) throw new TypeError('a condition on a sort key that does not exist')
+  return part.type
 }
 
 /** A lower bound beyond every key makes an empty range, and so does one above the upper bound. */

@@ -30,6 +30,8 @@ export const limits = {
   requestBytesMax: 16 * 1024 * 1024,
   globalIndexesMax: 20,
   localIndexesMax: 5,
+  /** HASH attributes of a global index, and RANGE attributes, each. */
+  indexKeyPartsMax: 4,
   /** Of all INCLUDE projections of a table together. */
   projectedAttributesMax: 100,
   segmentsMax: 1_000_000,

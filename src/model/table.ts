@@ -10,6 +10,10 @@ export interface KeyAttribute {
 export interface KeySchema {
   readonly partition: KeyAttribute
   readonly sort?: KeyAttribute
+  /** HASH attributes after the first. Only a global index has any. */
+  readonly furtherPartition?: readonly KeyAttribute[]
+  /** RANGE attributes after the first. Only a global index has any. */
+  readonly furtherSort?: readonly KeyAttribute[]
 }
 
 export type Projection =
@@ -55,11 +59,38 @@ export interface ItemKey {
   readonly bytes: KeyBytes
 }
 
+/** All HASH attributes, in the order of the schema. */
+export const partitionParts = ({ partition, furtherPartition }: KeySchema): readonly KeyAttribute[] =>
+  furtherPartition === undefined ? [partition] : [partition, ...furtherPartition]
+
+/** All RANGE attributes, in the order of the schema. */
+export function sortParts({ sort, furtherSort }: KeySchema): readonly KeyAttribute[] {
+  if (sort === undefined) return []
+  return furtherSort === undefined ? [sort] : [sort, ...furtherSort]
+}
+
+/** The HASH attributes, then the RANGE attributes. */
+export function keyParts(schema: KeySchema): readonly KeyAttribute[] {
+  if (hasSeveralParts(schema)) return [...partitionParts(schema), ...sortParts(schema)]
+  return schema.sort === undefined ? [schema.partition] : [schema.partition, schema.sort]
+}
+
+export const keyNames = (schema: KeySchema): readonly string[] => keyParts(schema).map(({ name }) => name)
+
+/** Whether it has more than one HASH or more than one RANGE attribute. */
+export const hasSeveralParts = ({ furtherPartition, furtherSort }: KeySchema): boolean =>
+  furtherPartition !== undefined || furtherSort !== undefined
+
+/** Whether an attribute of that name is part of the key. */
+export const isKeyName = (schema: KeySchema, name: unknown): boolean =>
+  name === schema.partition.name ||
+  (schema.sort !== undefined && name === schema.sort.name) ||
+  (hasSeveralParts(schema) && keyParts(schema).some((part) => part.name === name))
+
 /** The key attributes of an item, or of a part of one. */
 export function keyAttributesOf(schema: KeySchema, item: Item): Item {
   const key: MutableItem = {}
-  for (const part of [schema.partition, schema.sort]) {
-    if (part === undefined) continue
+  for (const part of keyParts(schema)) {
     const value = attribute(item, part.name)
     if (value !== undefined) setAttribute(key, part.name, value)
   }

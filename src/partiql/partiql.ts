@@ -15,6 +15,7 @@ import { TextCache } from '../expression/parse/cache.js'
 import type { ConditionNode } from '../expression/parse/tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from '../expression/parse/types.js'
 import { validationError } from '../model/errors.js'
+import { hasSeveralParts, type KeySchema } from '../model/table.js'
 import { setAttribute, typeOf, type AttributeValue, type Item, type MutableItem } from '../model/value.js'
 import { meaningOf, type Meaning, type OrderBy, type Returning } from './meaning/meaning.js'
 import { parameterName } from './meaning/scope.js'
@@ -67,6 +68,19 @@ function statementOf(text: string): Statement {
     // Once it is known, what was read of the text is let go of: it takes many times the text's size.
     meaning: () => ('scope' in state ? state : (state = meaningOf(text, state))),
   }
+}
+
+/** Like DynamoDB, reads no index with several HASH or several RANGE attributes. Its words say tables; it means the index. */
+export function refuseSeveralKeyParts(
+  { type, source }: Statement,
+  indexes: readonly { readonly name: string; readonly key: KeySchema }[],
+): void {
+  if (source.index === undefined || (type !== 'select' && type !== 'exists')) return
+  const index = indexes.find(({ name }) => name === source.index)
+  if (index !== undefined && hasSeveralParts(index.key))
+    throw validationError(
+      'PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys.',
+    )
 }
 
 /** Of a strict statement: a scan is refused, with what would make it a read by key. */

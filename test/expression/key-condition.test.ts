@@ -33,10 +33,16 @@ describe('key conditions', () => {
     })
   }
 
-  const invalid = 'Invalid condition in KeyConditionExpression: '
+  const invalid = 'Invalid KeyConditionExpression: Invalid condition in KeyConditionExpression: '
+  const operator = 'Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: '
+  const tooMany = (given: number, defined: number): string =>
+    `The number of query conditions (${given}) exceeds the number of key attributes defined in the schema (${defined})`
   const mismatch =
     'One or more parameter values were invalid: Condition parameter type does not match schema type'
-  const once = 'KeyConditionExpressions must only contain one condition per key'
+  const once =
+    'Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key'
+  const nested =
+    'Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes'
   for (const [text, message] of [
     ['', 'Invalid KeyConditionExpression: The expression can not be empty;'],
     ['((pk = :a))', 'Invalid KeyConditionExpression: The expression has redundant parentheses;'],
@@ -48,14 +54,14 @@ describe('key conditions', () => {
     ['sk = :a', 'Query condition missed key schema element: pk'],
     ['foo = :a', 'Query condition missed key schema element: pk'],
     ['pk = :a and foo = :a', 'Query condition missed key schema element: sk'],
-    ['pk = :a and sk = :a and foo = :a', 'Conditions can be of length 1 or 2 only'],
+    ['pk = :a and sk = :a and foo = :a', tooMany(3, 2)],
     ['pk > :a', 'Query key condition not supported'],
     ['begins_with(pk, :a)', 'Query key condition not supported'],
-    ['pk = :a or sk = :a', 'Invalid operator used in KeyConditionExpression: OR'],
-    ['not pk = :a', 'Invalid operator used in KeyConditionExpression: NOT'],
-    ['pk = :a and sk <> :a', 'Invalid operator used in KeyConditionExpression: <>'],
-    ['pk in (:a)', 'Invalid operator used in KeyConditionExpression: IN'],
-    ['attribute_exists(pk)', 'Invalid operator used in KeyConditionExpression: attribute_exists'],
+    ['pk = :a or sk = :a', `${operator}OR`],
+    ['not pk = :a', `${operator}NOT`],
+    ['pk = :a and sk <> :a', `${operator}<>`],
+    ['pk in (:a)', `${operator}IN`],
+    ['attribute_exists(pk)', `${operator}attribute_exists`],
     ['pk = :a and pk = :b', once],
     ['pk = :a and sk > :a and sk < :b', once],
     ['pk = sk', `${invalid}Multiple attribute names used in one condition`],
@@ -68,12 +74,12 @@ describe('key conditions', () => {
       'pk = :a and begins_with(:a, sk)',
       `${invalid}begins_with operator must have the key attribute as its first operand`,
     ],
-    ['size(pk) = :one', 'KeyConditionExpressions cannot contain nested operations'],
     [
-      'pk.x = :a',
-      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk",
+      'size(pk) = :one',
+      'Invalid KeyConditionExpression: KeyConditionExpressions cannot contain nested operations',
     ],
-    ['foo.x = :a', 'KeyConditionExpressions cannot have conditions on nested attributes'],
+    ['pk.x = :a', nested],
+    ['foo.x = :a', nested],
     ['pk = :one', mismatch],
     ['pk = :a and sk between :one and :two', mismatch],
     [
@@ -94,7 +100,7 @@ describe('key conditions', () => {
     const text = 'pk = :a and sk = :b'
     assert.equal(
       messageOf(() => requestFor(text).keyCondition(text, simple)),
-      'Query key condition not supported',
+      tooMany(2, 1),
     )
   })
 })
@@ -144,4 +150,68 @@ test('the paths of a condition come in the order of its text', () => {
     ['f'],
     ['g'],
   ])
+})
+
+describe('key conditions on several key attributes', () => {
+  const S = (name: string): KeySchema['partition'] => ({ name, type: 'S' })
+  const schema: KeySchema = {
+    partition: S('pk'),
+    furtherPartition: [S('h2')],
+    sort: S('r1'),
+    furtherSort: [S('r2'), S('r3')],
+  }
+  const A = { S: 'a' }
+  const B = { S: 'b' }
+  for (const [text, expected] of [
+    ['pk = :a AND h2 = :b', { partition: A, further: { partition: [B], sortPrefix: [] } }],
+    [
+      'r1 > :a AND h2 = :b AND pk = :a',
+      { partition: A, further: { partition: [B], sortPrefix: [] }, sort: { op: '>', values: [A] } },
+    ],
+    [
+      'r2 = :b AND r1 = :a AND pk = :a AND h2 = :b',
+      { partition: A, further: { partition: [B], sortPrefix: [A] }, sort: { op: '=', values: [B] } },
+    ],
+    [
+      'pk = :a AND h2 = :b AND r1 = :a AND r2 = :b AND begins_with(r3, :a)',
+      {
+        partition: A,
+        further: { partition: [B], sortPrefix: [A, B] },
+        sort: { op: 'begins_with', values: [A] },
+      },
+    ],
+  ] as const)
+    test(`${text} is understood`, () => {
+      assert.deepEqual(requestFor(text).keyCondition(text, schema), expected)
+    })
+
+  const equality = 'must have equality conditions specified in the query'
+  for (const [text, message] of [
+    ['pk = :a', `HASH key attributes h2 ${equality}`],
+    ['r1 = :a', `HASH key attributes pk, h2 ${equality}`],
+    ['pk = :a AND h2 > :a', `HASH key attributes h2 ${equality}`],
+    [
+      'pk = :a AND h2 = :b AND r2 = :a',
+      `RANGE key attributes r1 ${equality} because a condition is present on key attribute r2`,
+    ],
+    [
+      'pk = :a AND h2 = :b AND r1 = :a AND r3 = :a',
+      `RANGE key attributes r2 ${equality} because a condition is present on key attribute r3`,
+    ],
+    [
+      'pk = :a AND h2 = :b AND r1 > :a AND r2 = :a',
+      `RANGE key attributes r1 ${equality} because a condition is present on key attribute r2`,
+    ],
+    ['pk = :a AND h2 = :b AND r1 = :a AND foo = :a', 'Query key condition not supported'],
+    [
+      'pk = :a AND h2 = :b AND r1 = :one',
+      'One or more parameter values were invalid: Condition parameter type does not match schema type',
+    ],
+  ] as const)
+    test(`${text}: ${message}`, () => {
+      assert.equal(
+        messageOf(() => requestFor(text).keyCondition(text, schema)),
+        message,
+      )
+    })
 })

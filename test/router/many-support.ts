@@ -109,12 +109,19 @@ export async function openTestStore(nodeCount: number, rules = allRules): Promis
   return store
 }
 
-/** Names of key attributes with their types: `pk:S sk:N`. */
-const keyOf = (text: string): { name: string; type: string; role: string }[] =>
-  text.split(' ').map((part, position) => {
-    const [name = '', type = 'S'] = part.split(':')
-    return { name, type, role: position === 0 ? 'HASH' : 'RANGE' }
-  })
+/** Names of key attributes with their types: `pk:S sk:N`; several of a role with a bar between the roles: `a:S b:S | c:N d:B`. */
+function keyOf(text: string): { name: string; type: string; role: string }[] {
+  const [hash = '', range = ''] = text.includes('|') ? text.split('|') : text.split(/ (.*)/)
+  const parts = (names: string, role: string): { name: string; type: string; role: string }[] =>
+    names
+      .split(' ')
+      .filter((part) => part !== '')
+      .map((part) => {
+        const [name = '', type = 'S'] = part.split(':')
+        return { name, type, role }
+      })
+  return [...parts(hash, 'HASH'), ...parts(range, 'RANGE')]
+}
 
 export interface TestIndex {
   readonly key: string

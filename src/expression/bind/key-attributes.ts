@@ -1,6 +1,6 @@
 // Key attributes in expressions: they are scalars, they are not updated, and a filter does not look at them.
 import { validationError } from '../../model/errors.js'
-import type { IndexShape, KeySchema } from '../../model/table.js'
+import { isKeyName, keyParts, type IndexShape, type KeySchema } from '../../model/table.js'
 import { typeOf } from '../../model/value.js'
 import { resolvePath, type Path } from '../parse/paths.js'
 import type { ConditionNode, OperandNode, SetValueNode } from '../parse/tree.js'
@@ -83,7 +83,7 @@ export function refuseSetsInIndexKeys({ tree, bindings }: BoundUpdate, indexes: 
     const value = bindings.values.get(action.value.name)
     const index = indexes.find(({ key }) => isKey(path, key))
     if (path.length > 1 || value === undefined || index === undefined) continue
-    const part = [index.key.partition, index.key.sort].find((one) => one?.name === path[0])
+    const part = keyParts(index.key).find(({ name }) => name === path[0])
     throw validationError(
       `One or more parameter values were invalid: Type mismatch for Index Key ${path[0]} ` +
         `Expected: ${part?.type} Actual: ${typeOf(value)} IndexName: ${index.name}`,
@@ -107,8 +107,7 @@ export function refuseKeyFilter(
     )
 }
 
-const isKey = ([name]: Path, key: KeySchema): boolean =>
-  name === key.partition.name || (key.sort !== undefined && name === key.sort.name)
+const isKey = ([name]: Path, key: KeySchema): boolean => isKeyName(key, name)
 
 function childrenOf(node: ConditionNode | OperandNode): readonly (ConditionNode | OperandNode)[] {
   switch (node.type) {

@@ -3,8 +3,8 @@ import { comparisonsOf } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { sameValue } from '../../model/compare.js'
 import { indexRange, itemRange, type KeyRange } from '../../model/key-range.js'
-import type { TableShape } from '../../model/table.js'
-import { attribute, type Item } from '../../model/value.js'
+import { partitionParts, sortParts, type TableShape } from '../../model/table.js'
+import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { Input, Operation, RangeContext, RequestScope } from '../request/context.js'
 import {
@@ -71,7 +71,7 @@ export async function runQuery(
   const target = readTarget(context, tableName, input)
   if (start !== undefined) {
     checkStartNames(target, start)
-    checkStartPart(target.key.partition, 'partition', start)
+    for (const part of partitionParts(target.key)) checkStartPart(part, 'partition', start)
   }
   const condition = expressions.keyCondition(target.key)
   const reverse = input['ScanIndexForward'] === false
@@ -104,8 +104,11 @@ function limitOf(limit: unknown): number | undefined {
   )
 }
 
-export const queryRange = ({ index, key }: ReadTarget, { partition, sort }: KeyCondition): KeyRange =>
-  (index === undefined ? itemRange : indexRange)(key, partition, sort)
+export const queryRange = (
+  { index, key }: ReadTarget,
+  { partition, further, sort }: KeyCondition,
+): KeyRange =>
+  index === undefined ? itemRange(key, partition, sort) : indexRange(key, partition, sort, further)
 
 /** What of the range follows the start key, which must be a place within it. */
 function rest(
@@ -115,11 +118,13 @@ function rest(
   start: Item,
   reverse: boolean,
 ): KeyRange {
-  const { partition, sort } = target.key
-  if (sort !== undefined) checkStartPart(sort, 'sort', start)
+  for (const part of sortParts(target.key)) checkStartPart(part, 'sort', start)
   const position = startPosition(target, start)
-  const value = attribute(start, partition.name)
-  const samePartition = value !== undefined && sameValue(value, condition.partition)
+  const ofCondition = partitionOf(target, condition)
+  const samePartition = partitionParts(target.key).every(({ name }) => {
+    const value = attribute(start, name)
+    return value !== undefined && sameValue(value, attribute(ofCondition, name)!)
+  })
   if (condition.sort === undefined) {
     if (!samePartition) {
       throw validationError(
@@ -127,9 +132,7 @@ function rest(
       )
     }
   } else {
-    const inPartition = samePartition
-      ? position
-      : startPosition(target, { ...start, [partition.name]: condition.partition })
+    const inPartition = samePartition ? position : startPosition(target, { ...start, ...ofCondition })
     if (!inRange(whole, inPartition)) {
       throw validationError('The provided starting key does not match the range key predicate')
     }
@@ -138,6 +141,14 @@ function rest(
     }
   }
   return rangeAfter(whole, position, reverse)
+}
+
+/** The HASH attributes that the condition asks for. */
+function partitionOf({ key }: ReadTarget, { partition, further }: KeyCondition): Item {
+  const item: MutableItem = {}
+  for (const [at, { name }] of partitionParts(key).entries())
+    setAttribute(item, name, at === 0 ? partition : further!.partition[at - 1]!)
+  return item
 }
 
 /** An index entry lives on the node of its item: only a global index has one partition on several nodes. */

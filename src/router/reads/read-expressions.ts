@@ -6,8 +6,9 @@ import {
   conditionOfFilter,
   conditionAttributes,
   evaluateCondition,
-  keyConditionOf,
+  keyConditionFor,
   keyConditionOfKeyConditions,
+  keyConditionsOf,
   openExpressions,
   projectionOfAttributesToGet,
   projectionPaths,
@@ -20,8 +21,8 @@ import {
 } from '../../expression/expression.js'
 import type { BoundCondition, BoundProjection } from '../../expression/parse/types.js'
 import { validationError } from '../../model/errors.js'
-import type { SortCondition } from '../../model/key-range.js'
-import type { KeyAttribute, KeySchema } from '../../model/table.js'
+import type { FurtherConditions, SortCondition } from '../../model/key-range.js'
+import { sortParts, type KeyAttribute, type KeySchema } from '../../model/table.js'
 import type { AttributeValue, Item } from '../../model/value.js'
 import type { Input } from '../request/context.js'
 import { checkKeyValue, type KeyRole } from '../request/keys.js'
@@ -46,6 +47,7 @@ export interface ReadExpressions {
 
 export interface KeyCondition {
   readonly partition: AttributeValue
+  readonly further?: FurtherConditions
   readonly sort?: SortCondition
 }
 
@@ -67,16 +69,19 @@ export function openQueryExpressions(input: Input): QueryExpressions {
   }
   const expressions = openExpressions(input)
   // Bound before the table is known, so that its own faults are told first.
-  const bound = typeof text === 'string' ? expressions.condition(text, 'KeyConditionExpression') : undefined
+  const conditions =
+    typeof text === 'string'
+      ? keyConditionsOf(expressions.condition(text, 'KeyConditionExpression'))
+      : undefined
   const opened = open(input, expressions, 'QueryFilter')
   return {
     ...opened,
     keyCondition: (key) =>
       checkedKeyCondition(
         key,
-        bound === undefined
+        conditions === undefined
           ? keyConditionOfKeyConditions(input['KeyConditions'], key)
-          : keyConditionOf(bound, key),
+          : keyConditionFor(conditions, key),
       ),
   }
 }
@@ -144,11 +149,16 @@ const requested = (bound: BoundProjection): RequestedProjection => ({
   paths: projectionPaths(bound),
 })
 
-function checkedKeyCondition(key: KeySchema, { partition, sort }: ExpressedKeyCondition): KeyCondition {
+function checkedKeyCondition(
+  key: KeySchema,
+  { partition, further, sort }: ExpressedKeyCondition,
+): KeyCondition {
   checkValues(key.partition, 'partition', [partition])
-  if (sort === undefined || key.sort === undefined) return { partition }
-  checkValues(key.sort, 'sort', sort.values)
-  return { partition, sort: sort as SortCondition }
+  const common = further === undefined ? { partition } : { partition, further }
+  if (sort === undefined) return common
+  const part = sortParts(key)[further?.sortPrefix.length ?? 0]
+  if (part !== undefined) checkValues(part, 'sort', sort.values)
+  return { ...common, sort: sort as SortCondition }
 }
 
 function checkValues(part: KeyAttribute, role: KeyRole, values: readonly AttributeValue[]): void {

@@ -1,7 +1,7 @@
 // What a Query or Scan reads: a table, or one of its indexes.
 import { validationError } from '../../model/errors.js'
 import type { SpaceId } from '../../model/brand.js'
-import type { IndexShape, KeySchema } from '../../model/table.js'
+import { keyNames, type IndexShape, type KeySchema } from '../../model/table.js'
 import type { Input, RangeContext, Table } from '../request/context.js'
 
 export interface ReadTarget {
@@ -24,13 +24,13 @@ export function readTarget(
   const table = context.catalog.table(tableName)
   const indexName = input['IndexName']
   const { key, space } = table.shape
-  if (typeof indexName !== 'string') return { table, key, space, positionNames: namesOf(key) }
+  if (typeof indexName !== 'string') return { table, key, space, positionNames: keyNames(key) }
 
   const index = readableIndex(table, indexName)
   if (index.kind === 'global' && input['ConsistentRead'] === true) {
     throw validationError('Consistent reads are not supported on global secondary indexes')
   }
-  const positionNames = [...new Set([...namesOf(key), ...namesOf(index.key)])]
+  const positionNames = [...new Set([...keyNames(key), ...keyNames(index.key)])]
   const whole = { table, index, key: index.key, space: index.space, positionNames }
   if (index.projection.type === 'ALL') return whole
   const included = index.projection.type === 'INCLUDE' ? index.projection.attributes : []
@@ -45,6 +45,3 @@ function readableIndex(table: Table, name: string): IndexShape {
   }
   throw validationError(`The table does not have the specified index: ${name}`)
 }
-
-export const namesOf = (key: KeySchema): readonly string[] =>
-  key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]

@@ -5,10 +5,10 @@ import { DynamoError, validationError } from '../../model/errors.js'
 import { indexEntryKey, itemKey } from '../../model/key-bytes.js'
 import { keyAfter, type KeyRange } from '../../model/key-range.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { KeyAttribute } from '../../model/table.js'
+import { keyNames, type KeyAttribute } from '../../model/table.js'
 import { attribute, typeOf, type Item, pickAttributes } from '../../model/value.js'
 import { checkKey, checkKeyValue, type KeyRole } from '../request/keys.js'
-import { namesOf, type ReadTarget } from './read-target.js'
+import type { ReadTarget } from './read-target.js'
 
 const INVALID = 'The provided starting key is invalid'
 const MISMATCH = 'The provided key element does not match the schema'
@@ -55,7 +55,7 @@ export function checkTableStart(target: ReadTarget, start: Item): void {
 /** The place of a start key in the key space of its target; the table's part of it is checked here. */
 export function startPosition(target: ReadTarget, start: Item): KeyBytes {
   const { key } = target.table.shape
-  const tableKey = pickAttributes(start, namesOf(key))
+  const tableKey = pickAttributes(start, keyNames(key))
   refused(NEVER, () => checkKey(key, tableKey))
   const base = itemKey(key, tableKey)
   if (target.index === undefined) return base.bytes

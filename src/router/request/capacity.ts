@@ -2,7 +2,7 @@
 // units of 1 KB of the larger image, index writes apart.
 import { itemBytes } from '../../model/item-size.js'
 import { sameValue } from '../../model/compare.js'
-import type { IndexShape, KeySchema, TableShape } from '../../model/table.js'
+import { keyNames, type IndexShape, type KeySchema, type TableShape } from '../../model/table.js'
 import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import type { StringShape } from '../shapes/shape.js'
 
@@ -80,23 +80,20 @@ function indexWriteUnits(
 
 /** The attributes an index holds of an item; undefined where the item is not in the index. */
 export function projectForIndex(tableKey: KeySchema, index: IndexShape, item: Item): Item | undefined {
-  const indexNames = namesOf(index.key)
+  const indexNames = keyNames(index.key)
   if (indexNames.some((name) => attribute(item, name) === undefined)) return undefined
   if (index.projection.type === 'ALL') return item
   const included = index.projection.type === 'INCLUDE' ? index.projection.attributes : []
   const projected: MutableItem = {}
-  for (const name of new Set([...namesOf(tableKey), ...indexNames, ...included])) {
+  for (const name of new Set([...keyNames(tableKey), ...indexNames, ...included])) {
     const value = attribute(item, name)
     if (value !== undefined) setAttribute(projected, name, value)
   }
   return projected
 }
 
-const namesOf = (key: KeySchema): readonly string[] =>
-  key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]
-
 function sameIndexKey(key: KeySchema, a: Item, b: Item): boolean {
-  return namesOf(key).every((name) => {
+  return keyNames(key).every((name) => {
     const [left, right] = [attribute(a, name), attribute(b, name)]
     return left !== undefined && right !== undefined && sameValue(left, right)
   })

@@ -1,5 +1,11 @@
 // A statement of a request: read, authorised, and bound to its table.
-import { bindStatement, readStatement, type BoundStatement, type Statement } from '../../partiql/partiql.js'
+import {
+  bindStatement,
+  readStatement,
+  refuseSeveralKeyParts,
+  type BoundStatement,
+  type Statement,
+} from '../../partiql/partiql.js'
 import { validationError } from '../../model/errors.js'
 import type { AttributeValue } from '../../model/value.js'
 import type { AccessPart } from '../request/access.js'
@@ -51,5 +57,6 @@ export function tableStatement(
   { statement, tableName, parameters }: AskedStatement,
 ): TableStatement {
   const table = catalog.table(tableName)
+  refuseSeveralKeyParts(statement, table.shape.indexes)
   return { statement, table, bound: bindStatement(statement, parameters) }
 }

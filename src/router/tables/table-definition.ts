@@ -93,21 +93,39 @@ export function checkDefinitions(definitions: readonly AttributeDefinition[]): R
 }
 
 export function checkKeySchema(schema: readonly KeySchemaElement[], defined: ReadonlySet<string>): void {
+  checkKeyNames(schema, defined)
+  if (schema.length === 2 && schema[1]?.KeyType !== 'RANGE') {
+    throw validationError('Invalid KeySchema: The second KeySchemaElement is not a RANGE key type')
+  }
+}
+
+function checkKeyNames(schema: readonly KeySchemaElement[], defined: ReadonlySet<string>): void {
   const names = schema.map((element) => element.AttributeName)
   if (names.some((name) => !defined.has(name))) {
     throw invalid(
       `Some index key attributes are not defined in AttributeDefinitions. Keys: ${listed(names)}, AttributeDefinitions: ${listed(defined)}`,
     )
   }
-  if (names.length === 2 && names[0] === names[1]) {
+  if (new Set(names).size < names.length) {
     throw validationError('Both the Hash Key and the Range Key element in the KeySchema have the same name')
   }
   if (schema[0]?.KeyType !== 'HASH') {
     throw validationError('Invalid KeySchema: The first KeySchemaElement is not a HASH key type')
   }
-  if (schema.length === 2 && schema[1]?.KeyType !== 'RANGE') {
-    throw validationError('Invalid KeySchema: The second KeySchemaElement is not a RANGE key type')
-  }
+}
+
+/** A global index may have several HASH attributes, then several RANGE attributes. */
+function checkIndexKeySchema(schema: readonly KeySchemaElement[], defined: ReadonlySet<string>): void {
+  const isRange = ({ KeyType }: KeySchemaElement): boolean => KeyType === 'RANGE'
+  const ranges = schema.filter(isRange).length
+  if (schema.length - ranges <= 1 && ranges <= 1) return checkKeySchema(schema, defined)
+  checkKeyNames(schema, defined)
+  if (ranges > 0 && schema.slice(-ranges).some((element) => !isRange(element)))
+    throw invalid('All HASH key attributes must precede RANGE key attributes in the KeySchema')
+  if (schema.length - ranges > limits.indexKeyPartsMax)
+    throw invalid('The KeySchema exceeds the maximum allowed number of HASH key attributes')
+  if (ranges > limits.indexKeyPartsMax)
+    throw invalid('The KeySchema exceeds the maximum allowed number of RANGE key attributes')
 }
 
 const listed = (names: Iterable<string>): string => `[${[...names].join(', ')}]`
@@ -168,7 +186,7 @@ function globalIndexes(
 
 /** One global index of CreateTable or UpdateTable, but for its throughput. */
 export function globalIndex(index: IndexInput, defined: ReadonlySet<string>): IndexDefinition {
-  checkKeySchema(index.KeySchema, defined)
+  checkIndexKeySchema(index.KeySchema, defined)
   const projection = projectionOf(index.Projection)
   if (index.ProvisionedThroughput !== undefined) checkCapacityBounds(index.ProvisionedThroughput)
   return definitionOf('global', index, projection)

@@ -1,6 +1,6 @@
 // What the catalogue remembers of a table, and the table as requests for its items see it.
 import { spaceId, type SpaceId } from '../../model/brand.js'
-import type { IndexShape, KeySchema, Projection, TableShape } from '../../model/table.js'
+import type { IndexShape, KeyAttribute, KeySchema, Projection, TableShape } from '../../model/table.js'
 import type { KeyAttributeType } from '../../model/value.js'
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import { imagesOf, type StreamViewType } from '../lineage/stream-record.js'
@@ -152,15 +152,20 @@ function keySchemaOf(
   elements: readonly KeySchemaElement[],
   definitions: readonly AttributeDefinition[],
 ): KeySchema {
-  const attributeOf = (name: string): KeySchema['partition'] => {
+  const attributeOf = (name: string): KeyAttribute => {
     const definition = definitions.find((candidate) => candidate.AttributeName === name)
     if (definition === undefined) throw new Error(`the key attribute ${name} has no definition`)
     return { name, type: definition.AttributeType }
   }
-  const [partition, sort] = elements
+  const named = (type: KeySchemaElement['KeyType']): readonly KeyAttribute[] =>
+    elements.filter(({ KeyType }) => KeyType === type).map(({ AttributeName }) => attributeOf(AttributeName))
+  const [partition, ...furtherPartition] = named('HASH')
+  const [sort, ...furtherSort] = named('RANGE')
   if (partition === undefined) throw new Error('a key schema without a partition key')
   return {
-    partition: attributeOf(partition.AttributeName),
-    ...(sort && { sort: attributeOf(sort.AttributeName) }),
+    partition,
+    ...(sort && { sort }),
+    ...(furtherPartition.length > 0 && { furtherPartition }),
+    ...(furtherSort.length > 0 && { furtherSort }),
   }
 }

@@ -1,4 +1,5 @@
 // Shapes that the requests for tables share, and their members once they have been checked.
+import { limits } from '../../model/limits.js'
 import { indexNameShape, type ListShape, type RequestShape, type StructShape } from '../shapes/shape.js'
 import type { AttributeDefinition, BillingMode, KeySchemaElement, Tag } from './table-record.js'
 
@@ -64,6 +65,7 @@ export const globalIndexShape: StructShape = {
   kind: 'struct',
   members: {
     ...localIndexShape.members,
+    KeySchema: { ...keySchemaShape, lengthMax: 2 * limits.indexKeyPartsMax },
     ProvisionedThroughput: throughputShape,
     OnDemandThroughput: onDemandThroughputShape,
   },

@@ -3,16 +3,26 @@
 // at prepare, on every image that an update may meet (point 6).
 import { base64Bytes } from '../../model/binary.js'
 import { limits } from '../../model/limits.js'
-import type { IndexShape, KeyAttribute, TableShape } from '../../model/table.js'
-import { type Item, attribute, typeOf } from '../../model/value.js'
+import { numberKeyBytes } from '../../model/number-key.js'
+import {
+  hasSeveralParts,
+  partitionParts,
+  sortParts,
+  type IndexShape,
+  type KeyAttribute,
+  type TableShape,
+} from '../../model/table.js'
+import { type AttributeValue, type Item, attribute, typeOf } from '../../model/value.js'
 
 /** Why the item cannot be stored, in DynamoDB's words; undefined if it can. */
 export function indexKeyRefusal(table: TableShape, item: Item): string | undefined {
   for (const index of table.indexes) {
     const { partition, sort } = index.key
-    const refusal =
-      keyRefusal(index, partition, item, PARTITION_LIMIT) ??
-      (sort === undefined ? undefined : keyRefusal(index, sort, item, SORT_LIMIT))
+    const refusal = hasSeveralParts(index.key)
+      ? (severalRefusal(index, partitionParts(index.key), item, HASH_TOGETHER) ??
+        severalRefusal(index, sortParts(index.key), item, RANGE_TOGETHER))
+      : (keyRefusal(index, partition, item, PARTITION_LIMIT) ??
+        (sort === undefined ? undefined : keyRefusal(index, sort, item, SORT_LIMIT)))
     if (refusal !== undefined) return refusal
   }
   return undefined
@@ -33,6 +43,47 @@ const SORT_LIMIT: KeyLimit = {
   message: `Aggregated size of all range keys has exceeded the size limit of ${limits.sortKeyBytesMax} bytes`,
 }
 
+interface AggregateLimit {
+  readonly role: 'HASH' | 'RANGE'
+  readonly bytesMax: number
+}
+
+const HASH_TOGETHER: AggregateLimit = { role: 'HASH', bytesMax: limits.partitionKeyBytesMax }
+const RANGE_TOGETHER: AggregateLimit = { role: 'RANGE', bytesMax: limits.sortKeyBytesMax }
+
+/** Those that are there have to be usable as keys, and together they have to keep within one key's size. */
+function severalRefusal(
+  index: IndexShape,
+  parts: readonly KeyAttribute[],
+  item: Item,
+  { role, bytesMax }: AggregateLimit,
+): string | undefined {
+  let bytes = 0
+  const names: string[] = []
+  for (const part of parts) {
+    const refusal = keyRefusal(index, part, item, UNLIMITED)
+    if (refusal !== undefined) return refusal
+    const value = attribute(item, part.name)
+    if (value === undefined) continue
+    bytes += keyBytesOf(value)
+    names.push(part.name)
+  }
+  if (bytes <= bytesMax) return undefined
+  return (
+    `Aggregate size for ${role} key attributes ${names.join(', ')} of index ${index.name} has exceeded limit ` +
+    `${bytesMax} bytes, with actual size ${bytes} bytes`
+  )
+}
+
+const UNLIMITED: KeyLimit = { bytesMax: Number.POSITIVE_INFINITY, message: '' }
+
+/** As it counts towards the size of a key. */
+function keyBytesOf(value: AttributeValue): number {
+  if ('S' in value) return Buffer.byteLength(value.S)
+  if ('B' in value) return base64Bytes(value.B)
+  return 'N' in value ? numberKeyBytes(value.N).length : 0
+}
+
 function keyRefusal(index: IndexShape, key: KeyAttribute, item: Item, limit: KeyLimit): string | undefined {
   const value = attribute(item, key.name)
   if (value === undefined) return undefined
@@ -43,7 +94,7 @@ function keyRefusal(index: IndexShape, key: KeyAttribute, item: Item, limit: Key
       `Expected: ${key.type} Actual: ${actual} IndexName: ${index.name}`
     )
   }
-  const bytes = 'S' in value ? Buffer.byteLength(value.S) : 'B' in value ? base64Bytes(value.B) : 1
+  const bytes = keyBytesOf(value)
   if (bytes === 0) {
     const kind = key.type === 'S' ? 'string' : 'binary'
     return unsupported(

@@ -1,6 +1,6 @@
 // What an action does to an image, decided on the client with the store's own expression language, so that nothing can
 // go wrong any more when the decision has been taken: sizes, keys and the keys of indexes are looked at here.
-import { keyAttributesOf } from '../../model/table.js'
+import { keyAttributesOf, keyParts } from '../../model/table.js'
 import { applyUpdate, evaluateCondition, openExpressions } from '../../expression/expression.js'
 import { DynamoError } from '../../model/errors.js'
 import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
@@ -69,8 +69,8 @@ function checked(after: Item, layout: TableLayout): Evaluation {
   const tooLarge = itemSizeRefusal(itemBytes(after) + VERSION_BYTES_MAX)
   if (tooLarge !== undefined) return invalid(tooLarge)
   for (const index of layout.indexes) {
-    for (const part of [index.key.partition, index.key.sort]) {
-      const wrong = part === undefined ? undefined : wrongIndexKey(part, after, index.name)
+    for (const part of keyParts(index.key)) {
+      const wrong = wrongIndexKey(part, after, index.name)
       if (wrong !== undefined) return invalid(wrong)
     }
   }

@@ -1,7 +1,7 @@
 // Tables as a unit needs to know them: where the key of an item is, and what its indexes hold.
 import { pickAttributes } from '../../model/value.js'
 import type { TableDescription } from '@aws-sdk/client-dynamodb'
-import type { KeySchema, Projection } from '../../model/table.js'
+import { keyNames, type KeyAttribute, type KeySchema, type Projection } from '../../model/table.js'
 import { type Item, type KeyAttributeType } from '../../model/value.js'
 import { unitLimits } from '../endpoint/limits.js'
 import type { TableLayout } from './protocol.js'
@@ -58,12 +58,18 @@ export function layoutOf(table: string, description: TableDescription): TableLay
     ]),
   )
   const keyOf = (elements: TableDescription['KeySchema'] = []): KeySchema => {
-    const part = (type: string): KeySchema['partition'] | undefined => {
-      const name = elements.find((one) => one.KeyType === type)?.AttributeName
-      return name === undefined ? undefined : { name, type: types.get(name) ?? 'S' }
+    const named = (type: string): KeyAttribute[] =>
+      elements
+        .filter((one) => one.KeyType === type)
+        .map(({ AttributeName: name = '' }) => ({ name, type: types.get(name) ?? 'S' }))
+    const [partition = { name: '', type: 'S' }, ...furtherPartition] = named('HASH')
+    const [sort, ...furtherSort] = named('RANGE')
+    return {
+      partition,
+      ...(sort && { sort }),
+      ...(furtherPartition.length > 0 && { furtherPartition }),
+      ...(furtherSort.length > 0 && { furtherSort }),
     }
-    const sort = part('RANGE')
-    return { partition: part('HASH') ?? { name: '', type: 'S' }, ...(sort !== undefined && { sort }) }
   }
   const indexOf =
     (kind: 'global' | 'local') =>
@@ -82,9 +88,6 @@ export function layoutOf(table: string, description: TableDescription): TableLay
     ],
   }
 }
-
-export const keyNames = (key: KeySchema): readonly string[] =>
-  key.sort === undefined ? [key.partition.name] : [key.partition.name, key.sort.name]
 
 /** The attributes of a position in a table or index, as LastEvaluatedKey has them. */
 export const positionNames = (layout: TableLayout, index: IndexLayout | undefined): readonly string[] =>

@@ -5,9 +5,9 @@ import type { KeyBytes } from '../../model/brand.js'
 import { validationError } from '../../model/errors.js'
 import { indexEntryKey, indexSortBytes, itemKey, sortBytes } from '../../model/key-bytes.js'
 import { indexRange, itemRange, type KeyRange, type SortCondition } from '../../model/key-range.js'
-import type { IndexShape } from '../../model/table.js'
+import { keyNames, sortParts, type IndexShape } from '../../model/table.js'
 import { attribute, type Item, pickAttributes } from '../../model/value.js'
-import { keyNames, positionNames, projected, type IndexLayout } from './layout.js'
+import { positionNames, projected, type IndexLayout } from './layout.js'
 import type { UnitRange, TableLayout } from './protocol.js'
 
 /** One range of a table or index, understood here as the endpoint does. */
@@ -38,9 +38,11 @@ export function rangeView(
 
   function keyRange(): KeyRange {
     const schema = index?.key ?? layout.key
-    const { partition, sort } = expressions.keyCondition(request.keyCondition!, schema)
-    const rangeOf = index === undefined ? itemRange : indexRange
-    return rangeOf(schema, partition, sort as SortCondition | undefined)
+    const { partition, further, ...asked } = expressions.keyCondition(request.keyCondition!, schema)
+    const sort = asked.sort as SortCondition | undefined
+    return index === undefined
+      ? itemRange(schema, partition, sort)
+      : indexRange(schema, partition, sort, further)
   }
 
   const orderOf = ordersLikeSeriatim
@@ -77,10 +79,13 @@ function positionIn(layout: TableLayout, index: IndexLayout | undefined, item: I
 
 /** The sort key alone: the order of equal ones is the endpoint's own. */
 function sortPosition(layout: TableLayout, index: IndexLayout | undefined, item: Item): string {
-  const { sort } = index?.key ?? layout.key
-  const value = sort === undefined ? undefined : attribute(item, sort.name)
-  if (sort === undefined || value === undefined) return ''
-  return index === undefined ? sortBytes(sort.type, value) : indexSortBytes(sort.type, value)
+  let bytes = ''
+  for (const { name, type } of sortParts(index?.key ?? layout.key)) {
+    const value = attribute(item, name)
+    if (value === undefined) return bytes
+    bytes += index === undefined ? sortBytes(type, value) : indexSortBytes(type, value)
+  }
+  return bytes
 }
 
 const inRange = (range: KeyRange, position: KeyBytes | undefined): boolean =>

@@ -8,6 +8,7 @@ import { evaluateCondition, projectionPaths, updatedAttributes } from '../../exp
 import { valueAt } from '../../expression/parse/paths.js'
 import type { BoundCondition } from '../../expression/parse/types.js'
 import { validationError } from '../../model/errors.js'
+import { keyNames } from '../../model/table.js'
 import { attribute, pickAttributes, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import {
   bindStatement,
@@ -15,6 +16,7 @@ import {
   planSelect,
   readStatement,
   refuseScan,
+  refuseSeveralKeyParts,
   writeTarget,
   type BoundDelete,
   type BoundSelect,
@@ -29,7 +31,7 @@ import { marshall, unmarshallItem } from '../values/values.js'
 import { placedActions, printedUpdate } from './compose-update.js'
 import type { Expression } from './expressions.js'
 import type { UnitCall } from './fold-calls.js'
-import { keyNames, projected, type IndexLayout } from './layout.js'
+import { projected, type IndexLayout } from './layout.js'
 import { NotPrintable, printedCondition } from './print-expressions.js'
 import type { ItemAddress, TableLayout, UnitRange } from './protocol.js'
 import { described } from './steps.js'
@@ -56,6 +58,7 @@ export async function executeInUnit(
     throw validationError('EXPLAIN can only be used in ExecuteStatement requests.')
   const { source } = statement
   const layout = await unit.layout(source.table)
+  refuseSeveralKeyParts(statement, layout.indexes)
   const bound = bindStatement(
     statement,
     parameters.map((value) => marshall(value)),
