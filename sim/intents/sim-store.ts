@@ -140,7 +140,7 @@ export class SimStore {
     if (operation === 'PutItem') return { key, after: fitting(input['Item'] as Item) }
     const result = applyUpdate(update!, before, keyAttributes)
     if ('refusal' in result) throw new Refused('ValidationException')
-    return { key, after: fitting(result.item) }
+    return { key, after: result.item && fitting(result.item) }
   }
 
   #query(input: Input): object {

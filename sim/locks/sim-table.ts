@@ -97,7 +97,7 @@ export class SimTable {
       if ('refusal' in result) throw new Refused('ValidationException')
       this.#set(key, before, result.item)
       return input['ReturnValues'] === 'UPDATED_NEW'
-        ? { Attributes: updatedAttributes(update, result.item) }
+        ? { Attributes: updatedAttributes(update, result.item ?? {}) }
         : {}
     } else throw new Error(`a write that the locks do not send: ${operation}`)
     return {}

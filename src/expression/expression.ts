@@ -25,7 +25,7 @@ import { Placeholders } from './bind/placeholders.js'
 import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './parse/tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from './parse/types.js'
 
-export { applyUpdate, updatedAttributes } from './evaluate/apply-update.js'
+export { applyUpdate, onlyTakesAway, updatedAttributes } from './evaluate/apply-update.js'
 export { comparisonsOf, evaluateCondition } from './evaluate/evaluate.js'
 export {
   conditionAttributes,

@@ -59,7 +59,7 @@ for (const [text, changed] of results) {
   test(`update ${JSON.stringify(text)}`, () => {
     const frozen = deepFreeze(structuredClone(before))
     const result = applyUpdate(boundUpdate(text), frozen, { pk: { S: 'k' } })
-    assert.ok('item' in result, JSON.stringify(result))
+    assert.ok('item' in result && result.item, JSON.stringify(result))
     for (const [name, value] of Object.entries(changed))
       assert.deepEqual(Object.getOwnPropertyDescriptor(result.item, name)?.value, value, name)
     for (const name of Object.keys(before))
@@ -70,7 +70,7 @@ for (const [text, changed] of results) {
 
 test('update shares what it does not touch with the image before', () => {
   const result = applyUpdate(boundUpdate('SET m.x = :two, q = l'), before, {})
-  assert.ok('item' in result && 'm' in result.item)
+  assert.ok('item' in result && result.item && 'm' in result.item)
   assert.equal(result.item['l'], before['l'])
   assert.equal(result.item['q'], before['l'])
   const [inner, innerBefore] = [result.item['m'], before['m']] as { readonly M: Item }[]
@@ -134,6 +134,22 @@ test('update creates an item with its key, which operands see', () => {
   assert.deepEqual(result, { item: { pk: { S: 'k' }, q: { S: 'k' } } })
 })
 
+for (const text of ['REMOVE zz', 'REMOVE m.x', 'REMOVE l[0], zz', 'DELETE ss :ss', 'REMOVE zz DELETE ss :ss'])
+  test(`update ${JSON.stringify(text)} only takes away, and creates no item that is not there`, () => {
+    assert.deepEqual(applyUpdate(boundUpdate(text), undefined, { pk: { S: 'k' } }), { item: undefined })
+  })
+
+test('update without an action, or with one that adds, creates the item', () => {
+  const nothing = {
+    tree: { dialect: 'UpdateExpression', actions: [] },
+    bindings: { names: new Map(), values: new Map() },
+  } as const
+  assert.deepEqual(applyUpdate(nothing, undefined, { pk: { S: 'k' } }), { item: { pk: { S: 'k' } } })
+  assert.deepEqual(applyUpdate(boundUpdate('REMOVE zz ADD n :one'), undefined, { pk: { S: 'k' } }), {
+    item: { pk: { S: 'k' }, n: { N: '1' } },
+  })
+})
+
 const returned: readonly (readonly [text: string, old: Item, updated: Item])[] = [
   ['SET n = :one', { n: { N: '5' } }, { n: { N: '1' } }],
   ['SET m.x = :two', { m: { M: { x: { N: '1' } } } }, { m: { M: { x: { N: '2' } } } }],
@@ -154,7 +170,7 @@ for (const [text, old, updated] of returned) {
   test(`update ${JSON.stringify(text)} returns only what it updated`, () => {
     const update = boundUpdate(text)
     const result = applyUpdate(update, before, {})
-    assert.ok('item' in result)
+    assert.ok('item' in result && result.item)
     assert.deepEqual(updatedAttributes(update, before), old)
     assert.deepEqual(updatedAttributes(update, result.item), updated)
   })

@@ -34,7 +34,10 @@ export function outcomeOf(intent: Intent, image: PlainImage): { readonly image: 
     case 'check':
       return { image }
     case 'update':
-      return changed(intent.change, image ?? {})
+      // What only takes away creates nothing.
+      return image === undefined && intent.change.do === 'remove'
+        ? { image }
+        : changed(intent.change, image ?? {})
   }
 }
 

@@ -19,14 +19,15 @@ import { resolvePath, valueAt, type Path } from '../parse/paths.js'
 import { evaluateCondition } from './evaluate.js'
 import { pathsProjector } from './project.js'
 import { afterAdd, without } from './sets.js'
-import type { OperandNode, PathNode, SetValueNode, UpdateNode } from '../parse/tree.js'
+import type { OperandNode, PathNode, SetValueNode, UpdateAction, UpdateNode } from '../parse/tree.js'
 import type { Bindings, BoundUpdate, UpdateResult } from '../parse/types.js'
 
 /**
  * The item after the update, or why this item cannot be updated so. An item that does not exist is created with its
- * key, and operands see that key.
+ * key, and operands see that key; but an update that only takes away creates nothing, wherever its paths lead.
  */
 export function applyUpdate(update: BoundUpdate, item: Item | undefined, keyAttributes: Item): UpdateResult {
+  if (item === undefined && onlyTakesAway(update.tree.actions)) return NOTHING
   const before = item ?? keyAttributes
   try {
     const changes = pathTreeOf(changesOf(update, before))
@@ -38,6 +39,12 @@ export function applyUpdate(update: BoundUpdate, item: Item | undefined, keyAttr
     throw error
   }
 }
+
+const NOTHING: UpdateResult = { item: undefined }
+
+/** An update without actions makes sure that the item is there. */
+export const onlyTakesAway = (actions: readonly Pick<UpdateAction, 'type'>[]): boolean =>
+  actions.length > 0 && actions.every(({ type }) => type === 'remove' || type === 'delete')
 
 /** What ReturnValues UPDATED_OLD and UPDATED_NEW answer of the image before or after: the parts that were updated. */
 export function updatedAttributes(update: BoundUpdate, image: Item): Item {

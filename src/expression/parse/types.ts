@@ -27,5 +27,5 @@ export interface BoundProjection {
   readonly bindings: Bindings
 }
 
-/** An update applied to an item: the new image, or why it cannot be applied to this one. */
-export type UpdateResult = { readonly item: Item } | { readonly refusal: string }
+/** An update applied to an item: the new image, undefined if there is no item still; or why it cannot be applied to this one. */
+export type UpdateResult = { readonly item: Item | undefined } | { readonly refusal: string }

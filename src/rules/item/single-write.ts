@@ -43,15 +43,15 @@ export function decideWrite(state: Pick<ItemState, 'item'>, request: WriteAction
       if (!conditionHolds(state, request)) return CONDITION_FAILED
       const updated = applyUpdate(mutation.update, state.item(), request.keyAttributes)
       if ('refusal' in updated) return { verdict: 'invalid', message: updated.refusal }
-      return image(request, updated.item, itemBytes(updated.item))
+      return updated.item === undefined ? NOTHING : image(request, updated.item, itemBytes(updated.item))
     }
     case 'delete':
-      return conditionHolds(state, request) ? DELETED : CONDITION_FAILED
+      return conditionHolds(state, request) ? NOTHING : CONDITION_FAILED
   }
 }
 
 const CONDITION_FAILED = { verdict: 'condition-failed' } as const
-const DELETED = { verdict: 'done' } as const
+const NOTHING = { verdict: 'done' } as const
 
 function conditionHolds(state: Pick<ItemState, 'item'>, { condition }: WriteAction): boolean {
   return condition === undefined || evaluateCondition(condition, state.item())

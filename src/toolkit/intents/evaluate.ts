@@ -41,6 +41,7 @@ export function evaluateAction(
         if (update === undefined) return checked(before ?? action.key, layout)
         const result = applyUpdate(expressions.update(update), before, action.key)
         if ('refusal' in result) return { verdict: 'invalid', message: result.refusal }
+        if (result.item === undefined) return { verdict: 'fine' }
         const key = keyAttributesOf(layout.key, result.item)
         for (const name of Object.keys(action.key)) {
           if (JSON.stringify(attribute(key, name)) !== JSON.stringify(attribute(action.key, name)))

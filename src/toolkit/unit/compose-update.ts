@@ -6,6 +6,7 @@
 import {
   afterAdd,
   conditionAttributes,
+  onlyTakesAway,
   resolvePath,
   type SetValueNode,
   type UpdateAction,
@@ -49,6 +50,10 @@ export function composed(
   first: readonly PlacedAction[],
   second: readonly PlacedAction[],
 ): readonly PlacedAction[] | undefined {
+  // Where there is no item, an update that only takes away does nothing, wherever its paths lead; another one creates it.
+  const isCreating = [first, second].some((actions) => !createsNothing(actions))
+  if (isCreating && createsNothing(first) && first.some(({ action }) => action.path.steps.length > 1))
+    return undefined
   const written = new Set(first.map(targetName))
   let result: readonly PlacedAction[] = first
   for (const placed of second) {
@@ -62,8 +67,11 @@ export function composed(
     if (merged === undefined) return undefined
     result = merged
   }
-  return result
+  return isCreating && createsNothing(result) ? undefined : result
 }
+
+const createsNothing = (actions: readonly PlacedAction[]): boolean =>
+  onlyTakesAway(actions.map(({ action }) => action))
 
 /** An ADD to a whole attribute that one earlier action has set, removed or added to. */
 function addedTo(

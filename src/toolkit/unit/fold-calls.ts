@@ -249,7 +249,7 @@ function difference(before: Item, image: Item): Expression | undefined {
 const conditionNames = (condition: BoundCondition): readonly string[] =>
   conditionAttributes(condition).map(([name]) => String(name))
 
-function updated(update: BoundUpdate, image: Item | undefined, key: Item): Item {
+function updated(update: BoundUpdate, image: Item | undefined, key: Item): Item | undefined {
   const result = applyUpdate(update, image, key)
   if ('refusal' in result) throw validationError(result.refusal)
   return result.item
