@@ -13,7 +13,13 @@ export interface ServedStore {
 /** Where the store is, and of how many nodes it is made. */
 export type StoreLocation = (
   { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
-) & { readonly nodes?: number; readonly rules?: 'all' | 'none'; readonly shardMinutes?: number }
+) & {
+  readonly nodes?: number
+  readonly rules?: 'all' | 'none'
+  readonly shardMinutes?: number
+  readonly creatingMs?: number
+  readonly statementScans?: 'allowed' | 'refused'
+}
 
 /** What was found in a folder of data. */
 export interface FolderReport {

@@ -24,6 +24,10 @@ export const help = `seriatim start [options]
                  the longest that an explicit lock of a unit of work is held: 30000
   --shard-minutes N
                  after so many minutes the shards of a stream are closed and followed by others: 240
+  --creating-ms MS
+                 how long tables, and indexes that are added, stay CREATING, for tests of code that waits: 0
+  --statement-scans allowed|refused
+                 refused: a SELECT that would read a whole table or index is refused: allowed
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
@@ -59,6 +63,8 @@ const OPTIONS = {
   'snapshot-age-ms': { type: 'string' },
   'lock-ms-max': { type: 'string' },
   'shard-minutes': { type: 'string' },
+  'creating-ms': { type: 'string' },
+  'statement-scans': { type: 'string', default: 'allowed' },
   auth: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
@@ -92,7 +98,12 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
     shardMinutesText === undefined
       ? undefined
       : readInteger('shard-minutes', shardMinutesText, 1, SHARD_MINUTES_MAX)
-  const { rules } = values
+  const creatingText = values['creating-ms']
+  const creatingMs =
+    creatingText === undefined ? undefined : readInteger('creating-ms', creatingText, 0, DAY_MS)
+  const { rules, 'statement-scans': scans } = values
+  if (scans !== 'allowed' && scans !== 'refused')
+    throw new UsageError(`--statement-scans is allowed or refused, not '${scans}'`)
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules is all or none, not '${rules}'`)
   // `npm start` gives --path already; whoever adds --memory to it means that.
   const places = tokens.flatMap((token) =>
@@ -134,6 +145,8 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
       ...(lockMsMax !== undefined && { lockMsMax }),
       ...(shardMinutes !== undefined && { shardMinutes }),
+      ...(creatingMs !== undefined && { creatingMs }),
+      ...(scans === 'refused' && { statementScans: scans }),
     })
     try {
       if (signals.received) return 0

@@ -93,7 +93,8 @@ export function openExpressions(input: {
   }
 }
 
-type ConditionKind = 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression'
+type ConditionKind =
+  'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression' | 'SearchConditionExpression'
 
 export interface RequestExpressions {
   condition(text: string, kind: ConditionKind): BoundCondition
@@ -111,6 +112,7 @@ const conditions: Readonly<Record<ConditionKind, TextCache<Parsed<ConditionNode>
   ConditionExpression: new TextCache(CACHE_BOUNDS),
   FilterExpression: new TextCache(CACHE_BOUNDS),
   KeyConditionExpression: new TextCache(CACHE_BOUNDS),
+  SearchConditionExpression: new TextCache(CACHE_BOUNDS),
 }
 const updates = new TextCache<Parsed<UpdateNode>>(CACHE_BOUNDS)
 const projections = new TextCache<Parsed<ProjectionNode>>(CACHE_BOUNDS)

@@ -21,6 +21,8 @@ const PREFIX_BY_NAME = {
   ResourceInUseException: DYNAMODB,
   ConditionalCheckFailedException: DYNAMODB,
   DuplicateItemException: DYNAMODB,
+  PolicyNotFoundException: DYNAMODB,
+  GlobalTableNotFoundException: DYNAMODB,
   ProvisionedThroughputExceededException: DYNAMODB,
   TrimmedDataAccessException: DYNAMODB,
   ExpiredIteratorException: DYNAMODB,

@@ -32,6 +32,9 @@ export const limits = {
   localIndexesMax: 5,
   /** HASH attributes of a global index, and RANGE attributes, each. */
   indexKeyPartsMax: 4,
+  vectorIndexesMax: 5,
+  dimensionsMax: 4096,
+  searchResultsMax: 100,
   /** Of all INCLUDE projections of a table together. */
   projectedAttributesMax: 100,
   segmentsMax: 1_000_000,

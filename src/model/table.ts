@@ -29,12 +29,29 @@ export interface IndexShape {
   readonly projection: Projection
 }
 
+/** How near two vectors are to each other. */
+export const distanceFunctions = ['COSINE', 'EUCLIDEAN', 'DOT_PRODUCT'] as const
+
+/** An index for SearchVectors. */
+export interface VectorShape {
+  readonly name: string
+  /** A list of so many numbers. */
+  readonly attribute: string
+  readonly dimensions: number
+  readonly distance: (typeof distanceFunctions)[number]
+  readonly projection: Projection
+  /** Attributes that a search may name; that of kind `hash` it has to, and an item without it is not in the index. */
+  readonly search: readonly (KeyAttribute & { readonly kind: 'hash' | 'filter' })[]
+}
+
 /** The part of a table's definition that writes carry to the storage node. */
 export interface TableShape {
   readonly name: string
   readonly space: SpaceId
   readonly key: KeySchema
   readonly indexes: readonly IndexShape[]
+  /** Absent: it has none. */
+  readonly vectors?: readonly VectorShape[]
   /** Of the change of the catalogue that gave it this shape; absent: before changes were counted. */
   readonly version?: number
   /** Items that expire are found through a key space of their own, ordered by expiry. */

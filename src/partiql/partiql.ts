@@ -83,9 +83,18 @@ export function refuseSeveralKeyParts(
     )
 }
 
-/** Of a strict statement: a scan is refused, with what would make it a read by key. */
-export function refuseScan({ mode, source }: Statement, plan: SelectPlan, { key }: SelectKey): void {
-  if (mode !== 'strict' || plan.type !== 'scan') return
+/** Whether statements may read a whole table or index: of a store, or of a transactor. */
+export type StatementScans = 'allowed' | 'refused'
+
+/** Of a strict statement, and where scans are refused: one is, with what would make it a read by key. */
+export function refuseScan(
+  { mode, source }: Statement,
+  plan: SelectPlan,
+  { key }: SelectKey,
+  scans: StatementScans = 'allowed',
+): void {
+  const isStrict = mode === 'strict' || (scans === 'refused' && mode !== 'explain')
+  if (!isStrict || plan.type !== 'scan') return
   const { table, index } = source
   throw validationError(
     `A strict statement does not read all of ${index === undefined ? table : `${table}.${index}`}. Hint: give the partition key ` +

@@ -15,6 +15,7 @@ import type { StreamHandler } from '../changes/trigger/stream-event.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
 import { localPlacement, type Placement } from '../coordinator/placement.js'
+import type { StatementScans } from '../partiql/partiql.js'
 import type { DirectUnits } from '../port/unit-port.js'
 import { type Recovery, startRecovery } from '../recovery/recovery.js'
 import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
@@ -58,7 +59,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
   const onError = options.onError ?? warn
   const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
   const rules = options.rules === 'none' ? noRules : allRules
-  const { snapshotAgeMs, lockMsMax, shardMinutes } = options
+  const { snapshotAgeMs, lockMsMax, shardMinutes, creatingMs, statementScans } = options
   if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
@@ -67,6 +68,8 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
     throw new RangeError(
       `shardMinutes is a whole number from 1 to ${streamLimits.shardMinutesMax}, not ${shardMinutes}`,
     )
+  if (creatingMs !== undefined && !(Number.isSafeInteger(creatingMs) && creatingMs >= 0))
+    throw new RangeError(`creatingMs is a whole number from 0 on, not ${creatingMs}`)
   const { nodes, log } = await openNodesWithLog({
     runtime,
     rules,
@@ -90,6 +93,8 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
       sharedJournal: 'path' in place,
       isSoleOwner: true,
       ...(shardMinutes !== undefined && { shardMinutes }),
+      ...(creatingMs !== undefined && { creatingMs }),
+      ...(statementScans !== undefined && { statementScans }),
       onError,
       ...(units && { units }),
     })
@@ -124,6 +129,9 @@ export interface StoreParts {
   readonly isSoleOwner: boolean
   /** When the shards of streams roll. */
   readonly shardMinutes?: number
+  /** For how long tables and indexes stay CREATING. */
+  readonly creatingMs?: number
+  readonly statementScans?: StatementScans
   readonly onError: (error: unknown) => void
   /** Absent: the store has no transactors. */
   readonly units?: Units
@@ -131,13 +139,15 @@ export interface StoreParts {
 
 /** A store on nodes as they are given, whoever owns them. */
 export async function openStore(parts: StoreParts): Promise<Store> {
-  const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, shardMinutes, onError } = parts
+  const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, onError } = parts
+  const { shardMinutes, creatingMs } = parts
   const catalog = await openCatalog({
     runtime,
     nodes,
     isSoleOwner,
     ...(log && { log }),
     ...(shardMinutes !== undefined && { shardMinutes }),
+    ...(creatingMs !== undefined && { creatingMs }),
     onBackgroundError: onError,
   })
   const recovery = startRecovery({ runtime, nodes, placement, onError })
@@ -175,14 +185,16 @@ class LocalStore implements Store {
   readonly #share: LoopYield
   readonly #clients: Runtime
   readonly #units: Units | undefined
+  readonly #statementScans: StatementScans | undefined
   readonly #servers = new Set<RunningServer>()
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
   constructor(
-    { runtime, clients, nodes, log, placement, rules, onError, units }: StoreParts,
+    { runtime, clients, nodes, log, placement, rules, statementScans, onError, units }: StoreParts,
     { catalog, coordinator, recovery }: Opened,
   ) {
+    this.#statementScans = statementScans
     this.#clients = clients
     this.#units = units
     this.#share = new LoopYield(runtime)
@@ -200,6 +212,7 @@ class LocalStore implements Store {
       coordinator,
       rules,
       ...(log && { log }),
+      ...(statementScans && { statementScans }),
       startedMicros: steadyMicros(runtime.clock),
       tickets: openTickets({ runtime, coordinator }),
     }
@@ -275,7 +288,9 @@ class LocalStore implements Store {
   ): Transactor<Tables> {
     this.#assertOpen()
     if (this.#units === undefined) throw new Error('This store was opened only to be served.')
-    return this.#units(this.#endpoint(), { ...options, protocol: 'seriatim' }, this.#clients)
+    const scans = this.#statementScans
+    const own = { ...(scans && { statementScans: scans }), ...options, protocol: 'seriatim' } as const
+    return this.#units(this.#endpoint(), own, this.#clients)
   }
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */

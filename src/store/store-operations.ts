@@ -4,24 +4,42 @@ import type {
   BatchExecuteStatementCommandOutput,
   BatchWriteItemCommandInput,
   BatchWriteItemCommandOutput,
+  DeleteResourcePolicyCommandInput,
+  DeleteResourcePolicyCommandOutput,
   DeleteTableCommandInput,
   DeleteTableCommandOutput,
+  DescribeContributorInsightsCommandInput,
+  DescribeContributorInsightsCommandOutput,
   DescribeEndpointsCommandInput,
   DescribeEndpointsCommandOutput,
+  DescribeKinesisStreamingDestinationCommandInput,
+  DescribeKinesisStreamingDestinationCommandOutput,
   DescribeLimitsCommandInput,
   DescribeLimitsCommandOutput,
+  DescribeTableReplicaAutoScalingCommandInput,
+  DescribeTableReplicaAutoScalingCommandOutput,
   ExecuteStatementCommandInput,
   ExecuteStatementCommandOutput,
   ExecuteTransactionCommandInput,
   ExecuteTransactionCommandOutput,
+  GetResourcePolicyCommandInput,
+  GetResourcePolicyCommandOutput,
+  ListContributorInsightsCommandInput,
+  ListContributorInsightsCommandOutput,
   ListTablesCommandInput,
   ListTablesCommandOutput,
   ListTagsOfResourceCommandInput,
   ListTagsOfResourceCommandOutput,
+  PutResourcePolicyCommandInput,
+  PutResourcePolicyCommandOutput,
+  SearchVectorsCommandInput,
+  SearchVectorsCommandOutput,
   TagResourceCommandInput,
   TagResourceCommandOutput,
   UntagResourceCommandInput,
   UntagResourceCommandOutput,
+  UpdateContributorInsightsCommandInput,
+  UpdateContributorInsightsCommandOutput,
   UpdateTableCommandInput,
   UpdateTableCommandOutput,
 } from '@aws-sdk/client-dynamodb'
@@ -43,6 +61,30 @@ interface Operations extends EndpointOperations {
   UntagResource: { input: UntagResourceCommandInput; output: UntagResourceCommandOutput }
   ListTagsOfResource: { input: ListTagsOfResourceCommandInput; output: ListTagsOfResourceCommandOutput }
   DescribeLimits: { input: DescribeLimitsCommandInput; output: DescribeLimitsCommandOutput }
+  DeleteResourcePolicy: { input: DeleteResourcePolicyCommandInput; output: DeleteResourcePolicyCommandOutput }
+  DescribeContributorInsights: {
+    input: DescribeContributorInsightsCommandInput
+    output: DescribeContributorInsightsCommandOutput
+  }
+  DescribeKinesisStreamingDestination: {
+    input: DescribeKinesisStreamingDestinationCommandInput
+    output: DescribeKinesisStreamingDestinationCommandOutput
+  }
+  DescribeTableReplicaAutoScaling: {
+    input: DescribeTableReplicaAutoScalingCommandInput
+    output: DescribeTableReplicaAutoScalingCommandOutput
+  }
+  GetResourcePolicy: { input: GetResourcePolicyCommandInput; output: GetResourcePolicyCommandOutput }
+  ListContributorInsights: {
+    input: ListContributorInsightsCommandInput
+    output: ListContributorInsightsCommandOutput
+  }
+  PutResourcePolicy: { input: PutResourcePolicyCommandInput; output: PutResourcePolicyCommandOutput }
+  SearchVectors: { input: SearchVectorsCommandInput; output: SearchVectorsCommandOutput }
+  UpdateContributorInsights: {
+    input: UpdateContributorInsightsCommandInput
+    output: UpdateContributorInsightsCommandOutput
+  }
   DescribeEndpoints: { input: DescribeEndpointsCommandInput; output: DescribeEndpointsCommandOutput }
 }
 

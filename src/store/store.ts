@@ -46,6 +46,16 @@ export type OpenOptions = StorePlace & {
    * as on Amazon after about four hours: a shorter time shows a reader of streams such a change.
    */
   readonly shardMinutes?: number
+  /**
+   * For how long tables, and indexes that are added to one, stay CREATING, in milliseconds of the clock; 0 by default. For
+   * tests of code that waits for them, as it has to at Amazon.
+   */
+  readonly creatingMs?: number
+  /**
+   * `refused`: a SELECT that would read a whole table or index is refused, as if each were written `STRICT SELECT`; `allowed`
+   * by default.
+   */
+  readonly statementScans?: 'allowed' | 'refused'
   /** The clock for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder. */

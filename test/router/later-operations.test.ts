@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { laterOperations } from '../../src/router/later-operations.js'
+import { searchVectors } from '../../src/router/vectors/search-vectors.js'
+import { settingsOperations } from '../../src/router/settings/settings-operations.js'
 import { statementOperations } from '../../src/router/statements/statement-operations.js'
 import { streamOperations } from '../../src/router/streams/stream-operations.js'
 
@@ -10,5 +12,8 @@ test('router: every operation that is loaded later is there, under its own name 
     laterOperations.map(({ name, targetPrefix }) => [name, targetPrefix]),
     loaded.map(({ name, targetPrefix }) => [name, targetPrefix]),
   )
-  assert.deepEqual(new Set(loaded), new Set([...statementOperations, ...streamOperations]))
+  assert.deepEqual(
+    new Set(loaded),
+    new Set([...statementOperations, ...streamOperations, ...settingsOperations, searchVectors]),
+  )
 })

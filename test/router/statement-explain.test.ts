@@ -1,10 +1,31 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Item } from '../../src/model/value.js'
+import { open } from '../../src/store/store.js'
 import { createTable, openTestStore, type TestStore } from './many-support.js'
 
 const S = (text: string): { S: string } => ({ S: text })
 const N = (text: string): { N: string } => ({ N: text })
+
+test('PartiQL: a store that refuses scans takes every SELECT for a strict one, in units of work too; EXPLAIN tells all the same', async (t) => {
+  const strict = await open({ memory: true, statementScans: 'refused' })
+  t.after(() => strict.close())
+  await strict.call('CreateTable', {
+    TableName: 'Things',
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  })
+  const execute = (Statement: string) => strict.call('ExecuteStatement', { Statement })
+  const refusal = /A strict statement does not read all of Things\. Hint: give the partition key id/
+  await execute(`INSERT INTO Things VALUE {'id': 'a'}`)
+  await assert.rejects(execute('SELECT * FROM Things'), refusal)
+  assert.equal((await execute(`SELECT * FROM Things WHERE id = 'a'`)).Items?.length, 1)
+  assert.deepEqual((await execute('EXPLAIN SELECT * FROM Things')).Items?.[0]?.['operation'], S('Scan'))
+  const inUnit = (text: string) => strict.transactor().transact((tx) => tx.execute(text))
+  await assert.rejects(inUnit('SELECT * FROM Things'), refusal)
+  assert.equal((await inUnit(`SELECT * FROM Things WHERE id IN ['a', 'b']`)).length, 1)
+})
 
 describe('EXPLAIN and STRICT', () => {
   let store: TestStore

@@ -90,7 +90,11 @@ describe('CreateTable', () => {
           ProvisionedThroughput: { NumberOfDecreasesToday: 0, ReadCapacityUnits: 1, WriteCapacityUnits: 2 },
         },
       ],
-      SSEDescription: { Status: 'ENABLED', SSEType: 'KMS' },
+      SSEDescription: {
+        Status: 'ENABLED',
+        SSEType: 'KMS',
+        KMSMasterKeyArn: 'arn:aws:kms:us-east-1:000000000000:alias/aws/dynamodb',
+      },
       TableClassSummary: { TableClass: 'STANDARD_INFREQUENT_ACCESS' },
       DeletionProtectionEnabled: true,
     })

@@ -40,6 +40,8 @@ test('plain form: the head of an SDK is read, in any order and case, from anywhe
       host: '127.0.0.1:8000',
       authorization: undefined,
       'content-type': 'application/json; charset=utf-8',
+      'content-encoding': undefined,
+      'accept-encoding': undefined,
       'x-amz-target': 'DynamoDB_20120810.GetItem',
       origin: 'http://localhost:3000',
       'sec-fetch-site': 'same-site',

@@ -87,6 +87,8 @@ export type ExpressionKind =
   | 'ConditionExpression'
   | 'FilterExpression'
   | 'KeyConditionExpression'
+  /** Of SearchVectors. */
+  | 'SearchConditionExpression'
   | 'UpdateExpression'
   | 'ProjectionExpression'
   /** Of PartiQL, whose messages do not say which of its clauses they are about. */

@@ -26,7 +26,7 @@ export function readTarget(
   const { key, space } = table.shape
   if (typeof indexName !== 'string') return { table, key, space, positionNames: keyNames(key) }
 
-  const index = readableIndex(table, indexName)
+  const index = readableIndex(table, indexName, input['KeyConditions'] ?? input['KeyConditionExpression'])
   if (index.kind === 'global' && input['ConsistentRead'] === true) {
     throw validationError('Consistent reads are not supported on global secondary indexes')
   }
@@ -37,11 +37,19 @@ export function readTarget(
   return { ...whole, heldNames: new Set([...positionNames, ...included]) }
 }
 
-function readableIndex(table: Table, name: string): IndexShape {
+function readableIndex(table: Table, name: string, keyCondition: unknown): IndexShape {
   const index = table.readableIndexes.get(name)
   if (index !== undefined) return index
   if (table.shape.indexes.some((each) => each.name === name)) {
     throw validationError(`Cannot read from backfilling global secondary index: ${name}`)
   }
+  if (isVectorIndex(table, name)) throw notByVector(keyCondition == null ? 'Scan' : 'Query')
   throw validationError(`The table does not have the specified index: ${name}`)
 }
+
+export const isVectorIndex = ({ shape }: Table, name: string): boolean =>
+  shape.vectors?.some((each) => each.name === name) === true
+
+/** Only SearchVectors reads such an index. */
+export const notByVector = (operation: 'Query' | 'Scan'): Error =>
+  validationError(`${operation} operation not supported on this index type`)

@@ -32,6 +32,7 @@ export const operationAccess = {
   Query: { table: 'read' },
   Scan: { table: 'read' },
   WaitForItem: { table: 'read' },
+  SearchVectors: { table: 'read' },
 
   PutItem: { table: 'write' },
   UpdateItem: { table: 'write' },
@@ -65,6 +66,14 @@ export const operationAccess = {
   DescribeStream: { table: 'read' },
   GetShardIterator: { table: 'read' },
   GetRecords: { table: 'read' },
+  // What a table has beside its items.
+  GetResourcePolicy: { table: 'read' },
+  DescribeContributorInsights: { table: 'read' },
+  ListContributorInsights: { listed: 'read' },
+  DescribeKinesisStreamingDestination: { table: 'read' },
+  DescribeTableReplicaAutoScaling: { table: 'read' },
+  DescribeGlobalTable: { table: 'read' },
+  ListGlobalTables: {},
   DescribeLimits: {},
   DescribeEndpoints: {},
 
@@ -74,6 +83,13 @@ export const operationAccess = {
   UpdateTimeToLive: { table: 'admin' },
   TagResource: { table: 'admin' },
   UntagResource: { table: 'admin' },
+  PutResourcePolicy: { table: 'admin' },
+  DeleteResourcePolicy: { table: 'admin' },
+  UpdateContributorInsights: { table: 'admin' },
+  EnableKinesisStreamingDestination: { table: 'admin' },
+  DisableKinesisStreamingDestination: { table: 'admin' },
+  UpdateKinesisStreamingDestination: { table: 'admin' },
+  UpdateTableReplicaAutoScaling: { table: 'admin' },
   // It concerns no table in particular, so it is asked for as the table `*`, which only the pattern `*` grants.
   ListTransactions: { everyTable: 'admin' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Needed>>>>

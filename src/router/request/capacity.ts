@@ -5,6 +5,7 @@ import { sameValue } from '../../model/compare.js'
 import { keyNames, type IndexShape, type KeySchema, type TableShape } from '../../model/table.js'
 import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import type { StringShape } from '../shapes/shape.js'
+import { chargedBytes, vectorWriteBytes } from './vector-capacity.js'
 
 const READ_UNIT_BYTES = 4096
 const WRITE_UNIT_BYTES = 1024
@@ -27,6 +28,8 @@ export interface Consumed {
   /** By index name. */
   readonly global?: ReadonlyMap<string, number>
   readonly local?: ReadonlyMap<string, number>
+  /** Bytes, not units. */
+  readonly vectors?: ReadonlyMap<string, number>
 }
 
 /** The ConsumedCapacity member of an answer, or undefined when it was not asked for. */
@@ -38,6 +41,7 @@ export function consumedCapacity(detail: unknown, tableName: string, consumed: C
     answer['Table'] = { CapacityUnits: consumed.table }
     if (consumed.local?.size) answer['LocalSecondaryIndexes'] = byIndex(consumed.local)
     if (consumed.global?.size) answer['GlobalSecondaryIndexes'] = byIndex(consumed.global)
+    if (consumed.vectors?.size) answer['VectorIndexes'] = byVector(consumed.vectors)
   }
   return answer
 }
@@ -49,16 +53,23 @@ export function consumedByWrite(
   newBytes: number,
   images: () => { readonly old: Item | undefined; readonly new: Item | undefined },
 ): Consumed {
-  const units = writeUnits(Math.max(oldBytes, newBytes))
-  if (table.indexes.length === 0) return { table: units }
+  const { vectors } = table
+  if (table.indexes.length === 0 && vectors === undefined)
+    return { table: writeUnits(Math.max(oldBytes, newBytes)) }
   const { old, new: next } = images()
+  const units = writeUnits(
+    vectors === undefined
+      ? Math.max(oldBytes, newBytes)
+      : Math.max(chargedBytes(vectors, old), chargedBytes(vectors, next)),
+  )
   const global = new Map<string, number>()
   const local = new Map<string, number>()
   for (const index of table.indexes) {
     const indexUnits = indexWriteUnits(table.key, index, old, next)
     if (indexUnits > 0) (index.kind === 'global' ? global : local).set(index.name, indexUnits)
   }
-  return { table: units, global, local }
+  const charged = { table: units, global, local }
+  return vectors === undefined ? charged : { ...charged, vectors: vectorWriteBytes(table, old, next) }
 }
 
 /** An entry added or removed, or changed in place, costs one write of its size; a changed index key costs both. */
@@ -104,3 +115,6 @@ const sum = (units: ReadonlyMap<string, number> | undefined): number =>
 
 const byIndex = (units: ReadonlyMap<string, number>): object =>
   Object.fromEntries([...units].map(([name, each]) => [name, { CapacityUnits: each }]))
+
+const byVector = (bytes: ReadonlyMap<string, number>): object =>
+  Object.fromEntries([...bytes].map(([name, each]) => [name, { VectorWriteRequestBytes: each }]))

@@ -2,6 +2,7 @@
 import type { CommitLog } from '../../commit-log/commit-log.js'
 import type { Coordinator } from '../../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../../model/table.js'
+import type { StatementScans } from '../../partiql/partiql.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
@@ -40,10 +41,12 @@ export interface RouterContext {
   readonly log?: CommitLog
   /** Snapshots and ages of units of work, bound to those they were given to. */
   readonly tickets: Tickets
+  /** Absent: allowed. */
+  readonly statementScans?: StatementScans
 }
 
 /** What a query or scan needs of it. */
-export type RangeContext = Pick<RouterContext, 'catalog' | 'nodes' | 'nodeOf'>
+export type RangeContext = Pick<RouterContext, 'catalog' | 'nodes' | 'nodeOf' | 'statementScans'>
 
 /** Who asks, and a check to call for each table before anything of it is told. */
 export interface RequestScope {

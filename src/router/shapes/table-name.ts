@@ -30,6 +30,12 @@ export function tableArn(tableName: string, region?: string): string {
 export const indexArn = (tableName: string, indexName: string, region?: string): string =>
   `${tableArn(tableName, region)}/index/${indexName}`
 
+/** The key that Amazon manages for an account: what encrypts a table that names none. */
+export function managedKeyArn(region?: string): string {
+  const shown = shownRegion(region)
+  return `arn:${partitionOf(shown)}:kms:${shown}:${ACCOUNT}:alias/aws/dynamodb`
+}
+
 /** The region that answers name. */
 export const shownRegion = (region: string = REGION_DEFAULT): string =>
   REGION.test(region) ? region : REGION_DEFAULT

@@ -29,7 +29,7 @@ import type { ItemJson } from '../reads/items-reply.js'
 import { storageNodesOf } from '../reads/query.js'
 import type { RequestedProjection } from '../reads/read-expressions.js'
 import { readRows } from '../reads/read-page.js'
-import { readTarget, type ReadTarget } from '../reads/read-target.js'
+import { isVectorIndex, notByVector, readTarget, type ReadTarget } from '../reads/read-target.js'
 import { selectionOf, type Selection } from '../reads/selection.js'
 import { rangeAfter, startPosition } from '../reads/start-key.js'
 import { javaSetOrder } from './java-order.js'
@@ -46,7 +46,7 @@ export interface BoundRead {
 }
 
 export function bindRead(
-  context: Pick<RangeContext, 'catalog'>,
+  context: Pick<RangeContext, 'catalog' | 'statementScans'>,
   { statement, table, bound }: TableStatement<BoundSelect>,
   consistency: 'strong' | 'eventual',
 ): BoundRead {
@@ -56,7 +56,7 @@ export function bindRead(
   if (bound.where !== undefined) refuseNestedKeys(conditionAttributes(bound.where), key, indexes)
   if (paths.length > 0) refuseNestedKeys(paths, key, indexes)
   const plan = planSelect(bound.where, bound.order, keyOf(target))
-  refuseScan(statement, plan, keyOf(target))
+  refuseScan(statement, plan, keyOf(target), context.statementScans)
   checkKeys(plan, target)
   refuseUnprojected(plan, target)
   const projection = bound.projection && { paths, project: columnsOf(bound) }
@@ -89,6 +89,7 @@ function targetOf(
 ): ReadTarget {
   if (index === undefined) return readTarget(context, table.name, {})
   const shape = table.shape.indexes.find(({ name }) => name === index)
+  if (shape === undefined && isVectorIndex(table, index)) throw notByVector('Scan')
   // Query names the index here.
   if (shape === undefined) throw validationError('The table does not have the specified index')
   if (shape.kind === 'global' && consistency === 'strong')

@@ -23,7 +23,7 @@
 import { spaceId, type SpaceId } from '../../model/brand.js'
 import { DynamoError } from '../../model/errors.js'
 import type { TableShape } from '../../model/table.js'
-import type { Runtime } from '../../runtime/runtime.js'
+import type { Clock, Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { SpaceCount } from '../../line/space-counts.js'
 import type { CommitLog } from '../../commit-log/commit-log.js'
@@ -40,6 +40,7 @@ import {
   TABLE_PREFIX,
   CATALOGUE_VERSION,
 } from './catalog-draft.js'
+import { type CreationMoment, isTableCreating, phasesOf } from './creation-pace.js'
 import { type Claim, LeasedClaim, type LeasedClaimOptions, soleClaim } from './claims.js'
 import { ExpirySweeper } from './expiry.js'
 import { Maintenance } from './maintenance.js'
@@ -55,6 +56,8 @@ export interface CatalogOptions {
   readonly log?: CommitLog
   /** When the shards of a stream roll. */
   readonly shardMinutes?: number
+  /** For how long tables and indexes stay CREATING; none by default. */
+  readonly creatingMs?: number
   /** Told of every failure in the background; the work is tried again later. */
   readonly onBackgroundError?: (error: unknown) => void
 }
@@ -109,6 +112,8 @@ export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise
 interface Entry {
   readonly record: TableRecord
   readonly table: Table
+  /** By the clock it may still be in creation. */
+  readonly isSettling: boolean
 }
 
 interface StoredCatalog {
@@ -123,6 +128,8 @@ interface StoredCatalog {
 export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #nodes: readonly StorageNode[]
   readonly #home: StorageNode
+  readonly #clock: Clock
+  readonly #creatingMicros: number
   readonly #entries = new Map<string, Entry>()
   #dropped = new Set<SpaceId>()
   readonly #maintenance: Maintenance
@@ -146,6 +153,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   constructor(options: CatalogOptions, home: StorageNode) {
     this.#nodes = options.nodes
     this.#home = home
+    this.#clock = options.runtime.clock
+    this.#creatingMicros = (options.creatingMs ?? 0) * 1000
     const claimOf = (work: LeasedClaimOptions['work']): Claim =>
       options.isSoleOwner === true
         ? soleClaim
@@ -195,7 +204,28 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     if (entry === undefined) {
       throw new DynamoError('ResourceNotFoundException', 'Requested resource not found')
     }
-    return entry.table
+    return entry.isSettling ? this.#settled(name, entry) : entry.table
+  }
+
+  /** A table that is being created has no items yet for who asks, and indexes that are cannot be read. */
+  #settled(name: string, { record }: Entry): Table {
+    const { moment } = this
+    if (isTableCreating(record, moment))
+      throw new DynamoError('ResourceNotFoundException', 'Requested resource not found')
+    const phases = phasesOf(record, moment)
+    const table = tableOf(record, phases)
+    this.#entries.set(name, { record, table, isSettling: phases.size > 0 })
+    return table
+  }
+
+  /** For what concerns the creation of tables and indexes. */
+  get moment(): CreationMoment {
+    return { creatingMicros: this.#creatingMicros, nowMicros: this.#clock.nowMicros() }
+  }
+
+  /** The shape of that table, for work behind requests, which does not wait for anything to be settled. */
+  shapeOf(name: string): TableShape | undefined {
+    return this.#entries.get(name)?.table.shape
   }
 
   shapes(): readonly TableShape[] {
@@ -318,7 +348,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** Requests see the new shape from here on, and nodes use it for those that were validated with the old one. */
   async #enforce(name: string, record: TableRecord): Promise<void> {
     const table = tableOf(record)
-    this.#entries.set(name, { record, table })
+    this.#entries.set(name, { record, table, isSettling: this.#creatingMicros > 0 })
     await Promise.all(this.#nodes.map((node) => node.setShape(table.shape)))
   }
 

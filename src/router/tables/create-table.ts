@@ -1,4 +1,4 @@
-import { DynamoError, validationError } from '../../model/errors.js'
+import { DynamoError } from '../../model/errors.js'
 import type { CatalogDraft } from './catalog-draft.js'
 import { uuid } from '../../runtime/uuid.js'
 import type { RouterContext } from '../request/context.js'
@@ -13,6 +13,7 @@ import {
   checkOnDemandThroughput,
   checkTableClass,
   describeEncryption,
+  warmedThroughput,
 } from './table-settings.js'
 import {
   attributeDefinitionsShape,
@@ -25,8 +26,11 @@ import {
   streamShape,
   tagsShape,
   throughputShape,
+  warmThroughputShape,
   type CreateTableInput,
 } from './table-shapes.js'
+import { checkedPolicy, refusePolicyWithKeys, TABLE_POLICY } from './table-policies.js'
+import { vectorIndexShape } from './vector-indexes.js'
 import { beginLog, checkStreamSpecification, withStream } from './table-stream.js'
 import { checkTags } from './tags.js'
 import { tableOperation } from './table-operation.js'
@@ -43,7 +47,9 @@ export const createTable = tableOperation<CreateTableInput>({
       KeySchema: keySchemaShape,
       LocalSecondaryIndexes: { kind: 'list', member: localIndexShape },
       GlobalSecondaryIndexes: { kind: 'list', member: globalIndexShape },
+      VectorIndexes: { kind: 'list', member: vectorIndexShape },
       OnDemandThroughput: onDemandThroughputShape,
+      WarmThroughput: warmThroughputShape,
       StreamSpecification: streamShape,
       SSESpecification: encryptionShape,
       Tags: tagsShape,
@@ -61,8 +67,10 @@ export const createTable = tableOperation<CreateTableInput>({
     checkEncryption(input.SSESpecification)
     checkTableClass(input.TableClass)
     checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode)
-    if (input.ResourcePolicy !== undefined)
-      throw validationError('ResourcePolicy is not supported by this store')
+    if (input.ResourcePolicy !== undefined) {
+      refusePolicyWithKeys(scope.principal)
+      checkedPolicy(input.ResourcePolicy)
+    }
     const tags = checkTags(input.Tags ?? [])
     await beginLog(input.StreamSpecification, context)
     const record = await catalog.change((draft) => {
@@ -90,6 +98,7 @@ function newRecord(
   tags: readonly Tag[],
 ): TableRecord {
   const nowMicros = runtime.clock.nowMicros()
+  const warmThroughput = warmedThroughput(input.WarmThroughput, definition, undefined, 'table')
   return {
     name,
     id: uuid(runtime.randomBytes(16)),
@@ -113,5 +122,10 @@ function newRecord(
       encryption: describeEncryption(input.SSESpecification),
     }),
     ...(input.OnDemandThroughput !== undefined && { onDemandThroughput: { ...input.OnDemandThroughput } }),
+    ...(warmThroughput !== undefined && { warmThroughput }),
+    ...(definition.vectorIndexes.length > 0 && { vectorIndexes: definition.vectorIndexes }),
+    ...(input.ResourcePolicy !== undefined && {
+      resourcePolicies: { [TABLE_POLICY]: { text: input.ResourcePolicy, revision: String(nowMicros) } },
+    }),
   }
 }

@@ -1,6 +1,7 @@
 import { validationError } from '../../model/errors.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
+import { refuseUnsettledDeletion } from './creation-pace.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from './table-operation.js'
@@ -14,6 +15,7 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
     scope.authorise(name)
     const record = await catalog.change((draft) => {
       const doomed = draft.record(name)
+      refuseUnsettledDeletion(doomed, catalog.moment)
       if (doomed.deletionProtection) {
         throw validationError(
           'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',

@@ -1,6 +1,6 @@
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
-import { tableDescription as describe } from './table-description.js'
+import { statusesAt, tableDescription as describe } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from './table-operation.js'
 
@@ -12,6 +12,7 @@ export const describeTable = tableOperation<{ readonly TableName: string }>({
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
     const record = catalog.record(name)
-    return jsonReply({ Table: describe(record, await catalog.counts(record), scope.addressed) })
+    const counts = await catalog.counts(record)
+    return jsonReply({ Table: describe(record, counts, scope.addressed, statusesAt(record, catalog.moment)) })
   },
 })

@@ -175,7 +175,7 @@ export class ExpirySweeper {
 
   #current(name: string): TableShape | undefined {
     const { catalog } = this.#options
-    return catalog.find(name) && catalog.table(name).shape
+    return catalog.shapeOf(name)
   }
 }
 

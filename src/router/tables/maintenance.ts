@@ -106,7 +106,8 @@ export class Maintenance {
     // Shape and backfill in one synchronous stretch, as for every write.
     const index = this.#indexOf(job)
     if (index === undefined) return
-    const table = this.#options.catalog.table(job.tableName).shape
+    const table = this.#options.catalog.shapeOf(job.tableName)
+    if (table === undefined) return
     const next = await node.backfill({ table, index, from: progress.from, itemsMax: BACKFILL_ITEMS_MAX })
     if (next === undefined) progress.node += 1
     progress.from = next ?? START
@@ -133,8 +134,9 @@ export class Maintenance {
 
   /** The index to fill, unless it was dropped since the round began. */
   #indexOf({ space, tableName }: Backfill): IndexShape | 'expiry' | undefined {
-    if (this.#options.catalog.find(tableName) === undefined) return undefined
-    const { indexes, expiry } = this.#options.catalog.table(tableName).shape
+    const shape = this.#options.catalog.shapeOf(tableName)
+    if (shape === undefined) return undefined
+    const { indexes, expiry } = shape
     return expiry?.space === space ? 'expiry' : indexes.find((index) => index.space === space)
   }
 

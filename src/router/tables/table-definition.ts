@@ -8,7 +8,9 @@ import type {
   IndexDefinition,
   KeySchemaElement,
   Throughput,
+  VectorIndexRecord,
 } from './table-record.js'
+import { searchedNames, vectorIndexesOf } from './vector-indexes.js'
 import type { CreateTableInput, IndexInput, ProjectionInput, ThroughputInput } from './table-shapes.js'
 
 const CAPACITY_UNITS_MAX = 1_000_000_000_000
@@ -20,6 +22,7 @@ export interface TableDefinition {
   readonly billingMode: BillingMode
   readonly throughput: Throughput
   readonly indexes: readonly IndexDefinition[]
+  readonly vectorIndexes: readonly VectorIndexRecord[]
 }
 
 export function tableDefinition(input: CreateTableInput): TableDefinition {
@@ -29,9 +32,18 @@ export function tableDefinition(input: CreateTableInput): TableDefinition {
   const locals = localIndexes(input)
   const globals = globalIndexes(input, billingMode, new Set(locals.map((index) => index.name)))
   const indexes = [...locals, ...globals]
-  checkAllUsed(input, indexes)
+  const vectorIndexes = vectorIndexesOf(
+    input.VectorIndexes,
+    {
+      billingMode,
+      defined: checkDefinitions(input.AttributeDefinitions),
+      taken: new Set(indexes.map((index) => index.name)),
+    },
+    { invalid, projectionOf },
+  )
+  checkAllUsed(input, indexes, vectorIndexes)
   checkProjectedCount(indexes)
-  return { billingMode, throughput: throughputOf(input.ProvisionedThroughput), indexes }
+  return { billingMode, throughput: throughputOf(input.ProvisionedThroughput), indexes, vectorIndexes }
 }
 
 function checkTableThroughput(billingMode: BillingMode, throughput: ThroughputInput | undefined): void {
@@ -74,7 +86,10 @@ function checkTableKeys(input: CreateTableInput): void {
     throw validationError('Invalid KeySchema: Some index key attribute have no definition')
   }
   checkKeySchema(input.KeySchema, names)
-  const indexed = input.LocalSecondaryIndexes !== undefined || input.GlobalSecondaryIndexes !== undefined
+  const indexed =
+    input.LocalSecondaryIndexes !== undefined ||
+    input.GlobalSecondaryIndexes !== undefined ||
+    input.VectorIndexes !== undefined
   if (!indexed && input.KeySchema.length !== input.AttributeDefinitions.length) {
     throw invalid(
       'Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions',
@@ -218,7 +233,10 @@ function takeName(taken: Set<string>, name: string): void {
   taken.add(name)
 }
 
-function projectionOf({ ProjectionType: type, NonKeyAttributes: attributes }: ProjectionInput): Projection {
+export function projectionOf({
+  ProjectionType: type,
+  NonKeyAttributes: attributes,
+}: ProjectionInput): Projection {
   if (type === undefined) throw invalid('Unknown ProjectionType: null')
   if (type !== 'INCLUDE') {
     if (attributes === undefined) return { type }
@@ -234,8 +252,12 @@ function projectionOf({ ProjectionType: type, NonKeyAttributes: attributes }: Pr
   return { type, attributes }
 }
 
-function checkAllUsed(input: CreateTableInput, indexes: readonly IndexDefinition[]): void {
-  const used = usedNames(input.KeySchema, indexes)
+function checkAllUsed(
+  input: CreateTableInput,
+  indexes: readonly IndexDefinition[],
+  vectorIndexes: readonly VectorIndexRecord[],
+): void {
+  const used = usedNames(input.KeySchema, indexes, vectorIndexes)
   if (used.size === input.AttributeDefinitions.length) return
   const defined = input.AttributeDefinitions.map((definition) => definition.AttributeName)
   throw invalid(
@@ -243,14 +265,14 @@ function checkAllUsed(input: CreateTableInput, indexes: readonly IndexDefinition
   )
 }
 
-/** The attributes that are part of some key. */
+/** The attributes that are part of some key, or of what vectors are searched by. */
 export function usedNames(
   keySchema: readonly KeySchemaElement[],
   indexes: readonly Pick<IndexDefinition, 'keySchema'>[],
+  vectorIndexes: readonly VectorIndexRecord[] = [],
 ): ReadonlySet<string> {
-  return new Set(
-    [keySchema, ...indexes.map((index) => index.keySchema)].flat().map((element) => element.AttributeName),
-  )
+  const keys = [keySchema, ...indexes.map((index) => index.keySchema)].flat()
+  return new Set([...keys.map((element) => element.AttributeName), ...searchedNames(vectorIndexes)])
 }
 
 export function checkProjectedCount(indexes: readonly Pick<IndexDefinition, 'projection'>[]): void {

@@ -4,7 +4,10 @@ import type { Projection } from '../../model/table.js'
 import type { SpaceCount } from '../../line/space-counts.js'
 import type { Addressed } from '../request/router.js'
 import { indexArn, streamArn, tableArn } from '../shapes/table-name.js'
-import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
+import type { IndexRecord, TableRecord, Throughput, WarmThroughput } from './table-record.js'
+import { shownEncryption } from './table-settings.js'
+import { type CreationMoment, isTableCreating, phasesOf } from './creation-pace.js'
+import { describeVectorIndex } from './vector-indexes.js'
 
 export type TableStatus = 'CREATING' | 'ACTIVE' | 'UPDATING' | 'DELETING'
 
@@ -12,8 +15,36 @@ export type TableStatus = 'CREATING' | 'ACTIVE' | 'UPDATING' | 'DELETING'
 export interface Statuses {
   readonly table: TableStatus
   /** By index name; the others are as they are recorded. */
-  readonly indexes?: ReadonlyMap<string, TableStatus>
+  readonly indexes?: ReadonlyMap<string, TableStatus | ShownStatus>
 }
+
+/** The status of an index as it is described, where it does not follow from its record. */
+export interface ShownStatus {
+  readonly IndexStatus: TableStatus
+  readonly Backfilling?: boolean
+}
+
+/** Of a table that is read while it, or one of its indexes, may be in creation; undefined: as recorded. */
+export function statusesAt(record: TableRecord, moment: CreationMoment): Statuses | undefined {
+  if (isTableCreating(record, moment)) {
+    const indexes = [...record.indexes, ...(record.vectorIndexes ?? [])]
+    return { table: 'CREATING', indexes: new Map(indexes.map(({ name }) => [name, CREATED_WITH_TABLE])) }
+  }
+  const phases = [...phasesOf(record, moment)]
+  if (phases.length === 0) return undefined
+  const isAllocating = phases.some(([, phase]) => phase === 'allocating')
+  return {
+    table: isAllocating ? 'UPDATING' : 'ACTIVE',
+    indexes: new Map(
+      phases.map(([name, phase]) => [
+        name,
+        { IndexStatus: 'CREATING', Backfilling: phase === 'backfilling' },
+      ]),
+    ),
+  }
+}
+
+const CREATED_WITH_TABLE: ShownStatus = { IndexStatus: 'CREATING' }
 
 export type CountOf = (space: SpaceId) => SpaceCount
 
@@ -53,14 +84,31 @@ export function tableDescription(
         ...describeIndex(record, index, countOf, region),
         ...describeStatus(index, statuses?.indexes?.get(index.name)),
         ProvisionedThroughput: describeThroughput(index.throughput),
+        ...describeWarm(index.warmThroughput),
       })),
     }),
+    ...(record.vectorIndexes?.length && {
+      VectorIndexes: record.vectorIndexes.map((index) =>
+        describeVectorIndex(record.name, index, region, vectorStatus(statuses?.indexes?.get(index.name))),
+      ),
+    }),
     ...describeStream(record, region),
-    ...(record.encryption !== undefined && { SSEDescription: record.encryption }),
+    ...(record.encryption !== undefined && { SSEDescription: shownEncryption(record.encryption, region) }),
     ...(record.tableClass !== undefined && { TableClassSummary: { TableClass: record.tableClass } }),
     ...(record.onDemandThroughput !== undefined && { OnDemandThroughput: record.onDemandThroughput }),
+    ...describeWarm(record.warmThroughput),
     DeletionProtectionEnabled: record.deletionProtection,
   }
+}
+
+function describeWarm(warm: WarmThroughput | undefined): object {
+  if (warm === undefined) return {}
+  const { readUnits: ReadUnitsPerSecond, writeUnits: WriteUnitsPerSecond } = warm
+  return { WarmThroughput: { ReadUnitsPerSecond, WriteUnitsPerSecond, Status: 'ACTIVE' } }
+}
+
+function vectorStatus(shown: TableStatus | ShownStatus | undefined): object {
+  return typeof shown === 'object' ? shown : { IndexStatus: shown ?? 'ACTIVE' }
 }
 
 /** The latest stream is named for as long as the table is there, also when it has ended. */
@@ -93,7 +141,8 @@ function describeIndex(
 }
 
 /** `Backfilling` is there only while an index is being added to an existing table: false in the answer that adds it. */
-function describeStatus(index: IndexRecord, underWay: TableStatus | undefined): object {
+function describeStatus(index: IndexRecord, underWay: TableStatus | ShownStatus | undefined): object {
+  if (typeof underWay === 'object') return underWay
   const status = underWay ?? index.status
   if (status !== 'CREATING' || index.status !== 'CREATING') return { IndexStatus: status }
   return { IndexStatus: status, Backfilling: underWay === undefined }

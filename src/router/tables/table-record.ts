@@ -1,10 +1,18 @@
 // What the catalogue remembers of a table, and the table as requests for its items see it.
 import { spaceId, type SpaceId } from '../../model/brand.js'
-import type { IndexShape, KeyAttribute, KeySchema, Projection, TableShape } from '../../model/table.js'
+import type {
+  IndexShape,
+  KeyAttribute,
+  KeySchema,
+  Projection,
+  TableShape,
+  VectorShape,
+} from '../../model/table.js'
 import type { KeyAttributeType } from '../../model/value.js'
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import { imagesOf, type StreamViewType } from '../lineage/stream-record.js'
 import type { Table } from '../request/context.js'
+import { vectorShapes } from './vector-indexes.js'
 
 export interface AttributeDefinition {
   readonly AttributeName: string
@@ -32,12 +40,36 @@ export interface IndexDefinition {
   readonly keySchema: readonly KeySchemaElement[]
   readonly projection: Projection
   readonly throughput: Throughput
+  readonly warmThroughput?: WarmThroughput
+}
+
+/** Kept as it was given, and never enforced. */
+export interface ResourcePolicy {
+  readonly text: string
+  readonly revision: string
+}
+
+/** How many units a table or an index is said to be ready for; nothing is throttled by it. */
+export interface WarmThroughput {
+  readonly readUnits: number
+  readonly writeUnits: number
 }
 
 export interface IndexRecord extends IndexDefinition {
   readonly space: SpaceId
   /** Creating: every write carries it, and the items that were there before are being added. */
   readonly status: 'CREATING' | 'ACTIVE'
+  /** By UpdateTable; absent: it came with the table, or was added before that was noted. */
+  readonly addedAtMicros?: number
+}
+
+export interface VectorIndexRecord extends Omit<VectorShape, 'search'> {
+  readonly searchSchema?: readonly {
+    readonly AttributeName: string
+    readonly SearchSchemaElementType: 'HASH' | 'INLINE_FILTER'
+  }[]
+  /** By UpdateTable; absent: it came with the table. */
+  readonly addedAtMicros?: number
 }
 
 export interface TimeToLiveRecord {
@@ -75,6 +107,15 @@ export interface TableRecord {
   /** As it was given, echoed in descriptions. */
   readonly encryption?: Readonly<Record<string, unknown>>
   readonly onDemandThroughput?: Readonly<Record<string, number>>
+  readonly warmThroughput?: WarmThroughput
+  /** By `table`, or the label of its stream. */
+  readonly resourcePolicies?: Readonly<Record<string, ResourcePolicy>>
+  /** By the name of an index; that of the table itself is empty. Absent: disabled. */
+  readonly contributorInsights?: Readonly<
+    Record<string, { readonly mode: string; readonly atMicros: number }>
+  >
+  /** Indexes for SearchVectors. They have no key space: the vectors of the table's items are searched. */
+  readonly vectorIndexes?: readonly VectorIndexRecord[]
 }
 
 export const encodeTableRecord = (record: TableRecord): Uint8Array => Buffer.from(JSON.stringify(record))
@@ -120,21 +161,26 @@ export function spacesOf(record: TableRecord): SpaceId[] {
   return record.timeToLive === undefined ? spaces : [...spaces, record.timeToLive.space]
 }
 
-/** The table as writes and reads of its items carry it. */
-export function tableOf(record: TableRecord): Table {
+/** The table as writes and reads of its items carry it. `withheld`: indexes that cannot be read yet for another reason. */
+export function tableOf(record: TableRecord, withheld?: ReadonlyMap<string, unknown>): Table {
   const indexes = record.indexes.map((index) => indexShape(record, index))
   const shape: TableShape = {
     name: record.name,
     space: record.space,
     key: keySchemaOf(record.keySchema, record.attributeDefinitions),
     indexes,
+    ...(record.vectorIndexes?.length && {
+      vectors: vectorShapes(record.vectorIndexes, record.attributeDefinitions),
+    }),
     ...(record.version !== undefined && { version: record.version }),
     ...(record.timeToLive && {
       expiry: { attribute: record.timeToLive.attribute, space: record.timeToLive.space },
     }),
     ...(record.stream?.viewType !== undefined && { logged: imagesOf(record.stream.viewType) }),
   }
-  const readable = indexes.filter((_, position) => record.indexes[position]?.status === 'ACTIVE')
+  const readable = indexes.filter(
+    ({ name }, position) => record.indexes[position]?.status === 'ACTIVE' && withheld?.has(name) !== true,
+  )
   return { name: record.name, shape, readableIndexes: new Map(readable.map((index) => [index.name, index])) }
 }
 

@@ -1,8 +1,9 @@
 // Settings of a table that are kept and echoed: encryption at rest, the table class, limits of on-demand throughput.
 import { validationError } from '../../model/errors.js'
+import { managedKeyArn } from '../shapes/table-name.js'
 import { invalid } from './table-definition.js'
-import type { BillingMode } from './table-record.js'
-import type { EncryptionInput, OnDemandThroughputInput } from './table-shapes.js'
+import type { BillingMode, Throughput, WarmThroughput } from './table-record.js'
+import type { EncryptionInput, OnDemandThroughputInput, WarmThroughputInput } from './table-shapes.js'
 
 const TABLE_CLASSES = ['STANDARD', 'STANDARD_INFREQUENT_ACCESS']
 
@@ -35,6 +36,12 @@ export function describeEncryption(encryption: EncryptionInput): Readonly<Record
   }
 }
 
+/** The key of the account, where the request named none. */
+export const shownEncryption = (
+  encryption: Readonly<Record<string, unknown>>,
+  region: string | undefined,
+): object => ({ KMSMasterKeyArn: managedKeyArn(region), ...encryption })
+
 /** The limits of on-demand throughput; nothing is throttled by them. `clearing`: the value that takes a limit away. */
 export function checkOnDemandThroughput(
   input: OnDemandThroughputInput | undefined,
@@ -53,4 +60,35 @@ export function checkOnDemandThroughput(
       throw invalid(`Requested ${name} for OnDemandThroughput for table is outside of valid range`)
     }
   }
+}
+
+/** What an on-demand table begins with. */
+const WARM_ON_DEMAND: WarmThroughput = { readUnits: 12_000, writeUnits: 4_000 }
+
+/**
+ * What a table or an index is to be ready for, which may only grow: from what it was set to before, or what it begins with.
+ * Only a record of it: nothing here has to be warmed up.
+ */
+export function warmedThroughput(
+  input: WarmThroughputInput | undefined,
+  { billingMode, throughput }: { readonly billingMode: BillingMode; readonly throughput: Throughput },
+  current: WarmThroughput | undefined,
+  what: 'table' | `index ${string}`,
+): WarmThroughput | undefined {
+  if (input === undefined) return current
+  const least = current ?? (billingMode === 'PROVISIONED' ? throughput : WARM_ON_DEMAND)
+  const wanted = {
+    readUnits: Math.trunc(input.ReadUnitsPerSecond ?? least.readUnits),
+    writeUnits: Math.trunc(input.WriteUnitsPerSecond ?? least.writeUnits),
+  }
+  const lowered =
+    wanted.readUnits < least.readUnits
+      ? 'ReadUnitsPerSecond'
+      : wanted.writeUnits < least.writeUnits
+        ? 'WriteUnitsPerSecond'
+        : undefined
+  if (lowered === undefined) return wanted
+  throw invalid(
+    `Requested ${lowered} for WarmThroughput for ${what} is lower than current WarmThroughput, decreasing WarmThroughput is not supported`,
+  )
 }

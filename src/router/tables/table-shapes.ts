@@ -2,8 +2,9 @@
 import { limits } from '../../model/limits.js'
 import { indexNameShape, type ListShape, type RequestShape, type StructShape } from '../shapes/shape.js'
 import type { AttributeDefinition, BillingMode, KeySchemaElement, Tag } from './table-record.js'
+import type { VectorIndexInput } from './vector-indexes.js'
 
-const attributeNameShape = { kind: 'string', required: true, lengthMin: 1, lengthMax: 255 } as const
+export const attributeNameShape = { kind: 'string', required: true, lengthMin: 1, lengthMax: 255 } as const
 
 export const attributeDefinitionsShape: ListShape = {
   kind: 'list',
@@ -47,7 +48,15 @@ export const onDemandThroughputShape: StructShape = {
   members: { MaxReadRequestUnits: { kind: 'long' }, MaxWriteRequestUnits: { kind: 'long' } },
 }
 
-const projectionShape: StructShape = {
+export const warmThroughputShape: StructShape = {
+  kind: 'struct',
+  members: {
+    ReadUnitsPerSecond: { kind: 'long', valueMin: 1 },
+    WriteUnitsPerSecond: { kind: 'long', valueMin: 1 },
+  },
+}
+
+export const projectionShape: StructShape = {
   kind: 'struct',
   required: true,
   members: {
@@ -68,6 +77,7 @@ export const globalIndexShape: StructShape = {
     KeySchema: { ...keySchemaShape, lengthMax: 2 * limits.indexKeyPartsMax },
     ProvisionedThroughput: throughputShape,
     OnDemandThroughput: onDemandThroughputShape,
+    WarmThroughput: warmThroughputShape,
   },
 }
 
@@ -106,6 +116,11 @@ export interface OnDemandThroughputInput {
   readonly MaxWriteRequestUnits?: number
 }
 
+export interface WarmThroughputInput {
+  readonly ReadUnitsPerSecond?: number
+  readonly WriteUnitsPerSecond?: number
+}
+
 export interface ProjectionInput {
   readonly ProjectionType?: 'ALL' | 'INCLUDE' | 'KEYS_ONLY'
   readonly NonKeyAttributes?: readonly string[]
@@ -116,6 +131,7 @@ export interface IndexInput {
   readonly KeySchema: readonly KeySchemaElement[]
   readonly Projection: ProjectionInput
   readonly ProvisionedThroughput?: ThroughputInput
+  readonly WarmThroughput?: WarmThroughputInput
 }
 
 export interface StreamInput {
@@ -136,6 +152,7 @@ export interface TableSettingsInput {
   readonly BillingMode?: BillingMode
   readonly ProvisionedThroughput?: ThroughputInput
   readonly OnDemandThroughput?: OnDemandThroughputInput
+  readonly WarmThroughput?: WarmThroughputInput
   readonly StreamSpecification?: StreamInput
   readonly SSESpecification?: EncryptionInput
   readonly TableClass?: string
@@ -148,6 +165,7 @@ export interface CreateTableInput extends TableSettingsInput {
   readonly LocalSecondaryIndexes?: readonly IndexInput[]
   readonly GlobalSecondaryIndexes?: readonly IndexInput[]
   readonly Tags?: readonly Partial<Tag>[]
+  readonly VectorIndexes?: readonly VectorIndexInput[]
   readonly ResourcePolicy?: string
 }
 

@@ -5,12 +5,18 @@ import { limits } from '../../model/limits.js'
 import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames } from './table-definition.js'
 import type { TableStatus } from './table-description.js'
 import type { AttributeDefinition, IndexRecord, TableRecord } from './table-record.js'
-import type { IndexInput, TableSettingsInput, ThroughputInput } from './table-shapes.js'
+import type { IndexInput, TableSettingsInput, ThroughputInput, WarmThroughputInput } from './table-shapes.js'
+import { warmedThroughput } from './table-settings.js'
+import { oneIndexAtATime } from './vector-indexes.js'
 import { indexBeingCreated, indexCapacityWithoutProvisioning } from './table-update-throughput.js'
 
 export interface IndexUpdateInput {
   readonly Create?: IndexInput
-  readonly Update?: { readonly IndexName: string; readonly ProvisionedThroughput?: ThroughputInput }
+  readonly Update?: {
+    readonly IndexName: string
+    readonly ProvisionedThroughput?: ThroughputInput
+    readonly WarmThroughput?: WarmThroughputInput
+  }
   readonly Delete?: { readonly IndexName: string }
 }
 
@@ -24,6 +30,7 @@ export function updatedIndexes(
   record: TableRecord,
   input: TableSettingsInput & { readonly GlobalSecondaryIndexUpdates?: readonly IndexUpdateInput[] },
   allocateSpace: () => SpaceId,
+  nowMicros: number,
 ): IndexUpdate {
   const updates = input.GlobalSecondaryIndexUpdates ?? []
   const online = updates.filter((update) => update.Create ?? update.Delete)
@@ -38,7 +45,7 @@ export function updatedIndexes(
   if (create !== undefined) {
     statuses.set(create.IndexName, 'CREATING')
     return {
-      indexed: withIndex(record, create, input.AttributeDefinitions, allocateSpace),
+      indexed: withIndex(record, create, input.AttributeDefinitions, allocateSpace, nowMicros),
       dropped: [],
       statuses,
     }
@@ -75,10 +82,7 @@ function checkOneAtATime(record: TableRecord, online: readonly IndexUpdateInput[
   const creating = record.indexes.find((index) => index.status === 'CREATING')
   const isCancellation = online.length === 1 && online[0]?.Delete?.IndexName === creating?.name
   if (online.length > 1 || (online.length === 1 && creating !== undefined && !isCancellation)) {
-    throw new DynamoError(
-      'LimitExceededException',
-      'Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table',
-    )
+    throw oneIndexAtATime()
   }
 }
 
@@ -87,6 +91,7 @@ function withIndex(
   input: IndexInput,
   definitions: readonly AttributeDefinition[] | undefined,
   allocateSpace: () => SpaceId,
+  nowMicros: number,
 ): TableRecord {
   if (definitions === undefined)
     throw invalid(`AttributeDefinitions is not specified for index: ${input.IndexName}`)
@@ -99,7 +104,19 @@ function withIndex(
       `Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of ${limits.globalIndexesMax}`,
     )
   }
-  const index: IndexRecord = { ...definition, space: allocateSpace(), status: 'CREATING' }
+  const warmThroughput = warmedThroughput(
+    input.WarmThroughput,
+    { ...record, throughput: definition.throughput },
+    undefined,
+    `index ${input.IndexName}`,
+  )
+  const index: IndexRecord = {
+    ...definition,
+    space: allocateSpace(),
+    status: 'CREATING',
+    addedAtMicros: nowMicros,
+    ...(warmThroughput !== undefined && { warmThroughput }),
+  }
   const indexes = [...record.indexes, index]
   checkProjectedCount(indexes)
   return {
@@ -124,7 +141,7 @@ function withoutIndex(record: TableRecord, doomed: IndexRecord): TableRecord {
   return { ...record, indexes, attributeDefinitions: onlyUsed(record, indexes, record.attributeDefinitions) }
 }
 
-function merged(
+export function merged(
   existing: readonly AttributeDefinition[],
   added: readonly AttributeDefinition[],
 ): AttributeDefinition[] {
@@ -141,12 +158,12 @@ function merged(
   return [...byName.values()]
 }
 
-/** Definitions that no key uses are not kept. */
-function onlyUsed(
+/** Definitions that no key and no search uses are not kept. */
+export function onlyUsed(
   record: TableRecord,
   indexes: readonly IndexRecord[],
   definitions: readonly AttributeDefinition[],
 ): AttributeDefinition[] {
-  const used = usedNames(record.keySchema, indexes)
+  const used = usedNames(record.keySchema, indexes, record.vectorIndexes)
   return definitions.filter((definition) => used.has(definition.AttributeName))
 }

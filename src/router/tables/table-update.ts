@@ -4,9 +4,15 @@
 //   updatedTable(...)     billing mode and throughput, then indexes, then the settings
 import type { SpaceId } from '../../model/brand.js'
 import { validationError } from '../../model/errors.js'
-import { capacityWithoutProvisioning, checkCapacityBounds, invalid } from './table-definition.js'
-import type { TableStatus } from './table-description.js'
-import { updatedIndexes, type IndexUpdateInput } from './table-update-indexes.js'
+import type { IndexChanges } from './creation-pace.js'
+import {
+  capacityWithoutProvisioning,
+  checkCapacityBounds,
+  invalid,
+  projectionOf,
+} from './table-definition.js'
+import type { ShownStatus, TableStatus } from './table-description.js'
+import { merged, onlyUsed, updatedIndexes, type IndexUpdateInput } from './table-update-indexes.js'
 import { updatedThroughput } from './table-update-throughput.js'
 import type { IndexRecord, TableRecord } from './table-record.js'
 import {
@@ -14,21 +20,23 @@ import {
   checkOnDemandThroughput,
   checkTableClass,
   describeEncryption,
+  warmedThroughput,
 } from './table-settings.js'
+import { oneIndexAtATime, withVectorUpdate, type VectorIndexUpdateInput } from './vector-indexes.js'
 import type { TableSettingsInput } from './table-shapes.js'
 import { checkStreamSpecification } from './table-stream.js'
 
 export interface UpdateTableInput extends TableSettingsInput {
   readonly GlobalSecondaryIndexUpdates?: readonly IndexUpdateInput[]
+  readonly VectorIndexUpdates?: readonly VectorIndexUpdateInput[]
   readonly ReplicaUpdates?: readonly unknown[]
-  readonly WarmThroughput?: Readonly<Record<string, unknown>>
 }
 
 export interface TableUpdate {
   readonly record: TableRecord
   readonly dropped: readonly IndexRecord[]
   readonly tableStatus: TableStatus
-  readonly indexStatuses: ReadonlyMap<string, TableStatus>
+  readonly indexStatuses: ReadonlyMap<string, TableStatus | ShownStatus>
 }
 
 export function checkTableUpdate(input: UpdateTableInput): void {
@@ -115,12 +123,68 @@ export function updatedTable(
 ): TableUpdate {
   const billed = updatedThroughput(record, input, nowMicros)
   checkOnDemandThroughput(input.OnDemandThroughput, billed.billingMode, UNLIMITED)
-  const { indexed, dropped, statuses } = updatedIndexes(billed, input, allocateSpace)
+  const { indexed, dropped, statuses } = updatedIndexes(billed, input, allocateSpace, nowMicros)
+  const searched = withVectors(indexed, input, nowMicros)
   return {
-    record: withSettings(indexed, input),
+    record: warmed(withSettings(searched, input), input),
     dropped,
     tableStatus: isUpdating(record, input) ? 'UPDATING' : 'ACTIVE',
-    indexStatuses: statuses,
+    indexStatuses: new Map<string, TableStatus | ShownStatus>([
+      ...statuses,
+      ...vectorStatuses(input.VectorIndexUpdates),
+    ]),
+  }
+}
+
+/** A vector index that is added or removed, and what its search schema defines. */
+function withVectors(record: TableRecord, input: UpdateTableInput, nowMicros: number): TableRecord {
+  const { VectorIndexUpdates: updates, AttributeDefinitions: added = [] } = input
+  if (
+    updates !== undefined &&
+    indexChangesOf(input).created.length + indexChangesOf(input).deleted.length > 1
+  )
+    throw oneIndexAtATime()
+  const definitions = updates === undefined ? [] : merged(record.attributeDefinitions, added)
+  const defined = new Set(definitions.map((each) => each.AttributeName))
+  const updated = withVectorUpdate(record, updates, defined, nowMicros, { invalid, projectionOf })
+  if (updates === undefined) return updated
+  return { ...updated, attributeDefinitions: onlyUsed(updated, updated.indexes, definitions) }
+}
+
+function vectorStatuses(updates: readonly VectorIndexUpdateInput[] = []): [string, ShownStatus][] {
+  return updates.flatMap(({ Create }) =>
+    Create === undefined ? [] : [[Create.IndexName, { IndexStatus: 'CREATING', Backfilling: false }]],
+  )
+}
+
+/** The indexes of both kinds that a request creates and deletes. */
+export function indexChangesOf(input: UpdateTableInput): IndexChanges {
+  const updates = [...(input.GlobalSecondaryIndexUpdates ?? []), ...(input.VectorIndexUpdates ?? [])]
+  return {
+    created: updates.flatMap(({ Create }) => (Create === undefined ? [] : [Create.IndexName])),
+    deleted: updates.flatMap(({ Delete }) => (Delete === undefined ? [] : [Delete.IndexName])),
+  }
+}
+
+function warmed(record: TableRecord, input: UpdateTableInput): TableRecord {
+  const warmThroughput = warmedThroughput(input.WarmThroughput, record, record.warmThroughput, 'table')
+  const byIndex = new Map(
+    (input.GlobalSecondaryIndexUpdates ?? []).map(({ Update }) => [
+      Update?.IndexName,
+      Update?.WarmThroughput,
+    ]),
+  )
+  return {
+    ...record,
+    ...(warmThroughput !== undefined && { warmThroughput }),
+    indexes: record.indexes.map((index) => {
+      const wanted = byIndex.get(index.name)
+      if (wanted === undefined) return index
+      const { billingMode } = record
+      const { throughput, warmThroughput: current } = index
+      const warm = warmedThroughput(wanted, { billingMode, throughput }, current, `index ${index.name}`)
+      return { ...index, ...(warm !== undefined && { warmThroughput: warm }) }
+    }),
   }
 }
 
@@ -130,6 +194,7 @@ function isUpdating(record: TableRecord, input: UpdateTableInput): boolean {
     input.ProvisionedThroughput !== undefined ||
     (input.BillingMode !== undefined && input.BillingMode !== record.billingMode) ||
     input.GlobalSecondaryIndexUpdates?.some((update) => update.Create ?? update.Delete) === true ||
+    input.VectorIndexUpdates !== undefined ||
     input.StreamSpecification !== undefined ||
     input.SSESpecification !== undefined ||
     input.TableClass !== undefined

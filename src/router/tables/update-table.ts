@@ -10,8 +10,11 @@ import {
   onDemandThroughputShape,
   streamShape,
   throughputShape,
+  warmThroughputShape,
 } from './table-shapes.js'
-import { checkTableUpdate, updatedTable, type UpdateTableInput } from './table-update.js'
+import { refuseUnsettled } from './creation-pace.js'
+import { checkTableUpdate, indexChangesOf, updatedTable, type UpdateTableInput } from './table-update.js'
+import { vectorIndexUpdatesShape } from './vector-indexes.js'
 import { beginLog, withStream } from './table-stream.js'
 import { tableOperation } from './table-operation.js'
 
@@ -24,6 +27,7 @@ const indexUpdateShape: StructShape = {
         IndexName: indexNameShape,
         ProvisionedThroughput: throughputShape,
         OnDemandThroughput: onDemandThroughputShape,
+        WarmThroughput: warmThroughputShape,
       },
     },
     Create: globalIndexShape,
@@ -47,7 +51,8 @@ export const updateTable = tableOperation<UpdateTableInput>({
       TableClass: { kind: 'string' },
       DeletionProtectionEnabled: { kind: 'boolean' },
       OnDemandThroughput: onDemandThroughputShape,
-      WarmThroughput: { kind: 'struct', members: {} },
+      WarmThroughput: warmThroughputShape,
+      VectorIndexUpdates: vectorIndexUpdatesShape,
     },
   },
 
@@ -60,6 +65,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
     await catalog.keeper.settle()
     const update = await catalog.change((draft) => {
       const nowMicros = context.runtime.clock.nowMicros()
+      refuseUnsettled(draft.record(name), catalog.moment, indexChangesOf(input))
       const streaming = withStream(draft, draft.record(name), input.StreamSpecification, context)
       const decided = updatedTable(streaming, input, draft.allocateSpace, nowMicros)
       draft.put(decided.record)

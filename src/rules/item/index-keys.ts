@@ -11,8 +11,10 @@ import {
   type IndexShape,
   type KeyAttribute,
   type TableShape,
+  type VectorShape,
 } from '../../model/table.js'
 import { type AttributeValue, type Item, attribute, typeOf } from '../../model/value.js'
+import { vectorRefusal } from './vectors.js'
 
 /** Why the item cannot be stored, in DynamoDB's words; undefined if it can. */
 export function indexKeyRefusal(table: TableShape, item: Item): string | undefined {
@@ -25,8 +27,22 @@ export function indexKeyRefusal(table: TableShape, item: Item): string | undefin
         (sort === undefined ? undefined : keyRefusal(index, sort, item, SORT_LIMIT)))
     if (refusal !== undefined) return refusal
   }
+  return table.vectors === undefined ? undefined : vectorIndexRefusal(table.vectors, item)
+}
+
+function vectorIndexRefusal(vectors: readonly VectorShape[], item: Item): string | undefined {
+  for (const vector of vectors) {
+    const refusal = vectorRefusal(vector, item)
+    if (refusal !== undefined) return refusal
+    for (const searched of vector.search) {
+      const keyed = keyRefusal(vector, searched, item, PARTITION_LIMIT)
+      if (keyed !== undefined) return keyed
+    }
+  }
   return undefined
 }
+
+type Named = Pick<IndexShape, 'name'>
 
 interface KeyLimit {
   readonly bytesMax: number
@@ -84,7 +100,7 @@ function keyBytesOf(value: AttributeValue): number {
   return 'N' in value ? numberKeyBytes(value.N).length : 0
 }
 
-function keyRefusal(index: IndexShape, key: KeyAttribute, item: Item, limit: KeyLimit): string | undefined {
+function keyRefusal(index: Named, key: KeyAttribute, item: Item, limit: KeyLimit): string | undefined {
   const value = attribute(item, key.name)
   if (value === undefined) return undefined
   const actual = typeOf(value)
@@ -107,7 +123,7 @@ function keyRefusal(index: IndexShape, key: KeyAttribute, item: Item, limit: Key
   return undefined
 }
 
-function unsupported(index: IndexShape, key: KeyAttribute, why: string): string {
+function unsupported(index: Named, key: KeyAttribute, why: string): string {
   return (
     'One or more parameter values are not valid. A value specified for a secondary index key is not supported. ' +
     `${why} IndexName: ${index.name}, IndexKey: ${key.name}`

@@ -1,16 +1,14 @@
 // From a request to its answer, whatever layer reads and writes HTTP:
 //
 //   head --> Host and Origin --> method and path --> content type --> target --> signature present?   (`refusal`)
-//   body --> signature --> UTF-8, depth, JSON --> router --> answer with id and checksum              (`dispatch`)
+//   body --> signature --> inflate --> UTF-8, depth, JSON --> router --> answer with id and checksum  (`dispatch`)
 //
 // The signature is checked before the body is parsed: nothing of an unknown caller reaches the parser. May import:
 // model, and of the router only its interface.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoError } from '../../model/errors.js'
 import {
-  type Addressed,
   anyone,
-  itemOperations,
   type Principal,
   type Router,
   type RouterReply,
@@ -26,13 +24,19 @@ import {
   textAnswer,
   type Answer,
 } from '../http/answer.js'
+import {
+  answerCoding,
+  ContentCoder,
+  damagedBody,
+  noRoomToInflate,
+  requestCoding,
+} from '../http/content-coding.js'
 import { answersFull, type AnswerRoom, type UnsentBytes } from '../http/answer-room.js'
 import type { Auth } from '../access/auth.js'
 import type { FaultPlan } from '../faults/fault-plan.js'
 import {
   conflictError,
   FAULT_HEADER,
-  FAULT_NAMES,
   faultFits,
   inProgressError,
   parseFault,
@@ -42,9 +46,16 @@ import { parseBody } from './json-body.js'
 import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
 import { type Admitted, OriginCheck } from '../access/origin.js'
-import { signedRegion } from '../access/sigv4.js'
 import type { RequestHead, RequestHeaders } from '../http/request-head.js'
 import { requestIds } from './request-id.js'
+import {
+  addressedBy,
+  contentTypeOf,
+  TARGET_PREFIX,
+  throttled,
+  unknownFault,
+  unknownTarget,
+} from './request-text.js'
 
 /** One finished request, for a log. */
 /** What `onRequest` is told of a request. */
@@ -74,13 +85,8 @@ export interface DispatcherOptions {
   readonly onRequest?: ((info: RequestInfo) => void) | undefined
 }
 
-const TARGET_PREFIX = 'DynamoDB_20120810.'
 const STREAMS_PREFIX = 'DynamoDBStreams_20120810.'
 const STREAMS_OPERATIONS = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
-const CONTENT_TYPES = new Map(
-  [AMZ_JSON, 'application/x-amz-json-1.1', 'application/json'].map((type) => [type, type]),
-)
-const QUOTED_MAX = 100
 
 /** Its body is an object, as those of all operations are. */
 type Operated = RouterRequest & { readonly input: object }
@@ -95,11 +101,13 @@ export class Dispatcher {
   /** Without keys: the Host and the Origin of a request are all that tells where it comes from. */
   readonly #checksOrigin: boolean
   readonly #requestId = requestIds()
+  readonly #coder: ContentCoder
 
   constructor(router: Router, options: DispatcherOptions) {
     this.#router = router
     this.#options = options
     this.#metrics = options.metrics
+    this.#coder = new ContentCoder(options.limits)
     this.#other = options.metrics.operation('none')
     for (const operation of router.operations) {
       const usual = STREAMS_OPERATIONS.has(operation) ? STREAMS_PREFIX : TARGET_PREFIX
@@ -127,6 +135,20 @@ export class Dispatcher {
    * holds of the room: it learns here which key it is for.
    */
   dispatch(head: RequestHead, body: Buffer, unsent?: UnsentBytes): Answer | Promise<Answer> {
+    const answer = this.#dispatch(head, body, unsent)
+    const accepted = head.headers['accept-encoding']
+    return accepted === undefined || head.method !== 'POST' ? answer : this.#compressed(answer, accepted)
+  }
+
+  #compressed(answer: Answer | Promise<Answer>, accepted: string | string[]): Answer | Promise<Answer> {
+    const coding = answerCoding(accepted)
+    if (coding === undefined) return answer
+    return answer instanceof Promise
+      ? answer.then((made) => this.#coder.compressed(made, coding))
+      : this.#coder.compressed(answer, coding)
+  }
+
+  #dispatch(head: RequestHead, body: Buffer, unsent: UnsentBytes | undefined): Answer | Promise<Answer> {
     const start = performance.now()
     let operation = this.#other
     this.#metrics.inFlight++
@@ -236,6 +258,34 @@ export class Dispatcher {
     if (unsent !== undefined && room?.admits(operation, unsent) === false)
       return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
+    const coding = requestCoding(headers['content-encoding'])
+    if (coding === 'none') return this.#read(operation, headers, body, principal)
+    if (coding === 'unknown')
+      return this.edge(
+        415,
+        'UnsupportedMediaType',
+        'A request may be compressed by gzip or deflate, and once.',
+      )
+    return this.#coder
+      .inflated(coding, body, bodyBytesMaxOf(operation, limits), (plain) =>
+        this.#read(operation, headers, plain, principal),
+      )
+      .then((result) => {
+        if (result === 'too-large') return this.#tooLarge(operation)
+        if (result === 'no-room') return this.#error(noRoomToInflate(), contentType)
+        return result === 'damaged' ? this.#error(damagedBody(coding), contentType) : result
+      })
+  }
+
+  /** The body as plain JSON. */
+  #read(
+    operation: string,
+    headers: RequestHeaders,
+    body: Buffer,
+    principal: Principal,
+  ): Answer | Promise<Answer | RouterReply> {
+    const contentType = contentTypeOf(headers) ?? AMZ_JSON
+    const { limits } = this.#options
     const router = this.#router
     const parsed = parseBody(body, limits.jsonDepthMax, router.readLarge === undefined ? 'parse' : 'leave')
     if (!parsed.ok) return this.#error(parsed.error, contentType)
@@ -355,41 +405,3 @@ export class Dispatcher {
     return errorAnswer(error, contentType, this.#requestId())
   }
 }
-
-function contentTypeOf(headers: RequestHeaders): string | undefined {
-  const value = headers['content-type']
-  if (value === AMZ_JSON) return AMZ_JSON
-  if (typeof value !== 'string') return undefined
-  return CONTENT_TYPES.get(value.split(';', 1)[0]!.trim().toLowerCase())
-}
-
-/** Undefined where it is of no use, as for the many operations on items. */
-function addressedBy(operation: string, { host, authorization }: RequestHeaders): Addressed | undefined {
-  if (itemOperations.has(operation)) return undefined
-  return {
-    host: typeof host === 'string' ? host : undefined,
-    region: typeof authorization === 'string' ? signedRegion(authorization) : undefined,
-  }
-}
-
-function unknownTarget(target: string | string[] | undefined): DynamoError {
-  if (typeof target !== 'string' || target === '') {
-    return new DynamoError(
-      'UnknownOperationException',
-      `The X-Amz-Target header is missing; expected ${TARGET_PREFIX}<Operation>.`,
-    )
-  }
-  return new DynamoError(
-    'UnknownOperationException',
-    `The operation ${JSON.stringify(target.slice(0, QUOTED_MAX))} is not supported.`,
-  )
-}
-
-const throttled = (): DynamoError =>
-  new DynamoError('ThrottlingException', 'Too many requests are in flight; try again.')
-
-const unknownFault = (text: string, operation: string): DynamoError =>
-  new DynamoError(
-    'ValidationException',
-    `Unknown fault ${JSON.stringify(text.slice(0, QUOTED_MAX))} for ${operation}; there are ${FAULT_NAMES}`,
-  )

@@ -19,6 +19,10 @@ export interface ServerLimits {
   readonly requestsInFlightMax: number
   /** Bytes of bodies held for requests not yet answered. */
   readonly bodyBytesInFlightMax: number
+  /** Bytes of inflated bodies of requests that came compressed and are not yet answered. */
+  readonly inflatedBytesMax: number
+  /** An answer is compressed, for a client that asks for it, if it has so many bytes. */
+  readonly compressedAnswerBytesMin: number
   /** Bytes of answers that clients have not taken yet. */
   readonly answerBytesUnsentMax: number
   /** As many as the largest answer has: while less room is left, none of that kind is begun. */
@@ -54,6 +58,8 @@ export const serverLimits: ServerLimits = {
   pipelinedMax: 1024,
   requestsInFlightMax: 16 * 1024,
   bodyBytesInFlightMax: 512 * 1024 * 1024,
+  inflatedBytesMax: 64 * 1024 * 1024,
+  compressedAnswerBytesMin: 4 * 1024,
   answerBytesUnsentMax: 96 * 1024 * 1024,
   answerBytesMax: limits.batchGetBytesMax,
   headersTimeoutMs: 15_000,
@@ -74,18 +80,32 @@ export const serverLimits: ServerLimits = {
  */
 const PLAIN_REQUESTS: ReadonlySet<string> = new Set([
   'CreateTable',
+  'DeleteResourcePolicy',
   'DeleteTable',
+  'DescribeContributorInsights',
   'DescribeEndpoints',
+  'DescribeGlobalTable',
+  'DescribeKinesisStreamingDestination',
   'DescribeLimits',
   'DescribeTable',
+  'DescribeTableReplicaAutoScaling',
   'DescribeTimeToLive',
+  'DisableKinesisStreamingDestination',
+  'EnableKinesisStreamingDestination',
+  'GetResourcePolicy',
+  'ListContributorInsights',
+  'ListGlobalTables',
   'ListTables',
   'ListTagsOfResource',
   'ListTransactions',
+  'PutResourcePolicy',
   'TagResource',
   'UntagResource',
   'UnitOutcome',
+  'UpdateContributorInsights',
+  'UpdateKinesisStreamingDestination',
   'UpdateTable',
+  'UpdateTableReplicaAutoScaling',
   'UpdateTimeToLive',
 ])
 

@@ -140,8 +140,13 @@ export class PlainRequestReader {
       case 14:
         if (named(bytes, name, 'content-length')) return this.#measure(bytes, value, valueEnd)
         return !named(bytes, name, 'sec-fetch-site') || this.#need('sec-fetch-site', bytes, value, valueEnd)
+      case 15:
+        if (!named(bytes, name, 'accept-encoding') || isIdentity(bytes, value, valueEnd)) return true
+        return this.#need('accept-encoding', bytes, value, valueEnd)
       case 16:
         if (named(bytes, name, 'proxy-connection')) return false
+        if (named(bytes, name, 'content-encoding'))
+          return this.#need('content-encoding', bytes, value, valueEnd)
         return (
           !named(bytes, name, 'x-seriatim-fault') || this.#need('x-seriatim-fault', bytes, value, valueEnd)
         )
@@ -195,6 +200,8 @@ const noHeaders = (): Headers => ({
   host: undefined,
   authorization: undefined,
   'content-type': undefined,
+  'content-encoding': undefined,
+  'accept-encoding': undefined,
   'x-amz-target': undefined,
   origin: undefined,
   'sec-fetch-site': undefined,
@@ -211,6 +218,10 @@ function bytesOf(characters: RegExp): Uint8Array {
 }
 
 const startsLine = (byte: number): boolean => byte === CR || IN_NAME[byte] === 1
+
+/** What most clients of AWS accept: nothing compressed. */
+const isIdentity = (bytes: Uint8Array, value: number, valueEnd: number): boolean =>
+  valueEnd - value === 'identity'.length && named(bytes, value, 'identity')
 
 /** Whether that word of lower case stands there in any case, where only bytes of names, or visible ones, stand. */
 function named(bytes: Uint8Array, at: number, word: string): boolean {

@@ -5,6 +5,8 @@ export type NeededHeader =
   | 'host'
   | 'authorization'
   | 'content-type'
+  | 'content-encoding'
+  | 'accept-encoding'
   | 'x-amz-target'
   | 'origin'
   | 'sec-fetch-site'

@@ -14,7 +14,7 @@ import { Conflict, OutcomeUnknown, UnitExpired } from '../endpoint/errors.js'
 import { EarlierCommitted } from './protocol.js'
 import type { AttemptPort, AttemptStart, CommitReport, Protocol } from './protocol.js'
 import { isRetriableAttempt, Overloaded, surfaced } from '../endpoint/refusals.js'
-import type { CommitProtocol, TransactOptions } from './transactor.js'
+import type { CommitProtocol, TransactOptions, TransactorOptions } from './transactor.js'
 import { UnitAttempt } from './unit.js'
 import { backoffOf, fraction, type Pace, sleep } from '../endpoint/waiting.js'
 
@@ -24,6 +24,7 @@ export interface AttemptSettings extends Required<Pick<TransactOptions, 'isolati
   readonly backoffMs: ((attempt: number) => number) | undefined
   readonly signal: AbortSignal | undefined
   readonly unitBytesMax: number | undefined
+  readonly statementScans: TransactorOptions['statementScans']
 }
 
 export interface AttemptParts {
@@ -113,8 +114,8 @@ export function startAttempt(
   const start: AttemptStart = { ...which, isolation, timeoutMs, deadline }
   const port = protocol.attempt(start)
   const { ordersLikeSeriatim } = protocol
-  const { unitBytesMax } = settings
-  const unit = new UnitAttempt({ start, port, ordersLikeSeriatim, unitBytesMax })
+  const { unitBytesMax, statementScans } = settings
+  const unit = new UnitAttempt({ start, port, ordersLikeSeriatim, unitBytesMax, statementScans })
 
   const running: RunningAttempt = {
     unit,

@@ -301,6 +301,8 @@ export interface TransactorOptions {
   readonly onError?: (error: unknown) => void
   /** Bytes of items that one unit may hold; 64 MB by default. */
   readonly unitBytesMax?: number
+  /** `refused`: a statement of `tx.execute` that would read a whole table or index is refused; `allowed` by default. */
+  readonly statementScans?: 'allowed' | 'refused'
 }
 
 /** How long a transactor waits, in milliseconds. Nothing here limits a unit that makes progress. */

@@ -17,6 +17,7 @@ import {
   readStatement,
   refuseScan,
   refuseSeveralKeyParts,
+  type StatementScans,
   writeTarget,
   type BoundDelete,
   type BoundSelect,
@@ -52,6 +53,7 @@ export async function executeInUnit(
   unit: StatementUnit,
   text: string,
   parameters: readonly unknown[],
+  scans?: StatementScans,
 ): Promise<Plain[]> {
   const statement = readStatement(text)
   if (statement.mode === 'explain')
@@ -66,7 +68,7 @@ export async function executeInUnit(
   try {
     switch (bound.type) {
       case 'select':
-        return (await selected(unit, layout, statement, bound)).map((row) => unmarshallItem(row))
+        return (await selected(unit, layout, statement, bound, scans)).map((row) => unmarshallItem(row))
       case 'insert':
         unit.write(addressIn(layout, bound.item), {
           kind: 'put',
@@ -170,6 +172,7 @@ async function selected(
   layout: TableLayout,
   statement: Statement,
   bound: BoundSelect,
+  scans: StatementScans | undefined,
 ): Promise<readonly Item[]> {
   const { source } = statement
   const index = indexOf(layout, source)
@@ -178,7 +181,7 @@ async function selected(
     of: index === undefined ? 'table' : 'index',
   }
   const plan = planSelect(bound.where, bound.order, target)
-  refuseScan(statement, plan, target)
+  refuseScan(statement, plan, target, scans)
   const key = index === undefined ? onlyKey(plan, layout.key) : undefined
   if (key !== undefined) {
     const item = await unit.image({ table: layout.name, key })

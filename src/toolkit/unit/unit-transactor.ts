@@ -146,7 +146,7 @@ class UnitTransactor implements Transactor {
   }
 
   #settings(call: TransactOptions): AttemptSettings {
-    const { retry, isolation, timeoutMs, unitBytesMax } = this.#options
+    const { retry, isolation, timeoutMs, unitBytesMax, statementScans } = this.#options
     return {
       isolation: call.isolation ?? isolation ?? 'serializable',
       timeoutMs: call.timeoutMs ?? timeoutMs ?? unitLimits.timeoutMs,
@@ -154,6 +154,7 @@ class UnitTransactor implements Transactor {
       backoffMs: call.retry?.backoffMs ?? retry?.backoffMs,
       signal: call.signal,
       unitBytesMax,
+      statementScans,
     }
   }
 

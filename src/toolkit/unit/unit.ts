@@ -11,6 +11,7 @@ import { pickAttributes } from '../../model/value.js'
 import { itemBytes } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
 import { UnitAborted } from '../endpoint/errors.js'
+import type { StatementScans } from '../../partiql/partiql.js'
 import { conditionExpression, expression, updateExpression } from './expressions.js'
 import type { UnitCall } from './fold-calls.js'
 import { keyNames } from '../../model/table.js'
@@ -35,6 +36,7 @@ export interface UnitOptions {
   readonly port: AttemptPort
   readonly ordersLikeSeriatim: boolean
   readonly unitBytesMax?: number | undefined
+  readonly statementScans?: StatementScans | undefined
 }
 
 export class UnitAttempt implements UnitOfWork {
@@ -43,6 +45,7 @@ export class UnitAttempt implements UnitOfWork {
   readonly #port: AttemptPort
   readonly #start: AttemptStart
   readonly #ordersLikeSeriatim: boolean
+  readonly #statementScans: StatementScans | undefined
   readonly #items: UnitItems
   readonly #reads = new PendingReads()
   #ranges: RangeRead[] | undefined
@@ -52,7 +55,8 @@ export class UnitAttempt implements UnitOfWork {
   #ended: string | undefined
   #aborted: UnitAborted | undefined
 
-  constructor({ start, port, ordersLikeSeriatim, unitBytesMax }: UnitOptions) {
+  constructor({ start, port, ordersLikeSeriatim, unitBytesMax, statementScans }: UnitOptions) {
+    this.#statementScans = statementScans
     this.id = start.id
     this.attempt = start.attempt
     this.#start = start
@@ -142,7 +146,7 @@ export class UnitAttempt implements UnitOfWork {
     this.assertOpen()
     const pending = this.#reads.begin({ table: statement })
     try {
-      return (await executeInUnit(this.#statements, statement, parameters)) as Row[]
+      return (await executeInUnit(this.#statements, statement, parameters, this.#statementScans)) as Row[]
     } catch (error) {
       return this.#reads.failed(error)
     } finally {

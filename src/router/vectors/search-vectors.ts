@@ -1,0 +1,193 @@
+// SearchVectors: the items of a table whose vectors are nearest to a given one.
+//
+//   request --> strict shape --> search vector, condition --> a snapshot of the table --> pages of items, in turns
+//                                                                                         |--> distance --> the best TopK
+//
+// The search is exact, and of one moment: it reads a snapshot, as a unit of work does, so that it sees every write that was
+// answered before, and a transaction whole or not at all. It looks at every item of the table; nothing is kept for it.
+//
+// May import: reads, tables and all below them.
+import { checkExpressionParameters, openExpressions, projector } from '../../expression/expression.js'
+import { parseRecord } from '../../line/record.js'
+import { validationError } from '../../model/errors.js'
+import { keyAfter, segmentRange } from '../../model/key-range.js'
+import { limits } from '../../model/limits.js'
+import type { TableShape, VectorShape } from '../../model/table.js'
+import type { AttributeValue, Item } from '../../model/value.js'
+import { coordinate, indexedVector } from '../../rules/item/vectors.js'
+import { returnConsumedCapacityShape } from '../request/capacity.js'
+import type { Operation, RouterContext } from '../request/context.js'
+import { jsonReply } from '../request/reply.js'
+import { checkShape } from '../shapes/check-shape.js'
+import { indexNameShape, tableNameShape, type RequestShape, type StructShape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import { phaseOf } from '../tables/creation-pace.js'
+import type { TableCatalog } from '../tables/catalog.js'
+import { tableOperation } from '../tables/table-operation.js'
+import { refusedSnapshot } from '../units/unit.js'
+import { distanceTo } from './distance.js'
+import { NearestItems, type NearItem } from './nearest-items.js'
+import { searchedItem } from './searched-item.js'
+import { searchConditionOf, type SearchCondition } from './search-condition.js'
+import { checkStrictly } from './strict-shape.js'
+
+interface SearchInput {
+  readonly TableName: string
+  readonly IndexName: string
+  readonly SearchVector: readonly unknown[]
+  readonly TopK: number
+  readonly SearchConditionExpression?: string
+  readonly ProjectionExpression?: string
+  readonly ExpressionAttributeNames?: unknown
+  readonly ExpressionAttributeValues?: unknown
+  readonly ReturnConsumedCapacity?: string
+}
+
+const any: RequestShape = { kind: 'any' }
+
+/** What the service checks once it has read the request. */
+const modelShape: StructShape = {
+  kind: 'struct',
+  members: {
+    TableName: tableNameShape,
+    IndexName: indexNameShape,
+    SearchVector: { kind: 'list', member: any, required: true },
+    TopK: { kind: 'integer', required: true, valueMin: 1 },
+    SearchConditionExpression: { kind: 'string' },
+    ProjectionExpression: { kind: 'string' },
+    ExpressionAttributeNames: { kind: 'map', member: { kind: 'string' } },
+    ExpressionAttributeValues: { kind: 'map', member: any },
+    ReturnConsumedCapacity: returnConsumedCapacityShape,
+  },
+}
+
+const search = tableOperation<SearchInput>({
+  name: 'SearchVectors',
+  shape: modelShape,
+
+  async run(catalog, input, scope, context) {
+    const tableName = tableNameOf(input.TableName)
+    scope.authorise(tableName)
+    const { TopK: resultsMax } = input
+    if (resultsMax > limits.searchResultsMax) {
+      throw validationError(
+        `Provided TopK value '${resultsMax}' is out of valid range. The value must be between 1 and ${limits.searchResultsMax} inclusive`,
+      )
+    }
+    checkExpressionParameters({ ...input }, { expressions: EXPRESSIONS, others: [] })
+    const expressions = openExpressions(input)
+    const { SearchConditionExpression: conditionText, ProjectionExpression: projectionText } = input
+    const bound =
+      conditionText === undefined
+        ? undefined
+        : expressions.condition(conditionText, 'SearchConditionExpression')
+    const projection = projectionText === undefined ? undefined : expressions.projection(projectionText)
+    expressions.finish()
+    const { shape } = catalog.table(tableName)
+    const index = searchableIndex(catalog, shape, input.IndexName)
+    const wanted = searchVector(input.SearchVector, index)
+    const condition = searchConditionOf(bound, index)
+    const { best, looked } = await nearest(context, shape, index, wanted, condition, resultsMax)
+    const project = projection && projector(projection)
+    return jsonReply({
+      SearchResults: best.map(({ item, score }) => ({
+        Item: searchedItem(shape, index, item, project),
+        Score: score,
+      })),
+      ...(input.ReturnConsumedCapacity !== undefined &&
+        input.ReturnConsumedCapacity !== 'NONE' && {
+          ConsumedCapacity: { VectorSearchRequestBytes: searchedBytes(index, looked) },
+        }),
+    })
+  },
+})
+
+/** The strict reading comes before every other check, and looks at what is null as such. */
+export const searchVectors: Operation = {
+  name: 'SearchVectors',
+  shape: { kind: 'struct', members: {} },
+  run(context, input, scope) {
+    checkStrictly(input)
+    checkShape(modelShape, input)
+    return search.run(context, input, scope)
+  },
+}
+
+const EXPRESSIONS = ['ProjectionExpression', 'SearchConditionExpression']
+
+function searchableIndex(
+  catalog: TableCatalog,
+  { name, vectors = [] }: TableShape,
+  indexName: string,
+): VectorShape {
+  const record = catalog.record(name).vectorIndexes?.find((each) => each.name === indexName)
+  const shape = vectors.find((each) => each.name === indexName)
+  const phase = record && phaseOf(record, catalog.moment)
+  if (shape === undefined || phase === 'allocating')
+    throw validationError(`The table does not have the specified index: ${indexName}`)
+  if (phase === 'backfilling') throw validationError(`Cannot search backfilling vector index: ${indexName}`)
+  return shape
+}
+
+function searchVector(values: readonly unknown[], { dimensions }: VectorShape): Float32Array {
+  const coordinates = values.map((value) =>
+    typeof value === 'object' && value !== null ? coordinate(value as AttributeValue) : undefined,
+  )
+  if (coordinates.some((each) => each === undefined)) {
+    throw validationError(
+      'Search vector contains invalid values. All values in the search vector must be a 32-bit floating-point number attribute',
+    )
+  }
+  if (coordinates.length !== dimensions) {
+    throw validationError(
+      `Input search vector dimension ${coordinates.length} does not match vector index dimension ${dimensions}`,
+    )
+  }
+  return Float32Array.from(coordinates as number[])
+}
+
+const PAGE = { entriesMax: 1000, bytesMax: 256 * 1024 }
+
+/** Looks at every item of the table as of one moment. Other requests have their turn between two pages. */
+async function nearest(
+  { coordinator, nodes, runtime }: RouterContext,
+  table: TableShape,
+  index: VectorShape,
+  wanted: Float32Array,
+  condition: SearchCondition | undefined,
+  resultsMax: number,
+): Promise<{ readonly best: readonly NearItem[]; readonly looked: number }> {
+  const { snapshots } = coordinator
+  const distance = distanceTo(wanted, index.distance)
+  const best = new NearestItems(resultsMax, index.distance)
+  let looked = 0
+  const look = (item: Item): void => {
+    const vector = indexedVector(index, item)
+    if (vector === undefined || condition?.(item) === false) return
+    looked += 1
+    best.offer(item, distance(vector))
+  }
+  const at = await snapshots.open()
+  try {
+    for (const node of nodes) {
+      let range: ReturnType<typeof segmentRange> | undefined = segmentRange(0, 1)
+      while (range !== undefined) {
+        const request = { space: table.space, ...range, reverse: false, ...PAGE, at, table }
+        const outcome = await snapshots.range(node, request)
+        if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+        const { entries, more } = outcome.page
+        for (const { record } of entries) look(parseRecord(record))
+        const last = entries.at(-1)
+        range = more && last !== undefined ? { from: keyAfter(last.key) } : undefined
+        if (range !== undefined) await new Promise<void>((resolve) => runtime.defer(resolve))
+      }
+    }
+  } finally {
+    snapshots.forget(at)
+  }
+  return { best: best.inOrder(), looked }
+}
+
+/** Of the vectors that were compared; the service does not say what it counts, and says other numbers each time. */
+const searchedBytes = ({ dimensions }: VectorShape, looked: number): number =>
+  Math.max(1024, 4 * dimensions * looked)

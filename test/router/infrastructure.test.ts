@@ -1,0 +1,177 @@
+// What infrastructure tools ask for when they create, read and change a table. The sequences are those of Terraform's
+// provider (aws_dynamodb_table and the resources around it) and of CloudFormation, by which the CDK creates tables, written
+// down as requests.
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { CreateTableCommandInput, DynamoDB } from '@aws-sdk/client-dynamodb'
+import { open } from '../../src/store/store.js'
+
+async function client(t: TestContext): Promise<DynamoDB> {
+  const store = await open({ memory: true })
+  t.after(() => store.close())
+  return store.client()
+}
+
+const S = (name: string) => ({ AttributeName: name, AttributeType: 'S' }) as const
+const HASH = (name: string) => ({ AttributeName: name, KeyType: 'HASH' }) as const
+const RANGE = (name: string) => ({ AttributeName: name, KeyType: 'RANGE' }) as const
+const TableName = 'GameScores'
+
+const TERRAFORM: CreateTableCommandInput = {
+  TableName,
+  BillingMode: 'PROVISIONED',
+  ProvisionedThroughput: { ReadCapacityUnits: 20, WriteCapacityUnits: 20 },
+  AttributeDefinitions: [S('UserId'), S('GameTitle'), { AttributeName: 'TopScore', AttributeType: 'N' }],
+  KeySchema: [HASH('UserId'), RANGE('GameTitle')],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'GameTitleIndex',
+      KeySchema: [HASH('GameTitle'), RANGE('TopScore')],
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['UserId'] },
+      ProvisionedThroughput: { ReadCapacityUnits: 10, WriteCapacityUnits: 10 },
+    },
+  ],
+  StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+  SSESpecification: { Enabled: true },
+  TableClass: 'STANDARD',
+  DeletionProtectionEnabled: false,
+  Tags: [
+    { Key: 'Environment', Value: 'production' },
+    { Key: 'Name', Value: 'scores' },
+  ],
+}
+
+test('infrastructure: what Terraform sends for a table, its time to live and what surrounds it is answered', async (t) => {
+  const dynamodb = await client(t)
+  const { TableDescription } = await dynamodb.createTable(TERRAFORM)
+  assert.equal(TableDescription?.TableStatus, 'CREATING')
+  const { Table } = await dynamodb.describeTable({ TableName })
+  assert.equal(Table?.TableStatus, 'ACTIVE')
+  assert.deepEqual(Table?.TableClassSummary, { TableClass: 'STANDARD' })
+  assert.match(Table?.SSEDescription?.KMSMasterKeyArn ?? '', /^arn:aws:kms:/)
+  assert.equal(Table?.Replicas, undefined)
+  await dynamodb.updateTimeToLive({
+    TableName,
+    TimeToLiveSpecification: { AttributeName: 'TimeToExist', Enabled: true },
+  })
+  const ttl = await dynamodb.describeTimeToLive({ TableName })
+  assert.equal(ttl.TimeToLiveDescription?.AttributeName, 'TimeToExist')
+  const ResourceArn = Table?.TableArn
+  const tags = await dynamodb.listTagsOfResource({ ResourceArn })
+  assert.equal(tags.Tags?.length, 2)
+  // Resources of their own in a plan, which are read when it is refreshed.
+  const insights = await dynamodb.describeContributorInsights({ TableName })
+  assert.equal(insights.ContributorInsightsStatus, 'DISABLED')
+  const kinesis = await dynamodb.describeKinesisStreamingDestination({ TableName })
+  assert.deepEqual(kinesis.KinesisDataStreamDestinations, [])
+  const scaling = await dynamodb.describeTableReplicaAutoScaling({ TableName })
+  assert.deepEqual(scaling.TableAutoScalingDescription?.Replicas, [])
+  await assert.rejects(dynamodb.getResourcePolicy({ ResourceArn }), { name: 'PolicyNotFoundException' })
+  // A second plan: other billing, another class, protection, an index more; each in a request of its own.
+  await dynamodb.updateTable({ TableName, BillingMode: 'PAY_PER_REQUEST' })
+  await dynamodb.updateTable({ TableName, TableClass: 'STANDARD_INFREQUENT_ACCESS' })
+  await dynamodb.updateTable({ TableName, DeletionProtectionEnabled: true })
+  await dynamodb.updateTable({
+    TableName,
+    AttributeDefinitions: [...TERRAFORM.AttributeDefinitions!, S('Team')],
+    GlobalSecondaryIndexUpdates: [
+      {
+        Create: { IndexName: 'TeamIndex', KeySchema: [HASH('Team')], Projection: { ProjectionType: 'ALL' } },
+      },
+    ],
+  })
+  await dynamodb.updateTable({ TableName, DeletionProtectionEnabled: false })
+  await dynamodb.deleteTable({ TableName })
+  await assert.rejects(dynamodb.describeTable({ TableName }), { name: 'ResourceNotFoundException' })
+})
+
+test('infrastructure: what CloudFormation sends for a table of the CDK is answered', async (t) => {
+  const dynamodb = await client(t)
+  await dynamodb.createTable({
+    TableName,
+    AttributeDefinitions: [S('pk'), S('sk')],
+    KeySchema: [HASH('pk'), RANGE('sk')],
+    BillingMode: 'PAY_PER_REQUEST',
+    OnDemandThroughput: { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 50 },
+    WarmThroughput: { ReadUnitsPerSecond: 15_000, WriteUnitsPerSecond: 5_000 },
+    ResourcePolicy: JSON.stringify({ Version: '2012-10-17', Statement: [] }),
+    SSESpecification: { Enabled: true, SSEType: 'KMS' },
+    Tags: [{ Key: 'aws-cdk:stack', Value: 'Scores' }],
+  })
+  const { Table } = await dynamodb.describeTable({ TableName })
+  assert.deepEqual(Table?.OnDemandThroughput, { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 50 })
+  assert.deepEqual(Table?.WarmThroughput, {
+    ReadUnitsPerSecond: 15_000,
+    WriteUnitsPerSecond: 5_000,
+    Status: 'ACTIVE',
+  })
+  await dynamodb.updateContributorInsights({ TableName, ContributorInsightsAction: 'ENABLE' })
+  const insights = await dynamodb.describeContributorInsights({ TableName })
+  assert.deepEqual(
+    [
+      insights.ContributorInsightsStatus,
+      insights.ContributorInsightsMode,
+      insights.ContributorInsightsRuleList,
+    ],
+    ['ENABLED', 'ACCESSED_AND_THROTTLED_KEYS', []],
+  )
+  const listed = await dynamodb.listContributorInsights({})
+  assert.deepEqual(
+    listed.ContributorInsightsSummaries?.map((each) => each.TableName),
+    [TableName],
+  )
+  const policy = await dynamodb.getResourcePolicy({ ResourceArn: Table?.TableArn })
+  assert.match(policy.Policy ?? '', /2012-10-17/)
+  assert.deepEqual((await dynamodb.listGlobalTables({})).GlobalTables, [])
+})
+
+test('infrastructure: warm throughput only grows', async (t) => {
+  const dynamodb = await client(t)
+  await dynamodb.createTable({
+    TableName,
+    AttributeDefinitions: [S('pk')],
+    KeySchema: [HASH('pk')],
+    BillingMode: 'PAY_PER_REQUEST',
+  })
+  const warm = (ReadUnitsPerSecond: number) =>
+    dynamodb.updateTable({ TableName, WarmThroughput: { ReadUnitsPerSecond, WriteUnitsPerSecond: 4_000 } })
+  await assert.rejects(warm(11_999), /ReadUnitsPerSecond for WarmThroughput for table is lower than current/)
+  assert.equal((await warm(20_000)).TableDescription?.WarmThroughput?.ReadUnitsPerSecond, 20_000)
+  await assert.rejects(warm(19_999), /decreasing WarmThroughput is not supported/)
+})
+
+test('infrastructure: a policy is kept by revision, and refused where it is none or the revision is another', async (t) => {
+  const dynamodb = await client(t)
+  const { TableDescription } = await dynamodb.createTable(TERRAFORM)
+  const ResourceArn = TableDescription?.TableArn
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow' }] })
+  const put = (input: object) => dynamodb.putResourcePolicy({ ResourceArn, Policy, ...input })
+  const first = await put({ ExpectedRevisionId: 'NO_POLICY' })
+  assert.deepEqual((await put({})).RevisionId, first.RevisionId)
+  await assert.rejects(put({ ExpectedRevisionId: 'NO_POLICY' }), { name: 'ValidationException' })
+  await assert.rejects(put({ ExpectedRevisionId: '1' }), { name: 'PolicyNotFoundException' })
+  await assert.rejects(put({ Policy: 'nonsense' }), { name: 'ValidationException' })
+  const stream = TableDescription?.LatestStreamArn
+  await dynamodb.putResourcePolicy({ ResourceArn: stream, Policy })
+  await dynamodb.deleteResourcePolicy({ ResourceArn, ExpectedRevisionId: first.RevisionId! })
+  assert.deepEqual((await dynamodb.deleteResourcePolicy({ ResourceArn })).RevisionId, undefined)
+  await assert.rejects(dynamodb.getResourcePolicy({ ResourceArn }), { name: 'PolicyNotFoundException' })
+  assert.equal((await dynamodb.getResourcePolicy({ ResourceArn: stream })).Policy, Policy)
+})
+
+test('infrastructure: what would promise what is not there is refused', async (t) => {
+  const dynamodb = await client(t)
+  await dynamodb.createTable(TERRAFORM)
+  const StreamArn = 'arn:aws:kinesis:us-east-1:000000000000:stream/changes'
+  await assert.rejects(dynamodb.enableKinesisStreamingDestination({ TableName, StreamArn }), {
+    name: 'ResourceNotFoundException',
+  })
+  await assert.rejects(dynamodb.updateTableReplicaAutoScaling({ TableName }), /not supported by this store/)
+  await assert.rejects(
+    dynamodb.updateTable({ TableName, ReplicaUpdates: [{ Create: { RegionName: 'eu-west-1' } }] }),
+    /not supported by this store/,
+  )
+  await assert.rejects(dynamodb.describeGlobalTable({ GlobalTableName: TableName }), {
+    name: 'GlobalTableNotFoundException',
+  })
+})
