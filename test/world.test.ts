@@ -23,6 +23,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   { path: 'ordered-map/lmdb/lmdb-batch.ts', reason: 'writes them where there is none' },
   { path: 'ordered-map/lmdb/lmdb-file.ts', reason: 'looks at them before LMDB maps them' },
   { path: 'buckets/folder-buckets.ts', reason: 'a bucket is a folder, its objects are files' },
+  { path: 'transfer/times.ts', reason: 'texts of times that it is given' },
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
   { path: 'cli/', reason: 'an edge: the process, its arguments and files' },
   { path: 'bench/', reason: 'measures the world' },

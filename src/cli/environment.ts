@@ -19,6 +19,7 @@ export type StoreLocation = (
   readonly shardMinutes?: number
   readonly creatingMs?: number
   readonly statementScans?: 'allowed' | 'refused'
+  readonly buckets?: string
 }
 
 /** What was found in a folder of data. */

@@ -22,6 +22,7 @@ export const help = `seriatim start [options]
                  how long old versions are kept for units of work that read at a snapshot: 30000
   --lock-ms-max MS
                  the longest that an explicit lock of a unit of work is held: 30000
+  --buckets DIR  each folder in this folder is a bucket for exports and imports; without it there is none
   --shard-minutes N
                  after so many minutes the shards of a stream are closed and followed by others: 240
   --creating-ms MS
@@ -65,6 +66,7 @@ const OPTIONS = {
   'shard-minutes': { type: 'string' },
   'creating-ms': { type: 'string' },
   'statement-scans': { type: 'string', default: 'allowed' },
+  buckets: { type: 'string' },
   auth: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
@@ -147,6 +149,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       ...(shardMinutes !== undefined && { shardMinutes }),
       ...(creatingMs !== undefined && { creatingMs }),
       ...(scans === 'refused' && { statementScans: scans }),
+      ...(values.buckets !== undefined && { buckets: values.buckets }),
     })
     try {
       if (signals.received) return 0

@@ -3,7 +3,7 @@
 import type { OperationName } from './request/access.js'
 import type { LaterOperation, Operation } from './request/context.js'
 
-const later = (
+export const later = (
   names: readonly OperationName[],
   load: () => Promise<readonly Operation[]>,
 ): readonly LaterOperation[] =>

@@ -28,6 +28,8 @@ import { updateItem } from '../router/writes/update-item.js'
 import { ItemWaits } from '../router/reads/item-waits.js'
 import { waitForItem } from '../router/reads/wait-for-item.js'
 import { laterOperations } from '../router/later-operations.js'
+import { LaterTransfers } from '../router/later-transfers.js'
+import type { Buckets } from '../buckets/buckets.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
 import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
 import { tableOperations } from '../router/tables/tables.js'
@@ -83,8 +85,10 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
     ...(options.nodes !== undefined && { nodes: options.nodes }),
   })
   try {
+    const buckets = options.buckets === undefined ? undefined : await openBuckets(options.buckets, runtime)
     return await openStore({
       runtime,
+      ...(buckets && { buckets }),
       clients: { ...clientRuntime(), ...(options.clock && { clock: options.clock }) },
       nodes,
       log,
@@ -102,6 +106,11 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
     await Promise.all(nodes.map((node) => node.close()))
     throw refusalOf(error, options.path ?? '')
   }
+}
+
+async function openBuckets(root: string, { randomBytes }: Runtime): Promise<Buckets> {
+  const { openFolderBuckets } = await import('../buckets/folder-buckets.js')
+  return openFolderBuckets({ root, randomBytes })
 }
 
 /** Closed with the last of the nodes. */
@@ -132,6 +141,8 @@ export interface StoreParts {
   /** For how long tables and indexes stay CREATING. */
   readonly creatingMs?: number
   readonly statementScans?: StatementScans
+  /** For exports and imports; absent: there is no bucket. */
+  readonly buckets?: Buckets
   readonly onError: (error: unknown) => void
   /** Absent: the store has no transactors. */
   readonly units?: Units
@@ -155,7 +166,9 @@ export async function openStore(parts: StoreParts): Promise<Store> {
   // The coordinator before this one is gone: what it left need not wait until it looks stalled.
   if (isSoleOwner) await recovery.takeOver()
   const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
-  return new LocalStore(parts, { catalog, coordinator, recovery })
+  const store = new LocalStore(parts, { catalog, coordinator, recovery })
+  if (isSoleOwner) await store.takeOver()
+  return store
 }
 
 function memory(options: OpenOptions): { readonly memory: true } {
@@ -178,6 +191,7 @@ class LocalStore implements Store {
   readonly #coordinator: Coordinator
   readonly #recovery: Recovery
   readonly #router: Router
+  readonly #transfers: LaterTransfers
   readonly #direct: DirectUnits
   readonly #log: StoreLog | undefined
   readonly #waits = new ItemWaits()
@@ -191,7 +205,7 @@ class LocalStore implements Store {
   #closed: Promise<void> | undefined
 
   constructor(
-    { runtime, clients, nodes, log, placement, rules, statementScans, onError, units }: StoreParts,
+    { runtime, clients, nodes, log, placement, rules, statementScans, buckets, onError, units }: StoreParts,
     { catalog, coordinator, recovery }: Opened,
   ) {
     this.#statementScans = statementScans
@@ -217,6 +231,7 @@ class LocalStore implements Store {
       tickets: openTickets({ runtime, coordinator }),
     }
     this.#direct = openDirectUnits(context, onError)
+    this.#transfers = new LaterTransfers({ runtime, home: nodes[0] as StorageNode, buckets, onError })
     this.#router = openRouter({
       context,
       operations: [
@@ -229,11 +244,17 @@ class LocalStore implements Store {
         ...unitOperations,
         ...tableOperations,
         ...laterOperations,
+        ...this.#transfers.operations,
         waitForItem(this.#waits),
       ],
       endWaits: () => this.#waits.endAll(),
       onInternalError: onError,
     })
+  }
+
+  /** What the process before this one was at work on. */
+  async takeOver(): Promise<void> {
+    await this.#transfers.takeOver()
   }
 
   client(config: DynamoDBClientConfig = {}): DynamoDB {
@@ -335,6 +356,7 @@ class LocalStore implements Store {
   }
 
   async idle(): Promise<void> {
+    await this.#transfers.idle()
     await this.#coordinator.idle()
     await this.#catalog.idle()
     await this.#log?.trim()
@@ -349,6 +371,7 @@ class LocalStore implements Store {
     this.#waits.endAll()
     await this.#readers.close()
     await Promise.all([...this.#servers].map((server) => server.stop()))
+    await this.#transfers.close()
     await this.#catalog.close()
     await this.#coordinator.idle()
     await this.#recovery.stop()

@@ -56,6 +56,8 @@ export type OpenOptions = StorePlace & {
    * by default.
    */
   readonly statementScans?: 'allowed' | 'refused'
+  /** A folder whose folders are the buckets of exports and imports. It must exist; without it there is no bucket. */
+  readonly buckets?: string
   /** The clock for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder. */

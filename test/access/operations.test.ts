@@ -42,6 +42,11 @@ const statements = {
 }
 const asMember = (Statement: string) => ({ Statement })
 let inserted = 1000
+const importInto = (TableName: string) => ({
+  S3BucketSource: { S3Bucket: 'absent' },
+  InputFormat: 'CSV',
+  TableCreationParameters: tableOf(TableName),
+})
 
 /** An operation or a part without an example does not compile. */
 const examples: Examples = {
@@ -134,6 +139,12 @@ const examples: Examples = {
   ListTagsOfResource: { table: (table) => ({ ResourceArn: arn(table) }) },
   ListTables: { listed: () => ({}) },
   ListStreams: { listed: () => ({}) },
+  ExportTableToPointInTime: { table: (table) => ({ TableArn: arn(table), S3Bucket: 'absent' }) },
+  DescribeExport: { table: (table) => ({ ExportArn: `${arn(table)}/export/01234567890123-0badf00d` }) },
+  ListExports: { listed: () => ({}) },
+  ImportTable: { table: (table) => importInto(table) },
+  DescribeImport: { table: (table) => ({ ImportArn: `${arn(table)}/import/01234567890123-0badf00d` }) },
+  ListImports: { listed: () => ({}) },
   DescribeStream: { table: (table) => ({ StreamArn: streamArn(table) }) },
   GetShardIterator: {
     table: (table) => ({

@@ -18,7 +18,8 @@ import { openFolderBuckets } from '../../src/buckets/folder-buckets.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { testFolder } from '../support/folder.js'
 
-const { randomBytes } = realRuntime()
+const runtime = realRuntime()
+const randomBytes = (count: number): Uint8Array => runtime.randomBytes(count)
 
 interface Place {
   readonly root: string

@@ -77,6 +77,14 @@ export const operationAccess = {
   DescribeLimits: {},
   DescribeEndpoints: {},
 
+  // What is exported stays in a bucket, where it takes room and outlives the table: that is for those who administer it.
+  ExportTableToPointInTime: { table: 'admin' },
+  DescribeExport: { table: 'read' },
+  ListExports: { listed: 'read' },
+  ImportTable: { table: 'admin' },
+  DescribeImport: { table: 'read' },
+  ListImports: { listed: 'read' },
+
   CreateTable: { table: 'admin' },
   UpdateTable: { table: 'admin' },
   DeleteTable: { table: 'admin' },

@@ -53,6 +53,28 @@ export function streamOfArn(arn: string): { readonly tableName: string; readonly
   return { tableName, label }
 }
 
+/** Of an export or import: of the table, with its id. */
+export const transferArn = (
+  kind: 'export' | 'import',
+  tableName: string,
+  id: string,
+  region?: string,
+): string => `${tableArn(tableName, region)}/${kind}/${id}`
+
+const TRANSFER_ARN =
+  /^arn:aws[a-z-]*:dynamodb:[^:/]*:[^:/]*:table\/([a-zA-Z0-9_.-]{3,255})\/(export|import)\/([0-9a-f-]{1,64})$/
+
+/** Any region and account will do, as for tables. */
+export function transferOfArn(
+  kind: 'export' | 'import',
+  arn: string,
+): { readonly tableName: string; readonly id: string } {
+  const [, tableName, found, id] = TRANSFER_ARN.exec(arn) ?? []
+  if (tableName === undefined || id === undefined || found !== kind)
+    throw validationError(`Invalid ${kind === 'export' ? 'Export' : 'Import'} ARN`)
+  return { tableName, id }
+}
+
 function partitionOf(region: string): string {
   if (region.startsWith('cn-')) return 'aws-cn'
   return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'

@@ -1,5 +1,6 @@
 // A change of the catalogue while it is being decided, and as it is written.
 import type { SpaceId } from '../../model/brand.js'
+import { DynamoError } from '../../model/errors.js'
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import {
   decodeStreamRecord,
@@ -28,6 +29,8 @@ export class CatalogDraft {
   readonly tables = new Map<string, TableRecord | undefined>()
   readonly streams = new Map<string, StreamRecord | undefined>()
   readonly dropped = new Set<SpaceId>()
+  /** Further records beside the catalogue, written with the change. */
+  readonly beside: MetaEntry[] = []
   readonly swept = new Set<SpaceId>()
   /** A key space that was never used before. */
   readonly allocateSpace: () => SpaceId
@@ -42,8 +45,16 @@ export class CatalogDraft {
     return this.#catalog.find(name)
   }
 
+  /** The record of a table that may be changed. */
   record(name: string): TableRecord {
-    return this.#catalog.record(name)
+    const record = this.#catalog.record(name)
+    if (record.loading !== undefined) {
+      throw new DynamoError(
+        'ResourceInUseException',
+        `Attempt to change a resource which is still in use: Table is being created: ${name}`,
+      )
+    }
+    return record
   }
 
   put(record: TableRecord): TableRecord {
@@ -101,7 +112,8 @@ export class CatalogDraft {
   }
 
   get isEmpty(): boolean {
-    return this.tables.size + this.streams.size + this.dropped.size + this.swept.size === 0
+    const { tables, streams, dropped, swept, beside } = this
+    return tables.size + streams.size + dropped.size + swept.size + beside.length === 0
   }
 }
 
@@ -121,6 +133,7 @@ export function metaEntries(
   for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
   for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
   if (draft.tables.size > 0) entries.push(numberEntry(NEXT_SPACE, nextSpace))
+  entries.push(...draft.beside)
   return entries
 }
 

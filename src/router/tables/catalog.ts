@@ -127,6 +127,7 @@ interface StoredCatalog {
 
 export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #nodes: readonly StorageNode[]
+  readonly #isSoleOwner: boolean
   readonly #home: StorageNode
   readonly #clock: Clock
   readonly #creatingMicros: number
@@ -152,11 +153,12 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   constructor(options: CatalogOptions, home: StorageNode) {
     this.#nodes = options.nodes
+    this.#isSoleOwner = options.isSoleOwner === true
     this.#home = home
     this.#clock = options.runtime.clock
     this.#creatingMicros = (options.creatingMs ?? 0) * 1000
     const claimOf = (work: LeasedClaimOptions['work']): Claim =>
-      options.isSoleOwner === true
+      this.#isSoleOwner
         ? soleClaim
         : new LeasedClaim({ runtime: options.runtime, home, work, onTaken: () => this.refresh() })
     const background = { ...options, catalog: this }
@@ -168,7 +170,16 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** Before anything else: takes what is stored, and takes up the background work that was left. */
   async begin(): Promise<void> {
     await this.#refresh()
+    if (this.#isSoleOwner) await this.#tidy()
     this.#wake()
+  }
+
+  /** What the process before this one has left in the middle: tables that were being loaded go. */
+  async #tidy(): Promise<void> {
+    if (this.records().every(({ loading }) => loading === undefined)) return
+    await this.change((draft) => {
+      for (const record of this.records()) if (record.loading !== undefined) draft.remove(record)
+    })
   }
 
   /** Takes what is stored, which another router may have changed, after all changes that were called before. */
@@ -201,7 +212,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   table(name: string): Table {
     const entry = this.#entries.get(name)
-    if (entry === undefined) {
+    if (entry === undefined || entry.record.loading !== undefined) {
       throw new DynamoError('ResourceNotFoundException', 'Requested resource not found')
     }
     return entry.isSettling ? this.#settled(name, entry) : entry.table

@@ -77,7 +77,7 @@ export const createTable = tableOperation<CreateTableInput>({
       if (draft.find(name) !== undefined) {
         throw new DynamoError('ResourceInUseException', `Table already exists: ${name}`)
       }
-      const record = newRecord(draft, context, name, input, definition, tags)
+      const record = newTable(draft, context, input, { definition, tags })
       const { StreamSpecification: stream } = input
       return draft.put(stream?.StreamEnabled === true ? withStream(draft, record, stream, context) : record)
     })
@@ -89,18 +89,17 @@ export const createTable = tableOperation<CreateTableInput>({
   },
 })
 
-function newRecord(
+/** The record of a table that is empty, and as its definition says. */
+export function newTable(
   draft: CatalogDraft,
-  { runtime }: RouterContext,
-  name: string,
+  { runtime }: Pick<RouterContext, 'runtime'>,
   input: CreateTableInput,
-  definition: TableDefinition,
-  tags: readonly Tag[],
+  { definition, tags }: { readonly definition: TableDefinition; readonly tags: readonly Tag[] },
 ): TableRecord {
   const nowMicros = runtime.clock.nowMicros()
   const warmThroughput = warmedThroughput(input.WarmThroughput, definition, undefined, 'table')
   return {
-    name,
+    name: tableNameOf(input.TableName),
     id: uuid(runtime.randomBytes(16)),
     createdAtMicros: nowMicros,
     space: draft.allocateSpace(),

@@ -63,7 +63,7 @@ export function tableDescription(
     AttributeDefinitions: record.attributeDefinitions,
     TableName: record.name,
     KeySchema: record.keySchema,
-    TableStatus: statuses?.table ?? 'ACTIVE',
+    TableStatus: statuses?.table ?? (record.loading === undefined ? 'ACTIVE' : 'CREATING'),
     CreationDateTime: seconds(record.createdAtMicros),
     ProvisionedThroughput: describeThroughput(record.throughput),
     TableSizeBytes: count.bytes,
@@ -167,4 +167,4 @@ function describeThroughput(throughput: Throughput): object {
 }
 
 /** Seconds since the epoch, to the millisecond. */
-const seconds = (micros: number): number => Math.floor(micros / 1000) / 1000
+export const seconds = (micros: number): number => Math.floor(micros / 1000) / 1000

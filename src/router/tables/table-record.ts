@@ -84,6 +84,8 @@ export interface Tag {
   readonly Value: string
 }
 
+export type Loading = 'restore' | 'import'
+
 export interface TableRecord {
   readonly name: string
   /** Of the catalogue, when the record was last changed; absent: before changes were counted. */
@@ -101,6 +103,8 @@ export interface TableRecord {
   readonly timeToLive?: TimeToLiveRecord
   /** Its latest stream. Without a view type it has ended. */
   readonly stream?: { readonly label: string; readonly viewType?: StreamViewType }
+  /** Its items are being brought from elsewhere: no request reaches them. If the process ends meanwhile the table goes. */
+  readonly loading?: Loading
   readonly tags: readonly Tag[]
   readonly deletionProtection: boolean
   readonly tableClass?: string
@@ -142,7 +146,7 @@ export const decodeTableRecord = (entry: Required<MetaEntry>): TableRecord =>
 export function readRecord<Decoded>(
   entry: Required<MetaEntry>,
   decode: (value: Uint8Array) => Decoded,
-  what: 'tables' | 'streams',
+  what: 'tables' | 'streams' | 'transfers',
 ): Decoded {
   try {
     return decode(entry.value)

@@ -11,6 +11,7 @@ import type { SpaceCount } from '../../line/space-counts.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
+import type { Item } from '../../model/value.js'
 import type { ItemRecord, WriteRequest } from '../../rules/item/item.js'
 import type { RangeText, RangeTextRequest } from './range-text.js'
 import type { TransactionNode } from './transactions.js'
@@ -33,6 +34,16 @@ export type WriteOutcome =
   | { readonly verdict: 'conflict'; readonly others: readonly TxId[]; readonly holder?: string }
   /** The write itself is impossible on this item (wrong operand type, too large, wrong index key type). */
   | { readonly verdict: 'invalid'; readonly message: string }
+
+/** One item that is brought into a table which no request reaches. */
+export interface LoadedPut {
+  readonly key: ItemKey
+  /** Absent: there is no such item any more. */
+  readonly item?: Item
+  readonly itemBytes: number
+  /** No item of this key was ever brought there: nobody has to look. */
+  readonly isFresh: boolean
+}
 
 export interface RangeRequest {
   /** The items of a table, or the entries of one of its indexes (each answered with the item it points to). */
@@ -88,6 +99,11 @@ export interface StorageNode extends TransactionNode, UnitNode {
    * @throws WriteFailed if nothing was written, OutcomeUnknown if nobody knows
    */
   write(request: WriteRequest): Promise<WriteOutcome>
+  /**
+   * Many at once into a table that no request reaches, in their order; resolves once all are durable. What each means was decided
+   * by the caller: nothing is pending or locked there, and nobody reads it. Not every node can.
+   */
+  load?(table: TableShape, items: readonly LoadedPut[]): Promise<void>
   range(request: RangeRequest): Promise<RangePage>
   /** The same for items that nobody looks into: they come as one text. Not every node can. */
   rangeText?(request: RangeTextRequest): Promise<RangeText>

@@ -35,7 +35,7 @@ import type {
   UnitNode,
   UnitsHeld,
 } from '../contract/units.js'
-import { asBuffer, decodeItemRecord, parseRecord, recordItemBytes } from '../../line/record.js'
+import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   boundsOf,
   inSpace,
@@ -47,6 +47,7 @@ import {
 } from '../../line/spaces.js'
 import type {
   ItemRecord,
+  LoadedPut,
   MetaEntry,
   RangeEntry,
   RangePage,
@@ -94,6 +95,7 @@ export interface UnitLimits extends SnapshotLimits, LockLimits {}
 export class LocalNode implements StorageNode {
   readonly ledger: LocalLedger
   readonly #line: Line
+  readonly #clock: HybridClock
   readonly #rules: TransactionRules
   readonly #steps: ItemSteps
   readonly #pendings: PendingItems
@@ -112,6 +114,7 @@ export class LocalNode implements StorageNode {
     const units = { ...knobs, ...parts.units }
     this.#texts = new TextCollector(knobs)
     this.#line = line
+    this.#clock = clock
     this.#rules = rules
     this.#onClose = onClose
     // Whatever was read or deleted before the node was opened was so below these.
@@ -255,6 +258,19 @@ export class LocalNode implements StorageNode {
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#transactions.write(request)
+  }
+
+  async load(given: TableShape, items: readonly LoadedPut[]): Promise<void> {
+    const admission = this.#line.admission()
+    if (admission !== undefined) await admission
+    const table = this.#steps.shapeOf(given)
+    for (const { key, item, itemBytes, isFresh } of items) {
+      const stored = isFresh ? undefined : this.#line.decided.get(inSpace(table.space, key.bytes))
+      const next = item && { item, itemBytes, lastWrite: LOADED }
+      const timestamp = this.#clock.nextTimestamp()
+      this.#steps.apply({ table, key, state: itemState(stored), next, timestamp, blind: true, put: 'put' })
+    }
+    await this.#line.whenDurable()
   }
 
   async range(request: RangeRequest): Promise<RangePage> {
@@ -426,3 +442,5 @@ export class LocalNode implements StorageNode {
     return stored === undefined ? undefined : decodeItemRecord(stored)
   }
 }
+
+const LOADED = { kind: 'put', blind: true } as const
