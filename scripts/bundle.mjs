@@ -9,6 +9,7 @@
 // Chunks are shared between the entry points: a class has one identity, whichever entry it came by.
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -64,11 +65,12 @@ const GROUPS = [
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',
-    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams)\/)|server|store|sorted-btree)\//,
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers)\/)|server|store|sorted-btree)\//,
   ],
   // Loaded by the first request for one of its operations.
   ['statements', /\/(partiql|router\/statements)\//],
   ['streams', /\/router\/streams\//],
+  ['transfers', /\/(router\/transfers|transfer|buckets|fzstd)\//],
   ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
   ['terminal', /\/cli\/(arguments|version)/],
   ['load', /\/bench\/(?!load\/(generator|alarm-thread)\.)/],
@@ -78,7 +80,7 @@ const GROUPS = [
  * Dependencies that stand in the bundle: an ES module that imports a package of CommonJS makes Node start its reader of such
  * modules, which takes longer than a third of the store (docs/adr/0029).
  */
-const INSIDE = ['sorted-btree']
+const INSIDE = ['sorted-btree', 'fzstd']
 
 /** A small map stands in its file: fewer files. */
 const INLINE_MAP_BYTES_MAX = 1500
@@ -159,7 +161,8 @@ for (const file of output) {
 
 /** What has to stand where the code of another package does. */
 function licenceOf(path) {
-  const folder = dirname(path)
+  let folder = dirname(path)
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   return `${name} ${version}\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}`
 }

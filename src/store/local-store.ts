@@ -108,9 +108,9 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
   }
 }
 
-async function openBuckets(root: string, { randomBytes }: Runtime): Promise<Buckets> {
+async function openBuckets(root: string, runtime: Runtime): Promise<Buckets> {
   const { openFolderBuckets } = await import('../buckets/folder-buckets.js')
-  return openFolderBuckets({ root, randomBytes })
+  return openFolderBuckets({ root, randomBytes: (count) => runtime.randomBytes(count) })
 }
 
 /** Closed with the last of the nodes. */

@@ -8,7 +8,7 @@ import type { Bucket } from '../../buckets/buckets.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { storableBytes } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
-import type { TableShape } from '../../model/table.js'
+import { partitionParts, sortParts, type TableShape } from '../../model/table.js'
 import type { KeyAttributeType } from '../../model/value.js'
 import { indexKeyRefusal } from '../../rules/item/index-keys.js'
 import type { LoadedPut } from '../../storage/contract/storage-node.js'
@@ -96,8 +96,8 @@ function itemPut(table: TableShape, item: ReturnType<typeof parseItem>, seen: Se
 function csvOptions(record: ImportRecord, { key, indexes }: TableShape): CsvOptions | undefined {
   if (record.format !== 'CSV') return undefined
   const types = new Map<string, KeyAttributeType>()
-  for (const { partition, sort } of [key, ...indexes.map((index) => index.key)])
-    for (const part of sort === undefined ? [partition] : [partition, sort]) types.set(part.name, part.type)
+  for (const schema of [key, ...indexes.map((index) => index.key)])
+    for (const part of [...partitionParts(schema), ...sortParts(schema)]) types.set(part.name, part.type)
   const { Delimiter, HeaderList } = (record.formatOptions?.['Csv'] ?? {}) as {
     readonly Delimiter?: string
     readonly HeaderList?: readonly string[]

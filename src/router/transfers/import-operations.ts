@@ -224,7 +224,7 @@ async function workOff(record: ImportRecord, { catalog, context, jobs }: WorkPar
     const { counts, firstError } = await runImport(record, {
       bucket,
       table: tableOf(table).shape,
-      loader: new TableLoader(context.nodeOf),
+      loader: new TableLoader((hash) => context.nodeOf(hash)),
       checkpoint: () => jobs.checkpoint(),
     })
     const endMicros = Math.max(jobs.nowMicros, record.startMicros)

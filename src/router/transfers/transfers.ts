@@ -97,10 +97,10 @@ export class Transfers {
 
   /** Ids as Amazon has them: the milliseconds, and something that no other has. */
   newId(): string {
-    const { clock, randomBytes } = this.#parts.runtime
-    const milliseconds = String(Math.floor(clock.nowMicros() / 1000)).padStart(14, '0')
+    const { runtime } = this.#parts
+    const milliseconds = String(Math.floor(runtime.clock.nowMicros() / 1000)).padStart(14, '0')
     for (;;) {
-      const id = `${milliseconds}-${Buffer.from(randomBytes(4)).toString('hex')}`
+      const id = `${milliseconds}-${Buffer.from(runtime.randomBytes(4)).toString('hex')}`
       if (!this.#records.has(id)) return id
     }
   }
