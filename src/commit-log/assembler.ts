@@ -20,8 +20,10 @@ import { type Knobs, knobs } from '../model/knobs.js'
 import type { ChangeEntry, LogEntry, PartEntry } from './entries.js'
 import type { CommitRecord, LoggedChange } from './commit-record.js'
 
-/** A record that has no number yet. */
-export type Assembled = Omit<CommitRecord, 'number'>
+/** A record whose number is given by who keeps it; 0 before. */
+export interface Assembled extends CommitRecord {
+  number: number
+}
 
 interface Commit {
   readonly tx?: TxId | undefined
@@ -84,6 +86,14 @@ export class Assembler {
     const out: Assembled[] = []
     for (let at = 0; at < entries.length; at++) {
       const entry = entries[at] as LogEntry
+      // Nothing waits: most commits are whole at once, and go right through.
+      if (this.#held === 0 && entry.kind === 'change' && entry.of !== 'finish') {
+        const changes = [entry.change]
+        while (isOfSameStep(entry, entries[at + 1])) changes.push((entries[++at] as ChangeEntry).change)
+        this.#place += changes.length
+        out.push(recordOf(entry, changes))
+        continue
+      }
       switch (entry.kind) {
         case 'change': {
           const commit = this.#change(entry)
@@ -165,8 +175,7 @@ export class Assembler {
       if (ready === undefined) return
       for (const commit of ready) {
         this.#letGo(commit)
-        const { tx, timestamp, changes } = commit
-        out.push({ timestamp, ...(tx !== undefined && { tx }), changes })
+        out.push(recordOf(commit, commit.changes))
       }
     }
   }
@@ -224,6 +233,11 @@ const stepAt = (
 })
 
 const NONE: ReadonlySet<Commit> = new Set()
+
+const recordOf = (
+  { tx, timestamp }: Pick<Commit, 'tx' | 'timestamp'>,
+  changes: readonly LoggedChange[],
+): Assembled => (tx === undefined ? { number: 0, timestamp, changes } : { number: 0, timestamp, tx, changes })
 
 const nameOf = ({ space, key }: LoggedChange): string => `${space} ${key}`
 

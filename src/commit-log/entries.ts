@@ -8,6 +8,7 @@
 // brought back into the order in which the steps were decided. The journal writes them in that order: whoever takes a batch
 // takes those of the other nodes along (journal.ts). The counter begins anew with each start; only entries that were written
 // together are compared.
+import type { FrameEntry } from '../journal/frame.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import { spaceId } from '../model/brand.js'
 import type { Cause, LoggedChange } from './commit-record.js'
@@ -15,18 +16,21 @@ import type { Cause, LoggedChange } from './commit-record.js'
 /** Whose change it is: a write of its own, a transaction in one step, or one that is finished node by node. */
 export type ChangeOf = 'single' | 'step' | 'finish'
 
-export interface ChangeEntry {
+interface Noted {
+  /** Given when it is noted; 0 before. */
+  order: number
+}
+
+export interface ChangeEntry extends Noted {
   readonly kind: 'change'
   readonly of: ChangeOf
-  readonly order: number
   readonly tx?: TxId | undefined
   readonly timestamp: Timestamp
   readonly change: LoggedChange
 }
 
-export interface PartEntry {
+export interface PartEntry extends Noted {
   readonly kind: 'part'
-  readonly order: number
   readonly tx: TxId
   readonly node: number
   /** All nodes of the transaction, as far as this one knows. */
@@ -35,16 +39,12 @@ export interface PartEntry {
   readonly isDone: boolean
 }
 
-export interface CompletedEntry {
+export interface CompletedEntry extends Noted {
   readonly kind: 'completed'
-  readonly order: number
   readonly tx: TxId
 }
 
 export type LogEntry = ChangeEntry | PartEntry | CompletedEntry
-type WithoutOrder<T> = T extends LogEntry ? Omit<T, 'order'> : never
-/** As a step puts it. */
-export type NewLogEntry = WithoutOrder<LogEntry>
 
 // As bytes; integers are big-endian, key bytes and ids have one byte a character:
 //
@@ -70,10 +70,10 @@ const NEW_IN_FRAME = 8
 /** Whether the frame that the entry goes into has the new image as the value of the item. */
 export type IsInFrame = (change: LoggedChange) => boolean
 
-export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): Buffer {
+export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): FrameEntry {
   switch (entry.kind) {
     case 'change':
-      return encodeChange(entry, isInFrame(entry.change))
+      return new EncodedChange(entry, isInFrame(entry.change))
     case 'part': {
       const { tx, node, nodes, isDone, order } = entry
       const bytes = Buffer.allocUnsafe(13 + tx.length + 2 + 2 * nodes.length)
@@ -84,7 +84,7 @@ export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): Buffer {
       let at = writeText(bytes, tx, 12)
       at = bytes.writeUInt16BE(nodes.length, at)
       for (const each of nodes) at = bytes.writeUInt16BE(each, at)
-      return bytes
+      return entryOf(bytes)
     }
     case 'completed': {
       const bytes = Buffer.allocUnsafe(11 + entry.tx.length)
@@ -92,43 +92,67 @@ export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): Buffer {
       bytes[1] = 0
       bytes.writeDoubleBE(entry.order, 2)
       writeText(bytes, entry.tx, 10)
-      return bytes
+      return entryOf(bytes)
     }
   }
 }
 
-function encodeChange(
-  { of, order, tx = '' as TxId, timestamp, change }: ChangeEntry,
-  inFrame: boolean,
-): Buffer {
-  const { key, keys, old, new: next } = change
-  const written = [keys, old, inFrame ? undefined : next]
-  let length = 23 + tx.length + 2 + key.length + 1
-  for (const part of written) if (part !== undefined) length += 4 + part.byteLength
-  const bytes = Buffer.allocUnsafe(length)
-  bytes[0] = CHANGE
-  bytes[1] =
-    EVENTS.indexOf(change.event) |
-    (OPERATIONS.indexOf(change.operation) << 2) |
-    (OWNERS.indexOf(of) << 4) |
-    (CAUSES.indexOf(change.cause) << 6)
-  bytes.writeDoubleBE(order, 2)
-  bytes.writeDoubleBE(timestamp, 10)
-  bytes.writeUInt32BE(change.space, 18)
-  let at = writeText(bytes, tx, 22)
-  at = bytes.writeUInt16BE(key.length, at)
-  at += bytes.write(key, at, 'latin1')
-  bytes[at++] =
-    (keys ? HAS_KEYS : 0) |
-    (old ? HAS_OLD : 0) |
-    (next === undefined ? 0 : HAS_NEW | (inFrame ? NEW_IN_FRAME : 0))
-  for (const part of written) {
-    if (part === undefined) continue
-    at = bytes.writeUInt32BE(part.byteLength, at)
-    bytes.set(part, at)
-    at += part.byteLength
+const entryOf = (bytes: Buffer): FrameEntry => ({
+  byteLength: bytes.byteLength,
+  writeTo: (target, at) => target.set(bytes, at),
+})
+
+/** Its images are copied once, from where they are into the frame. */
+class EncodedChange implements FrameEntry {
+  readonly byteLength: number
+  readonly #entry: ChangeEntry
+  readonly #inFrame: boolean
+
+  constructor(entry: ChangeEntry, inFrame: boolean) {
+    this.#entry = entry
+    this.#inFrame = inFrame
+    const { key, keys, old, new: next } = entry.change
+    this.byteLength =
+      26 +
+      (entry.tx?.length ?? 0) +
+      key.length +
+      partBytes(keys) +
+      partBytes(old) +
+      (inFrame ? 0 : partBytes(next))
   }
-  return bytes
+
+  writeTo(bytes: Buffer, from: number): void {
+    const { of, order, tx = '', timestamp, change } = this.#entry
+    const { key, keys, old, new: next } = change
+    bytes[from] = CHANGE
+    bytes[from + 1] =
+      EVENTS.indexOf(change.event) |
+      (OPERATIONS.indexOf(change.operation) << 2) |
+      (OWNERS.indexOf(of) << 4) |
+      (CAUSES.indexOf(change.cause) << 6)
+    bytes.writeDoubleBE(order, from + 2)
+    bytes.writeDoubleBE(timestamp, from + 10)
+    bytes.writeUInt32BE(change.space, from + 18)
+    let at = writeText(bytes, tx, from + 22)
+    at = bytes.writeUInt16BE(key.length, at)
+    at += bytes.write(key, at, 'latin1')
+    bytes[at++] =
+      (keys ? HAS_KEYS : 0) |
+      (old ? HAS_OLD : 0) |
+      (next === undefined ? 0 : HAS_NEW | (this.#inFrame ? NEW_IN_FRAME : 0))
+    at = writePart(bytes, keys, at)
+    at = writePart(bytes, old, at)
+    if (!this.#inFrame) writePart(bytes, next, at)
+  }
+}
+
+const partBytes = (part: Uint8Array | undefined): number => (part === undefined ? 0 : 4 + part.byteLength)
+
+function writePart(bytes: Buffer, part: Uint8Array | undefined, at: number): number {
+  if (part === undefined) return at
+  bytes.writeUInt32BE(part.byteLength, at)
+  bytes.set(part, at + 4)
+  return at + 4 + part.byteLength
 }
 
 function writeText(bytes: Buffer, text: string, at: number): number {

@@ -3,18 +3,18 @@
 //   note --> batch of a node --journal--> add, and settle when the group is durable
 //                                            |  in the order of the steps, put together (assembler.ts), numbered
 //                                            v
-//                             records on their way --half a second, or a MB--> storage, synced --> the journal may forget
+//                             records on their way --half a second, or some MB--> storage, synced --> the journal may forget
 //   read <-- records on their way, then storage
 //
 // Writers wait while too much is on its way: a disk that is full stops writes, and never the log (point 29).
 import type { Timestamp } from '../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
-import { Assembler } from './assembler.js'
+import { type Assembled, Assembler } from './assembler.js'
 import type { CommitLog, LogItemRead, LogPage, LogRead } from './commit-log.js'
 import { emptyPage, LogPageBuilder, trimmed } from './log-page.js'
 import { type CommitRecord, recordBytes } from './commit-record.js'
-import type { LogEntry, NewLogEntry } from './entries.js'
+import type { LogEntry } from './entries.js'
 import type { LogPosition, LogStorage } from './log-storage.js'
 
 /** What the lines of the nodes see of it. */
@@ -28,7 +28,7 @@ export interface LogFeed {
   /** Everything that was added is durable; the journal ends here. */
   settle(end: number): void
   /** One that is durable at once, where there is no journal. */
-  addDurable(entry: NewLogEntry): void
+  addDurable(entry: LogEntry): void
   /** Why nothing may be written now; undefined: it may, or only has to wait. */
   readonly refusal: Error | undefined
   /** Too much is on its way to the storage: writers wait. */
@@ -57,12 +57,6 @@ export const STREAM_RETENTION_MS = 24 * 60 * 60 * 1000
 const TRIM_EVERY_MS = 60_000
 const RETRY_MS = 1000
 
-/** A record on its way, with what it takes. */
-interface OnItsWay {
-  readonly record: CommitRecord
-  readonly bytes: number
-}
-
 export class LocalLog implements CommitLog, LogFeed {
   readonly #options: LocalLogOptions
   readonly #knobs: NonNullable<LocalLogOptions['knobs']>
@@ -73,7 +67,7 @@ export class LocalLog implements CommitLog, LogFeed {
   /** Of the group that is being written, by node. */
   #added: LogEntry[] = []
   #last: number
-  #onItsWay: OnItsWay[] = []
+  #onItsWay: CommitRecord[] = []
   #bytes = 0
   #position: LogPosition
   #flushing: Promise<void> | undefined
@@ -132,8 +126,9 @@ export class LocalLog implements CommitLog, LogFeed {
     for (const entry of entries) this.#added.push(entry)
   }
 
-  addDurable(entry: NewLogEntry): void {
-    this.#added.push({ ...entry, order: this.#order++ })
+  addDurable(entry: LogEntry): void {
+    entry.order = this.#order++
+    this.#added.push(entry)
     if (this.#isDeferred) return
     this.#isDeferred = true
     this.#options.runtime.defer(() => {
@@ -174,16 +169,15 @@ export class LocalLog implements CommitLog, LogFeed {
     if (this.#added.length > 0) this.settle(this.#position.upTo)
   }
 
-  #number(assembled: ReturnType<Assembler['add']>): void {
+  #number(assembled: readonly Assembled[]): void {
     const kept = this.#storage?.last ?? 0
     let isNew = false
-    for (const each of assembled) {
-      const record: CommitRecord = { number: ++this.#last, ...each }
+    for (const record of assembled) {
+      record.number = ++this.#last
       // Read back from the journal, and in the storage already.
       if (record.number <= kept) continue
-      const bytes = recordBytes(record)
-      this.#onItsWay.push({ record, bytes })
-      this.#bytes += bytes
+      this.#onItsWay.push(record)
+      this.#bytes += recordBytes(record)
       isNew = true
     }
     if (isNew) this.#readers.forEach((callback) => callback())
@@ -243,10 +237,7 @@ export class LocalLog implements CommitLog, LogFeed {
     const position = this.#position
     if (taken.length === 0 && position.upTo <= storage.position.upTo) return
     try {
-      await storage.append(
-        taken.map(({ record }) => record),
-        position,
-      )
+      await storage.append(taken, position)
     } catch (error) {
       this.#failed(error instanceof Error ? error : new Error(String(error)))
       return
@@ -254,7 +245,7 @@ export class LocalLog implements CommitLog, LogFeed {
     this.#failure = undefined
     const wasFull = this.isFull
     this.#onItsWay = this.#onItsWay.slice(taken.length)
-    for (const { bytes } of taken) this.#bytes -= bytes
+    for (const record of taken) this.#bytes -= recordBytes(record)
     this.#options.onKept?.(position.upTo)
     if (wasFull && !this.isFull) for (const callback of this.#roomCallbacks) callback()
   }
@@ -298,7 +289,7 @@ export class LocalLog implements CommitLog, LogFeed {
     const found =
       kept <= storage.last
         ? kept
-        : (onItsWay.find(({ record }) => record.timestamp >= timestamp)?.record.number ?? last + 1)
+        : (onItsWay.find((record) => record.timestamp >= timestamp)?.number ?? last + 1)
     return Math.max(found, this.first)
   }
 
@@ -310,12 +301,9 @@ export class LocalLog implements CommitLog, LogFeed {
     const onItsWay = this.#onItsWay
     const kept = await storage.ofItem(request)
     const newest = onItsWay
-      .filter(
-        ({ record }) =>
-          record.number >= from && record.number <= to && record.number > (kept.at(reverse ? 0 : -1) ?? 0),
-      )
-      .filter(({ record }) => record.changes.some((change) => change.space === space && change.key === key))
-      .map(({ record }) => record.number)
+      .filter(({ number }) => number >= from && number <= to && number > (kept.at(reverse ? 0 : -1) ?? 0))
+      .filter(({ changes }) => changes.some((change) => change.space === space && change.key === key))
+      .map(({ number }) => number)
     const found = reverse ? [...newest.toReversed(), ...kept] : [...kept, ...newest]
     return found.slice(0, entriesMax)
   }
@@ -370,12 +358,11 @@ export class LocalLog implements CommitLog, LogFeed {
 
 const NOWHERE: LogPosition = { upTo: 0, number: 0 }
 
-function pageOf(onItsWay: readonly OnItsWay[], request: LogRead): LogPage {
+function pageOf(onItsWay: readonly CommitRecord[], request: LogRead): LogPage {
   const page = new LogPageBuilder(request)
-  for (const { record } of onItsWay) {
-    if (record.number < request.from) continue
-    if (page.isFull) break
-    page.add(record)
-  }
+  // Their numbers follow one another.
+  const first = onItsWay[0]?.number ?? request.from
+  for (let at = Math.max(0, request.from - first); at < onItsWay.length && !page.isFull; at++)
+    page.add(onItsWay[at] as CommitRecord)
   return page.page()
 }

@@ -31,9 +31,15 @@ export interface Frame {
   readonly logged: readonly Buffer[]
 }
 
+/** Bytes for the log of commits, written straight into the frame. */
+export interface FrameEntry {
+  readonly byteLength: number
+  writeTo(target: Buffer, at: number): void
+}
+
 export interface FrameContent extends Pick<Frame, 'timestamp' | 'lsn'> {
   readonly changes: ReadonlyMap<KeyBytes, Uint8Array | undefined>
-  readonly logged?: readonly Uint8Array[]
+  readonly logged?: readonly FrameEntry[]
 }
 
 export interface FramePlace extends Pick<Frame, 'writer' | 'goesOn' | 'position' | 'syncedUpTo'> {
@@ -77,7 +83,7 @@ export function encodeFrame(target: Buffer, content: FrameContent, place: FrameP
     target[at] = LOGGED
     target.writeUInt16BE(0, at + 1)
     target.writeUInt32BE(entry.byteLength, at + 3)
-    target.set(entry, at + ENTRY_HEADER_BYTES)
+    entry.writeTo(target, at + ENTRY_HEADER_BYTES)
     at += ENTRY_HEADER_BYTES + entry.byteLength
   }
   const frame = target.subarray(0, at)

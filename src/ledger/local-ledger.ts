@@ -160,7 +160,7 @@ export class LocalLedger implements Ledger {
     if (!isCompleted) {
       this.#moveToCompleted(standing)
       if (standing.record.decision === 'commit' && this.#line.isLogging)
-        this.#line.note({ kind: 'completed', tx }, 'put')
+        this.#line.note({ kind: 'completed', order: 0, tx }, 'put')
     }
     if (run === undefined) return
     const whenDurable = isCompleted ? this.#line.whenDurableAt(standing.key) : this.#line.whenDurable()

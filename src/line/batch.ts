@@ -3,12 +3,6 @@ import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
 import type { LogEntry } from '../commit-log/entries.js'
 import type { SpaceCount } from './space-counts.js'
 
-export interface NotedEntry {
-  readonly entry: LogEntry
-  /** Readers see the change that it tells of before the batch is durable. */
-  readonly visible: boolean
-}
-
 export interface Batch {
   readonly number: number
   readonly changes: Map<KeyBytes, Uint8Array | undefined>
@@ -19,11 +13,16 @@ export interface Batch {
   /** By how much changes that readers see at once have changed them. */
   readonly countsVisible: Map<SpaceId, SpaceCount>
   /** For the log of commits, in the order of the steps. */
-  readonly noted: NotedEntry[]
+  readonly noted: LogEntry[]
+  /** Those among them that tell of changes which readers see before the batch is durable. */
+  readonly notedVisible: LogEntry[]
   readonly durable: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: Error) => void
+  /** What its changes take in memory until they are in the index. */
   bytes: number
+  /** What is noted takes until the batch is durable; then the log of commits counts it. */
+  notedBytes: number
   /** Readers do not see all of it before it is durable. */
   hidden: boolean
   /** Somebody waits for it. */
@@ -36,7 +35,7 @@ export interface Batch {
 }
 
 /** Of what was put and taken back a frame is written, too: its time is what the node must not forget. */
-export const isEmpty = ({ bytes }: Batch): boolean => bytes === 0
+export const isEmpty = ({ bytes, notedBytes }: Batch): boolean => bytes + notedBytes === 0
 
 export function newBatch(number: number): Batch {
   const { promise, resolve, reject } = withResolvers()
@@ -49,10 +48,12 @@ export function newBatch(number: number): Batch {
     countsBefore: new Map(),
     countsVisible: new Map(),
     noted: [],
+    notedVisible: [],
     durable: promise,
     resolve,
     reject,
     bytes: 0,
+    notedBytes: 0,
     hidden: false,
     hurried: false,
     timestamp: 0 as Timestamp,

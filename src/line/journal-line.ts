@@ -8,18 +8,18 @@
 //
 // A batch that could not be written takes with it the open ones of all nodes that share the journal, which may have been
 // decided upon it. What readers have seen of them stays, and goes along with the next batch.
-import { encodeLogEntry, type LogEntry, type NewLogEntry } from '../commit-log/entries.js'
+import { encodeLogEntry, type LogEntry } from '../commit-log/entries.js'
 import { changeBytes } from '../commit-log/commit-record.js'
 import type { LogFeed } from '../commit-log/local-log.js'
 import type { OrderedMap } from '../ordered-map/ordered-map.js'
 import { AppendUnsure } from '../journal/errors.js'
-import type { FrameContent } from '../journal/frame.js'
+import type { FrameContent, FrameEntry } from '../journal/frame.js'
 import type { Journal, JournalShare } from '../journal/journal.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
-import { type Batch, isEmpty, newBatch, type NotedEntry } from './batch.js'
+import { type Batch, isEmpty, newBatch } from './batch.js'
 import { Counts } from './space-counts.js'
 import { DurabilityUnknown, WriteFailed } from './errors.js'
 import type { HybridClock } from './hybrid-clock.js'
@@ -171,18 +171,20 @@ export class JournalLine implements Line {
     return this.#options.log?.isBegun === true
   }
 
-  note(entry: NewLogEntry, put: Put): void {
+  note(entry: LogEntry, put: Put): void {
     const { log } = this.#options
     if (log === undefined) return
-    const ordered = { ...entry, order: log.nextOrder() } as LogEntry
-    this.#addNoted({ entry: ordered, visible: put === 'putVisible' })
+    entry.order = log.nextOrder()
+    if (put === 'putVisible') this.#open.notedVisible.push(entry)
+    this.#addNoted(entry)
     this.#flushUnhurried()
   }
 
-  #addNoted(noted: NotedEntry): void {
-    const { entry } = noted
-    this.#open.noted.push(noted)
-    this.#addBytes(this.#open, entry.kind === 'change' ? changeBytes(entry.change) : CHANGE_OVERHEAD_BYTES)
+  #addNoted(entry: LogEntry): void {
+    const bytes = entry.kind === 'change' ? changeBytes(entry.change) : CHANGE_OVERHEAD_BYTES
+    this.#open.noted.push(entry)
+    this.#open.notedBytes += bytes
+    this.#bytes += bytes
   }
 
   onRollback(callback: () => void): void {
@@ -325,8 +327,8 @@ export class JournalLine implements Line {
   }
 
   /** The image of an item that the frame has anyway is not written twice. */
-  #encodeNoted({ noted, changes }: Batch): readonly Uint8Array[] {
-    return noted.map(({ entry }) =>
+  #encodeNoted({ noted, changes }: Batch): readonly FrameEntry[] {
+    return noted.map((entry) =>
       encodeLogEntry(entry, ({ space, key, new: next }) => {
         const value = next && changes.get(inSpace(space, key))
         return value !== undefined && next !== undefined && isTextOf(value, next)
@@ -340,11 +342,21 @@ export class JournalLine implements Line {
     this.#flying = undefined
     this.#overlay.promote(batch.number)
     if (this.watches.size > 0) for (const key of batch.changes.keys()) this.watches.changed(key)
-    if (batch.noted.length > 0) this.#options.log?.add(batch.noted.map(({ entry }) => entry))
+    if (batch.noted.length > 0) this.#handOver(batch)
     batch.resolve()
     this.#applier.add(batch)
     if (this.#open.hurried) this.#share.hurry()
     else if (!isEmpty(this.#open)) this.#flushIn(UNHURRIED_MS)
+  }
+
+  /** To the log of commits. The batch lives on until it is in the index, and lets go of what it noted. */
+  #handOver(batch: Batch): void {
+    this.#options.log?.add(batch.noted)
+    this.#bytes -= batch.notedBytes
+    batch.noted.length = 0
+    batch.notedVisible.length = 0
+    batch.notedBytes = 0
+    this.#admitNext()
   }
 
   #addFresh(batch: Batch): void {
@@ -374,9 +386,9 @@ export class JournalLine implements Line {
     this.#overlay.rollBack(keys)
     for (const { countsBefore } of lost.toReversed())
       for (const [space, count] of countsBefore) this.#counts.set(space, count)
-    for (const { countsVisible, bytes: lostBytes } of lost) {
+    for (const { countsVisible, bytes: lostBytes, notedBytes } of lost) {
       for (const [space, { items, bytes }] of countsVisible) this.addCount(space, items, bytes, 'putVisible')
-      this.#bytes -= lostBytes
+      this.#bytes -= lostBytes + notedBytes
     }
     const unsure = error instanceof AppendUnsure
     // What readers have seen stays; the next batch takes it along, if there can be one.
@@ -386,7 +398,11 @@ export class JournalLine implements Line {
     }
     // So does what the log is to be told of it.
     if (!unsure)
-      for (const { noted } of lost) for (const each of noted) if (each.visible) this.#addNoted(each)
+      for (const { notedVisible } of lost)
+        for (const entry of notedVisible) {
+          this.#open.notedVisible.push(entry)
+          this.#addNoted(entry)
+        }
     // Not at once: what failed a moment ago would fail again.
     this.#cancelTimer?.()
     this.#cancelTimer = undefined

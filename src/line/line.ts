@@ -10,7 +10,7 @@ import type { SpaceCount } from './space-counts.js'
 import type { MergedView } from './merged-view.js'
 import { Watches } from './watches.js'
 import type { LogFeed } from '../commit-log/local-log.js'
-import type { NewLogEntry } from '../commit-log/entries.js'
+import type { LogEntry } from '../commit-log/entries.js'
 
 /** Whether readers see a change once it is durable, or at once. */
 export type Put = 'put' | 'putVisible'
@@ -43,7 +43,7 @@ export interface Line {
    * Something for the log of commits, in the same step and put as the change that it tells of: it goes into the journal with
    * it, and is taken back with it.
    */
-  note(entry: NewLogEntry, put: Put): void
+  note(entry: LogEntry, put: Put): void
   /** Undefined if all changes of the step that was just decided are durable already. Somebody waits for it. */
   whenDurable(): Promise<void> | undefined
   /** The same, but nobody waits for it: the changes go along with those of the next step that somebody waits for. */
@@ -126,7 +126,7 @@ export class MemoryLine implements Line {
     return this.#log?.isBegun === true
   }
 
-  note(entry: NewLogEntry): void {
+  note(entry: LogEntry): void {
     this.#log?.addDurable(entry)
   }
 

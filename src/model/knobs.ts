@@ -110,7 +110,7 @@ export const knobs: Knobs = {
   logCacheBytesMax: 8 * 1024 * 1024,
   logIndexesMax: 16,
   logDelayMs: 500,
-  logFlushBytes: 1024 * 1024,
+  logFlushBytes: 4 * 1024 * 1024,
   logBacklogBytesMax: 32 * 1024 * 1024,
   logPositionBytes: 8 * 1024 * 1024,
   logOutMax: 1024,

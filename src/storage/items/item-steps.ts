@@ -3,8 +3,7 @@
 import type { Cause } from '../../commit-log/commit-record.js'
 import { EntryDamaged } from '../../ordered-map/checksum.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import { versionOf, type ItemKey, type TableShape } from '../../model/table.js'
-import type { Item } from '../../model/value.js'
+import { versionOf, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
 import type { ItemState } from '../../rules/item/item.js'
 import type { CommittedWrite } from '../../rules/finish.js'
 import type { NextImage } from '../../rules/item/single-write.js'
@@ -15,7 +14,7 @@ import type { Line, Put } from '../../line/line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
 import { encodeItemRecord, HEADER_BYTES, itemState } from '../../line/record.js'
-import { type ImageText, loggedChange, operationOf } from './logged-changes.js'
+import { loggedChange, type LoggedStep } from './logged-changes.js'
 import type { OpenSnapshots } from '../snapshots/snapshots.js'
 import { inSpace, spaceOfKey } from '../../line/spaces.js'
 
@@ -40,6 +39,12 @@ export interface ItemChange {
   readonly isFinish?: true
   /** Absent: a request. */
   readonly cause?: Cause | undefined
+}
+
+/** An image that a step leaves, with whose it is. */
+interface LoggedImage extends Pick<LoggedStep, 'old' | 'new' | 'next'> {
+  readonly tx: TxId | undefined
+  readonly timestamp: Timestamp
 }
 
 export interface ItemStepsParts {
@@ -155,30 +160,22 @@ export class ItemSteps {
   #log(change: ItemChange, written: Uint8Array | undefined): void {
     const { table, state, next, timestamp, by, passed } = change
     if (table.logged === undefined) return
-    const { record } = state
-    let old: ImageText | undefined = record && { json: record.json, item: state.item as () => Item }
-    for (const each of passed ?? []) {
-      const image = each.next && imageText(each.next)
-      this.#logImage(change, old, image, { tx: each.tx, timestamp: each.timestamp, next: each.next })
-      old = image
-    }
-    const image = written && next && { json: written.subarray(HEADER_BYTES), item: () => next.item }
-    this.#logImage(change, old, image, { tx: by, timestamp, next })
+    let old = state.record?.json
+    if (passed !== undefined)
+      for (const each of passed) {
+        const text = each.next && Buffer.from(JSON.stringify(each.next.item))
+        this.#logImage(change, { old, new: text, next: each.next, tx: each.tx, timestamp: each.timestamp })
+        old = text
+      }
+    this.#logImage(change, { old, new: written?.subarray(HEADER_BYTES), next, tx: by, timestamp })
   }
 
-  #logImage(
-    { table, key, put, isFinish, cause = 'request' }: ItemChange,
-    old: ImageText | undefined,
-    image: ImageText | undefined,
-    { tx, timestamp, next }: { tx: TxId | undefined; timestamp: Timestamp; next: NextImage | undefined },
-  ): void {
-    const { logged } = table
-    if (logged === undefined) return
-    const operation = operationOf(next)
-    const change = loggedChange({ table, logged, key, old, new: image, operation, cause })
+  #logImage({ table, key, put, isFinish, cause = 'request' }: ItemChange, image: LoggedImage): void {
+    const { old, new: text, next, tx, timestamp } = image
+    const change = loggedChange(table.logged as LoggedImages, { table, key, old, new: text, next, cause })
     if (change === undefined) return
     const of = tx === undefined ? 'single' : isFinish === true ? 'finish' : 'step'
-    this.#line.note({ kind: 'change', of, tx, timestamp, change }, put)
+    this.#line.note({ kind: 'change', of, order: 0, tx, timestamp, change }, put)
   }
 
   /** The log of commits holds every image that the item ever had. */
@@ -249,11 +246,6 @@ export class ItemSteps {
 }
 
 /** Overwritten in the same step: nowhere else is its text. */
-const imageText = ({ item }: NextImage): ImageText => ({
-  json: Buffer.from(JSON.stringify(item)),
-  item: () => item,
-})
-
 /** Shapes without a version come in the order in which they are in force. */
 const supersedes = (table: TableShape, known: TableShape): boolean =>
   versionOf(table) > versionOf(known) || (table.version === undefined && known.version === undefined)

@@ -7,66 +7,63 @@ import { sameItem } from '../../model/compare.js'
 import { keyAttributesOf, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { NextImage } from '../../rules/item/single-write.js'
-
-/** An image of an item: its text, and its attributes, which are parsed if somebody asks. */
-export interface ImageText {
-  readonly json: Uint8Array
-  readonly item: () => Item
-}
+import { asBuffer } from '../../line/record.js'
 
 export interface LoggedStep {
   readonly table: TableShape
-  readonly logged: LoggedImages
   readonly key: ItemKey
-  readonly old: ImageText | undefined
-  readonly new: ImageText | undefined
-  readonly operation: LoggedChange['operation']
+  /** The texts of the images. */
+  readonly old: Uint8Array | undefined
+  readonly new: Uint8Array | undefined
+  /** The new image; undefined if there is none. */
+  readonly next: NextImage | undefined
   readonly cause: Cause
 }
 
-/** Undefined if nothing has changed. */
-export function loggedChange({
-  table,
-  logged,
-  key,
-  old,
-  new: next,
-  operation,
-  cause,
-}: LoggedStep): LoggedChange | undefined {
-  if (old === undefined && next === undefined) return undefined
-  if (old !== undefined && next !== undefined && isSameImage(old, next)) return undefined
-  const kept = { ...(logged.old && old && { old: old.json }), ...(logged.new && next && { new: next.json }) }
-  return {
-    space: table.space,
-    key: key.bytes,
-    event: old === undefined ? 'insert' : next === undefined ? 'remove' : 'modify',
-    operation,
-    cause,
-    ...(kept.old === undefined && kept.new === undefined && { keys: keysOf(table, next ?? old) }),
-    ...kept,
-  }
+/** Undefined if nothing has changed. Objects of few shapes, made at once: each write on such a table makes one. */
+export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChange | undefined {
+  const { table, key, old, new: text, next, cause } = step
+  if (old === undefined && text === undefined) return undefined
+  if (old !== undefined && text !== undefined && isSameImage(old, text)) return undefined
+  const { space } = table
+  const event = old === undefined ? 'insert' : text === undefined ? 'remove' : 'modify'
+  const operation = next === undefined ? 'delete' : next.lastWrite.kind
+  const keptOld = logged.old ? old : undefined
+  const keptNew = logged.new ? text : undefined
+  const { bytes } = key
+  if (keptOld !== undefined && keptNew !== undefined)
+    return { space, key: bytes, event, operation, cause, old: keptOld, new: keptNew }
+  if (keptNew !== undefined) return { space, key: bytes, event, operation, cause, new: keptNew }
+  if (keptOld !== undefined) return { space, key: bytes, event, operation, cause, old: keptOld }
+  return { space, key: bytes, event, operation, cause, keys: keysOf(table, next?.item ?? parsed(old)) }
 }
 
-export const operationOf = (next: NextImage | undefined): LoggedChange['operation'] =>
-  next === undefined ? 'delete' : next.lastWrite.kind
+const keysOf = (table: TableShape, item: Item): Uint8Array =>
+  Buffer.from(JSON.stringify(keyAttributesOf(table.key, item)))
 
-function keysOf(table: TableShape, image: ImageText | undefined): Uint8Array {
-  return Buffer.from(JSON.stringify(keyAttributesOf(table.key, image === undefined ? {} : image.item())))
-}
+const parsed = (text: Uint8Array | undefined): Item =>
+  text === undefined ? {} : (JSON.parse(asBuffer(text).toString('utf8')) as Item)
 
 /**
  * Whether two images are the same item. Their texts are canonical but for the order of attributes and of members of sets:
  * the same item has a text of the same length and of the same bytes in some order, so most need not be parsed.
  */
-function isSameImage(one: ImageText, other: ImageText): boolean {
-  if (one.json.byteLength !== other.json.byteLength) return false
-  if (Buffer.compare(one.json, other.json) === 0) return true
-  return byteSum(one.json) === byteSum(other.json) && sameItem(one.item(), other.item())
+function isSameImage(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.byteLength !== other.byteLength) return false
+  if (Buffer.compare(one, other) === 0) return true
+  return haveSameByteSum(asBuffer(one), asBuffer(other)) && sameItem(parsed(one), parsed(other))
 }
 
-function byteSum(bytes: Uint8Array): number {
-  let sum = 0
-  for (let at = 0; at < bytes.length; at++) sum += bytes[at] as number
-  return sum
+/** Stretches that are equal, which the system's library finds out faster, need not be added up. */
+const STRETCHES = 4
+
+function haveSameByteSum(one: Buffer, other: Buffer): boolean {
+  const length = Math.ceil(one.length / STRETCHES)
+  let difference = 0
+  for (let from = 0; from < one.length; from += length) {
+    const to = Math.min(from + length, one.length)
+    if (one.compare(other, from, to, from, to) === 0) continue
+    for (let at = from; at < to; at++) difference += (one[at] as number) - (other[at] as number)
+  }
+  return difference === 0
 }

@@ -147,7 +147,7 @@ export class TransactionFinish {
   ): void {
     const { line, pendings, node } = this.#options
     const isDone = state === 'damaged' || !pendings.hasItemsOf(tx)
-    line.note({ kind: 'part', tx, node, nodes, isDone }, put)
+    line.note({ kind: 'part', order: 0, tx, node, nodes, isDone }, put)
   }
 
   #areDurable(addresses: readonly KeyBytes[]): boolean {
