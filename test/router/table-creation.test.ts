@@ -152,3 +152,11 @@ test('creation: without the option everything is ACTIVE at once', async (t) => {
     /creatingMs is a whole number from 0 on, not -1/,
   )
 })
+
+test('creation: without a time to take a table is there at once, also if the clock goes back', async (t) => {
+  const { store, clock } = await opened(t, 0)
+  await store.call('CreateTable', TABLE)
+  clock.jump(-3_600_000)
+  assert.equal((await store.call('DescribeTable', { TableName })).Table?.TableStatus, 'ACTIVE')
+  await store.call('UpdateTable', { TableName, DeletionProtectionEnabled: true })
+})

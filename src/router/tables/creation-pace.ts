@@ -22,14 +22,17 @@ export type CreationPhase = 'allocating' | 'backfilling'
 export const isTableCreating = (
   { createdAtMicros }: Pick<TableRecord, 'createdAtMicros'>,
   { creatingMicros, nowMicros }: CreationMoment,
-): boolean => nowMicros < createdAtMicros + creatingMicros
+): boolean =>
+  // Without the option whatever the clock says: it may have been set back since.
+  creatingMicros > 0 && nowMicros < createdAtMicros + creatingMicros
 
 /** Undefined once it is complete, as an index that came with its table is. */
 export function phaseOf(
   { addedAtMicros }: { readonly addedAtMicros?: number },
   { creatingMicros, nowMicros }: CreationMoment,
 ): CreationPhase | undefined {
-  if (addedAtMicros === undefined || nowMicros >= addedAtMicros + creatingMicros) return undefined
+  if (creatingMicros === 0 || addedAtMicros === undefined) return undefined
+  if (nowMicros >= addedAtMicros + creatingMicros) return undefined
   return nowMicros < addedAtMicros + creatingMicros / 2 ? 'allocating' : 'backfilling'
 }
 
