@@ -1,41 +1,77 @@
-// Runs the conformance suite of nubo-db/dynamodb-conformance, whose expectations were checked against the service,
-// on a fresh server in memory. Ends with 0 only if every test outside of the areas below passes and none is skipped.
+// Runs independent conformance suites, whose expectations were checked against the service, each on a fresh server in memory.
+// Ends with 0 only if every test of the suites that are there passes and none is skipped.
 //   DYNAMODB_CONFORMANCE=../dynamodb-conformance npm run conformance
+//   DYNAMODB_PARITY=../parity DYNAMODB_CONFORMANCE=../dynamodb-conformance npm run conformance
+//   CREATING_MS=8000 DYNAMODB_PARITY=../parity npm run conformance    also tests of tables and indexes that stay CREATING
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { spawnServer } from '../dist/test/support/spawned-server.js'
 
-const REPOSITORY = 'nubo-db/dynamodb-conformance'
-const COMMIT = '0ba4393668860db921afa5728feffe68b55e3e93'
+const SUITES = [
+  {
+    variable: 'DYNAMODB_CONFORMANCE',
+    repository: 'nubo-db/dynamodb-conformance',
+    commit: '0ba4393668860db921afa5728feffe68b55e3e93',
+    // What has to be there for a checkout to be whole.
+    parts: ['tests/tier1', 'tests/tier2', 'tests/tier3', 'src/setup.ts'],
+  },
+  {
+    variable: 'DYNAMODB_PARITY',
+    repository: 'paritysuite/dynamodb-conformance',
+    commit: undefined,
+    parts: [
+      'tests/tier1',
+      'tests/tier2/vectorSearch',
+      'tests/tier3',
+      'src/setup.ts',
+      'registry/suite-manifest.json',
+    ],
+  },
+]
 
-/** What Seriatim does not do yet, by the folders of its tests. */
-const NOT_YET_SUPPORTED = []
+let ran = 0
+for (const suite of SUITES) {
+  const missing = missingOf(suite)
+  if (missing === undefined) process.exitCode = Math.max(process.exitCode ?? 0, await run(suite))
+  else console.error(`${suite.repository} was not run: ${missing}`)
+  if (missing === undefined) ran++
+}
+if (ran === 0) process.exitCode = 1
 
-const checkout = resolve(process.env.DYNAMODB_CONFORMANCE || 'not-set')
-if (!existsSync(join(checkout, 'node_modules/vitest'))) {
-  console.error(
-    `Set DYNAMODB_CONFORMANCE to a checkout of github.com/${REPOSITORY} with its dependencies:\n` +
-      `  git clone https://github.com/${REPOSITORY} && cd dynamodb-conformance\n` +
-      `  git checkout ${COMMIT} && npm install`,
-  )
-  process.exit(1)
+/** Why it cannot be run, with what to do; undefined if it can. */
+function missingOf({ variable, repository, commit, parts }) {
+  const place = process.env[variable]
+  if (place === undefined || place === '') {
+    const checkout = commit === undefined ? '' : `git checkout ${commit} && `
+    return `set ${variable} to a checkout with its dependencies:\n  git clone https://github.com/${repository} SUITE && cd SUITE && ${checkout}npm install`
+  }
+  const absent = [...parts, 'node_modules/vitest'].filter((part) => !existsSync(join(resolve(place), part)))
+  return absent.length === 0 ? undefined : `${place} has no ${absent.join(', no ')}`
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'seriatim-conformance-'))
-const report = join(folder, 'report.json')
-const server = await spawnServer()
-try {
-  const ended = await runSuite(server.url)
-  if (!existsSync(report)) throw new Error(`the suite ended with ${ended} and left no report`)
-  process.exitCode = summarize(JSON.parse(readFileSync(report, 'utf8')))
-} finally {
-  await server.stop()
-  rmSync(folder, { recursive: true })
+async function run({ variable, repository }) {
+  const checkout = resolve(process.env[variable])
+  const folder = mkdtempSync(join(tmpdir(), 'seriatim-conformance-'))
+  const report = join(folder, 'report.json')
+  const creatingMs = process.env['CREATING_MS']
+  const server = await spawnServer([
+    '--memory',
+    ...(creatingMs === undefined ? [] : ['--creating-ms', creatingMs]),
+  ])
+  console.log(repository)
+  try {
+    const ended = await runSuite(checkout, report, server.url)
+    if (!existsSync(report)) throw new Error(`the suite ended with ${ended} and left no report`)
+    return summarize(checkout, JSON.parse(readFileSync(report, 'utf8')))
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  }
 }
 
-function runSuite(endpoint) {
+function runSuite(checkout, report, endpoint) {
   const vitest = join(checkout, 'node_modules/vitest/vitest.mjs')
   const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`]
   const env = { ...process.env, DYNAMODB_ENDPOINT: endpoint, AWS_REGION: 'us-east-1' }
@@ -43,9 +79,8 @@ function runSuite(endpoint) {
   return new Promise((resolve) => child.once('exit', resolve))
 }
 
-function summarize({ testResults }) {
-  const supported = new Map()
-  const apart = new Map()
+function summarize(checkout, { testResults }) {
+  const counts = new Map()
   const failures = []
   for (const { name: file, assertionResults, message } of testResults) {
     const path = relative(checkout, file)
@@ -53,21 +88,14 @@ function summarize({ testResults }) {
     const results =
       assertionResults.length > 0 ? assertionResults : [{ status: 'failed', failureMessages: [message] }]
     for (const { status, fullName = '(the whole file)', failureMessages } of results) {
-      const area = areaOf(path)
-      count(area === undefined ? supported : apart, area === undefined ? path : `${area}: ${path}`, status)
-      if (area === undefined && status !== 'passed') {
+      count(counts, path, status)
+      if (status !== 'passed')
         failures.push(`${path}: ${fullName}: ${failureMessages?.[0]?.split('\n')[0] || status}`)
-      }
     }
   }
-  print('file', supported)
-  print('not yet supported', apart)
+  print('file', counts)
   for (const failure of failures) console.log(failure)
-  return failures.length === 0 && supported.size > 0 ? 0 : 1
-}
-
-function areaOf(path) {
-  return NOT_YET_SUPPORTED.find((one) => path.startsWith(one.path))?.area
+  return failures.length === 0 && counts.size > 0 ? 0 : 1
 }
 
 function count(table, row, status) {

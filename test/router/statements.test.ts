@@ -56,6 +56,15 @@ for (const nodeCount of [1, 3]) {
       } while (NextToken !== undefined && pages.length < 50)
       return pages
     }
+    test('PartiQL: what is wrong with a statement itself is told before its table is looked for', async () => {
+      const Parameters = [{ BOOL: true }]
+      assert.match(
+        await refusal(`SELECT * FROM Nowhere WHERE pk = 'a' AND n < ?`, { Parameters }),
+        /^ValidationException: Incorrect operand type for operator or function; operator or function: </,
+      )
+      assert.match(await refusal(`SELECT * FROM Nowhere WHERE pk = 'a'`), /^ResourceNotFoundException/)
+    })
+
     const all = ['a/s0', 'a/s1', 'a/s2', 'a/s3', 'a/s4']
 
     test('PartiQL: SELECT by the whole key answers one item, and nothing if there is none', async () => {

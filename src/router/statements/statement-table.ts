@@ -56,7 +56,9 @@ export function tableStatement(
   catalog: Catalog,
   { statement, tableName, parameters }: AskedStatement,
 ): TableStatement {
+  // What is wrong with the statement itself is told before its table is looked for.
+  const bound = bindStatement(statement, parameters)
   const table = catalog.table(tableName)
   refuseSeveralKeyParts(statement, table.shape.indexes)
-  return { statement, table, bound: bindStatement(statement, parameters) }
+  return { statement, table, bound }
 }

@@ -45,8 +45,9 @@ export const createTable = tableOperation<CreateTableInput>({
       BillingMode: billingModeShape,
       ProvisionedThroughput: throughputShape,
       KeySchema: keySchemaShape,
-      LocalSecondaryIndexes: { kind: 'list', member: localIndexShape },
+      // In the order in which the service tells what is wrong with them.
       GlobalSecondaryIndexes: { kind: 'list', member: globalIndexShape },
+      LocalSecondaryIndexes: { kind: 'list', member: localIndexShape },
       VectorIndexes: { kind: 'list', member: vectorIndexShape },
       OnDemandThroughput: onDemandThroughputShape,
       WarmThroughput: warmThroughputShape,
