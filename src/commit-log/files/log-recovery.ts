@@ -111,17 +111,32 @@ export async function foundLogSegments(
   names: readonly string[],
 ): Promise<FoundLogSegment[]> {
   const found: FoundLogSegment[] = []
-  for (const segment of logSegmentsIn(names)) {
-    const handle = await files.open(`${folder}/${segment.file}`, { create: false })
-    try {
-      const begin = bufferOver(await handle.read(0, LOG_HEADER_BYTES))
-      const header = decodeLogHeader(begin)
-      found.push({ ...segment, fileBytes: await handle.length(), header, slots: decodeSlots(begin, segment) })
-    } finally {
-      await handle.close()
-    }
-  }
+  const segments = logSegmentsIn(names)
+  // Several at a time: a log of a day may have thousands, and each is a few waits for the disk.
+  for (let at = 0; at < segments.length; at += FOUND_AT_ONCE)
+    found.push(
+      ...(await Promise.all(
+        segments.slice(at, at + FOUND_AT_ONCE).map((segment) => foundLogSegment(files, folder, segment)),
+      )),
+    )
   return found
+}
+
+const FOUND_AT_ONCE = 16
+
+async function foundLogSegment(
+  files: FileLayer,
+  folder: string,
+  segment: LogSegment,
+): Promise<FoundLogSegment> {
+  const handle = await files.open(`${folder}/${segment.file}`, { create: false })
+  try {
+    const begin = bufferOver(await handle.read(0, LOG_HEADER_BYTES))
+    const header = decodeLogHeader(begin)
+    return { ...segment, fileBytes: await handle.length(), header, slots: decodeSlots(begin, segment) }
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Why the file cannot be part of this log; a file that was not begun in full is not wrong. */
