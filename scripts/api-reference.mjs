@@ -40,6 +40,17 @@ const pages = await renderPages(ROOT, [
       `[any endpoint](../any-endpoint.md) and [locks](../locks.md) describe how they behave.\n\n${GIVEN}`,
   },
   {
+    page: 'verify.md',
+    name: 'seriatim/verify',
+    entry: 'src/verify/index.ts',
+    about:
+      'Verifies proofs, checkpoints and exports of a ledger, in Node and in browsers, without a store and without trust in one. ' +
+      'It has no dependencies. [What can be proven](../../explanation/ledger.md) says what that means.\n\n' +
+      'In the examples `ledgerKey` is the public key of a ledger, `proof` a proof from it, `yesterday` and `today` are two of its ' +
+      'checkpoints, `between` is the proof of their consistency, `exported` a map of the files of its export by their paths, and ' +
+      '`header` the header of its first block.',
+  },
+  {
     page: 'templates.md',
     name: 'seriatim/templates',
     entry: 'src/testing/templates.ts',

@@ -35,6 +35,7 @@ const NEW = join(ROOT, 'lib.new')
 const ENTRIES = {
   index: 'index',
   toolkit: 'toolkit/index',
+  verify: 'verify/index',
   templates: 'testing/templates',
   vitest: 'testing/vitest',
   jest: 'testing/jest',
@@ -62,6 +63,8 @@ const GROUPS = [
   // The process that writes the index needs no more of them than this.
   ['lmdb-package', /\/lmdb\/lmdb\./],
   ['lmdb', /\/lmdb\/(lmdb-(batch|map|upgrade|writer)|sealed-entries)\./],
+  // Alone, because others load it in browsers.
+  ['verifier', /\/verify\/(?!index)/],
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',

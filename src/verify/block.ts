@@ -4,7 +4,7 @@
 //   header --root--> entries (the info first, then one for each revision) --data--> salt and image, which redaction removes
 //      |                                                                   \-previous--> the entry of the item's last revision
 //      prev--> the header before
-import { base64, concat, fromBase64, utf8Text, utf8 } from './bytes.js'
+import { base64, concat, isHashText, utf8, utf8Text } from './bytes.js'
 import { VerificationError } from './error.js'
 import { HASH_BYTES } from './merkle.js'
 import { sha256, type Sha256 } from './sha256.js'
@@ -13,7 +13,9 @@ export const SALT_BYTES = 16
 /** `prev` of the first block. */
 export const NO_HASH = new Uint8Array(HASH_BYTES)
 
+/** The header of a block: a leaf of the ledger's tree. */
 export interface BlockHeader {
+  /** Of this form. */
   readonly v: 1
   /** Its number, from 0: the index of the leaf. */
   readonly block: number
@@ -21,41 +23,51 @@ export interface BlockHeader {
   readonly strand: string
   /** The id of the transaction. */
   readonly tx: string
-  /** When it was committed: ISO 8601, and as the commit timestamp. */
+  /** When it was committed, ISO 8601. */
   readonly time: string
+  /** The commit timestamp: its place in the serial order, in microseconds. */
   readonly ts: number
-  /** How many entries it has, and the root of the tree over them, in base64. */
+  /** How many entries it has. */
   readonly entries: number
+  /** The root of the tree over the entries, in base64. */
   readonly root: string
   /** The leaf hash of the header before, in base64. */
   readonly prev: string
 }
 
 /**
- * What the transaction did: its operations or statements, and the documents that they touched. Their parameters are `data`, as
- * that of a revision: a digest of them without a salt could be guessed after a redaction. With a revision of the block goes
- * the data of its info.
+ * What the transaction did: its operations or statements, and the documents that they touched. Parameters are `data`, as that
+ * of a revision: a digest of them without a salt could be guessed after a redaction.
  */
 export interface InfoEntry {
+  /** Which kind of entry. */
   readonly kind: 'info'
   /** base64 of SHA-256 of salt and parameters; null if there are none. */
   readonly data: string | null
   readonly [field: string]: unknown
 }
 
+/** One version of one item. */
 export interface RevisionEntry {
+  /** Which kind of entry. */
   readonly kind: 'revision'
+  /** The name of the table. */
   readonly table: string
+  /** Its id, which no other table ever has. */
   readonly tableId: string
-  /** As DynamoDB writes it. */
+  /** The item's, as DynamoDB writes it. */
   readonly key: Readonly<Record<string, unknown>>
-  /** Of the document. */
+  /** Of the document: the same for all versions of an item. */
   readonly id: string
   /** From 0, without a gap, past deletes too. */
   readonly version: number
+  /** The id of the transaction. */
   readonly tx: string
+  /** When it was committed, ISO 8601. */
   readonly time: string
+  /** What happened to the item. */
   readonly event: 'INSERT' | 'MODIFY' | 'REMOVE'
+  /** Who did it: a user, time to live, a restore. */
   readonly cause: string
   /** base64 of SHA-256 of salt and image; null for a delete. */
   readonly data: string | null
@@ -65,61 +77,66 @@ export interface RevisionEntry {
 
 /** The data of a revision before the current one was removed. */
 export interface RedactionEntry {
+  /** Which kind of entry. */
   readonly kind: 'redaction'
+  /** The name of the table. */
   readonly table: string
+  /** Its id. */
   readonly tableId: string
+  /** The item's. */
   readonly key: Readonly<Record<string, unknown>>
+  /** Of the revision that was redacted. */
   readonly version: number
-  /** Where the revision is, and the leaf hash of its entry in base64. */
+  /** The block of that revision. */
   readonly block: number
+  /** Which entry of that block it is. */
   readonly entry: number
+  /** The leaf hash of that entry, in base64. */
   readonly revision: string
+  /** What was given as the reason. */
   readonly reason?: string
+  readonly [field: string]: unknown
 }
 
 /** A ledger table was created or dropped. */
 export interface TableEntry {
+  /** Which kind of entry. */
   readonly kind: 'table'
+  /** What happened to it. */
   readonly event: 'CREATE' | 'DELETE'
+  /** Its name. */
   readonly table: string
+  /** Its id. */
   readonly tableId: string
   readonly [field: string]: unknown
 }
 
+/** What a block holds. */
 export type BlockEntry = InfoEntry | RevisionEntry | RedactionEntry | TableEntry
 
 /** An entry as it is stored: its bytes, and beside them salt and image, unless there are none or they were redacted. */
 export interface StoredEntry {
+  /** What is hashed as a leaf. */
   readonly bytes: Uint8Array
+  /** Salt and image. */
   readonly data?: Uint8Array
 }
 
 /** The fields in their order, whatever order they are given in. */
-export function encodeBlockHeader({
-  v,
-  block,
-  strand,
-  tx,
-  time,
-  ts,
-  entries,
-  root,
-  prev,
-}: BlockHeader): Uint8Array {
-  return utf8(JSON.stringify({ v, block, strand, tx, time, ts, entries, root, prev }))
-}
+export const encodeBlockHeader = (header: BlockHeader): Uint8Array => utf8(headerText(header))
 
 export function decodeBlockHeader(bytes: Uint8Array): BlockHeader {
-  const header = canonical(bytes) as Partial<BlockHeader> | undefined
+  const text = utf8Text(bytes)
+  const header = parsed(text) as Partial<BlockHeader> | null | undefined
   const isWhole =
     header?.v === 1 &&
     [header.block, header.ts, header.entries].every(
       (number) => Number.isSafeInteger(number) && number! >= 0,
     ) &&
-    [header.strand, header.tx, header.time].every((text) => typeof text === 'string') &&
-    isHash(header.root) &&
-    isHash(header.prev) &&
-    utf8Text(encodeBlockHeader(header as BlockHeader)) === utf8Text(bytes)
+    [header.strand, header.tx, header.time].every((value) => typeof value === 'string') &&
+    isHashText(header.root) &&
+    isHashText(header.prev) &&
+    headerText(header as BlockHeader) === text
   if (!isWhole) throw new VerificationError('not the header of a block')
   return header as BlockHeader
 }
@@ -172,12 +189,19 @@ export function itemOf({ tableId, key }: Pick<RevisionEntry, 'tableId' | 'key'>)
   return `${tableId} ${JSON.stringify(names.length < 2 ? key : names.toSorted().map((name) => [name, key[name]]))}`
 }
 
+const headerText = ({ v, block, strand, tx, time, ts, entries, root, prev }: BlockHeader): string =>
+  JSON.stringify({ v, block, strand, tx, time, ts, entries, root, prev })
+
 /** JSON that is written in one way only: no blanks, no name twice. Else undefined. */
 function canonical(bytes: Uint8Array): unknown {
   const text = utf8Text(bytes)
+  const value = parsed(text)
+  return JSON.stringify(value) === text ? value : undefined
+}
+
+function parsed(text: string | undefined): unknown {
   try {
-    const value: unknown = JSON.parse(text ?? '')
-    return JSON.stringify(value) === text ? value : undefined
+    return JSON.parse(text ?? '')
   } catch {
     return undefined
   }
@@ -193,13 +217,13 @@ function isEntry(entry: Partial<BlockEntry> | undefined): entry is BlockEntry {
     case undefined:
       return false
     case 'info':
-      return entry.data === null || isHash(entry.data)
+      return entry.data === null || isHashText(entry.data)
     case 'revision':
       return (
         isTable(entry) &&
         isItem(entry) &&
-        (entry.data === null || isHash(entry.data)) &&
-        (entry.previous === null || isHash(entry.previous)) &&
+        (entry.data === null || isHashText(entry.data)) &&
+        (entry.previous === null || isHashText(entry.previous)) &&
         (entry.event === 'REMOVE') === (entry.data === null)
       )
     case 'redaction':
@@ -208,7 +232,7 @@ function isEntry(entry: Partial<BlockEntry> | undefined): entry is BlockEntry {
         isItem(entry) &&
         Number.isSafeInteger(entry.block) &&
         Number.isSafeInteger(entry.entry) &&
-        isHash(entry.revision)
+        isHashText(entry.revision)
       )
     case 'table':
       return isTable(entry)
@@ -216,9 +240,6 @@ function isEntry(entry: Partial<BlockEntry> | undefined): entry is BlockEntry {
       return false
   }
 }
-
-const isHash = (text: unknown): boolean =>
-  typeof text === 'string' && fromBase64(text, HASH_BYTES) !== undefined
 
 function length(bytes: Uint8Array): Uint8Array {
   const field = new Uint8Array(4)

@@ -13,14 +13,17 @@ import {
   WITNESS_KEY,
 } from './note.js'
 
+/** Which tree: what a checkpoint says. */
 export interface TreeHead {
   /** Which ledger: the name of its key, too. */
   readonly origin: string
   /** How many blocks. */
   readonly size: number
+  /** The hash that commits to all of them. */
   readonly root: Uint8Array
 }
 
+/** A checkpoint whose signatures were verified. */
 export interface Checkpoint extends TreeHead {
   /** The signed note, as it was given. */
   readonly note: string
@@ -32,8 +35,9 @@ export interface Checkpoint extends TreeHead {
 export interface Trust {
   /** The public key of the ledger: `<name>+<id>+<base64>`. */
   readonly key: string
-  /** Public keys of witnesses, and how many of them must have cosigned: all, unless it is said. */
+  /** Public keys of witnesses. */
   readonly witnesses?: readonly string[]
+  /** How many of them must have cosigned: all, unless it is said. */
   readonly quorum?: number
   /** Instead of WebCrypto's. */
   readonly ed25519?: Ed25519
@@ -57,7 +61,14 @@ export function parseCheckpoint(note: string): TreeHead & { readonly parsed: Not
   return { origin, size, root, parsed }
 }
 
-/** Throws unless it is signed by the ledger's key, and cosigned by as many witnesses as are wanted. */
+/**
+ * What a signed checkpoint says. Throws a VerificationError unless it is signed by the ledger's key, and cosigned by as many
+ * witnesses as are wanted.
+ *
+ * @example
+ * const { origin, size } = await openCheckpoint(today, { key: ledgerKey })
+ * console.log(origin, size) // ledger.example/cars 3
+ */
 export async function openCheckpoint(note: string, trust: Trust): Promise<Checkpoint> {
   const { origin, size, root, parsed } = parseCheckpoint(note)
   const log = parseVerifierKey(trust.key)

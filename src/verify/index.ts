@@ -23,7 +23,9 @@ export type {
   TableEntry,
 } from './block.js'
 export { type Checkpoint, openCheckpoint, type TreeHead, type Trust } from './checkpoint.js'
-export { VerificationError } from './error.js'
+export { type LedgerProblem, VerificationError } from './error.js'
+export { type LedgerChecks, type LedgerSource, type VerifiedLedger, verifyLedger } from './folder.js'
 export { isConsistent, isIncluded, leafHash } from './merkle.js'
 export type { Ed25519 } from './note.js'
 export { type Proven, verifyBlock, verifyConsistency, verifyProof } from './proof.js'
+export type { Sha256 } from './sha256.js'

@@ -9,14 +9,21 @@ export const PATH_HASHES_MAX = 64
 
 const LEAF = 0x00
 const NODE = 0x01
-/** Used within one call of `nodeHash`, which does not wait. */
+/** Used within one call, which does not wait. */
+const scratch = new Uint8Array(4096)
 const pair = new Uint8Array(1 + 2 * HASH_BYTES)
 
 export const emptyRoot = (): Uint8Array => sha256(new Uint8Array(0))
 
-/** `hash` for who has a faster one. */
+/**
+ * The hash of a leaf of RFC 6962: of an entry, or of the header of a block. `hash` is for those who have a faster SHA-256.
+ *
+ * @example
+ * console.log(leafHash(new TextEncoder().encode('a')).length) // 32
+ */
 export function leafHash(bytes: Uint8Array, hash: Sha256 = sha256): Uint8Array {
-  const prefixed = new Uint8Array(1 + bytes.length)
+  const whole = 1 + bytes.length
+  const prefixed = whole <= scratch.length ? scratch.subarray(0, whole) : new Uint8Array(whole)
   prefixed[0] = LEAF
   prefixed.set(bytes, 1)
   return hash(prefixed)
@@ -62,7 +69,11 @@ export function rootOf(leaves: Iterable<Uint8Array>): Uint8Array {
 
 /**
  * Whether the path leads from the leaf at `index` to the root of the tree of `size` leaves (RFC 9162, section 2.1.3.2, which
- * spells out RFC 6962's).
+ * spells out RFC 6962's). `verifyProof` does this and all else; this is for other logs.
+ *
+ * @example
+ * const leaf = leafHash(new TextEncoder().encode('a'))
+ * console.log(isIncluded(0, 1, leaf, [], leaf)) // true
  */
 export function isIncluded(
   index: number,
@@ -90,7 +101,11 @@ export function isIncluded(
 
 /**
  * Whether the tree of `size` leaves begins with that of `oldSize` leaves (RFC 9162, section 2.1.4.2). The empty tree begins
- * every tree.
+ * every tree. `verifyConsistency` does this and looks at the signatures.
+ *
+ * @example
+ * const leaf = leafHash(new TextEncoder().encode('a'))
+ * console.log(isConsistent(1, leaf, 1, leaf, [])) // true
  */
 export function isConsistent(
   oldSize: number,

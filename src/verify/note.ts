@@ -34,7 +34,7 @@ export interface Note {
   readonly signatures: readonly Signature[]
 }
 
-/** Whether the signature is one of the message. */
+/** Whether a signature is one of the message, by the public key of 32 bytes. */
 export type Ed25519 = (
   publicKey: Uint8Array,
   message: Uint8Array,

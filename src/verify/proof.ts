@@ -41,12 +41,15 @@ export interface LedgerProof {
   }
 }
 
+/** What a proof has shown. */
 export interface Proven {
+  /** Of the ledger that it is in. */
   readonly checkpoint: Checkpoint
+  /** Of the block that it is in. */
   readonly header: BlockHeader
   /** Undefined if the proof is of a block alone. */
   readonly entry: BlockEntry | undefined
-  /** Of a revision that is neither a delete nor redacted: the item, as DynamoDB writes it. */
+  /** Of a revision that is neither a delete nor redacted: the item, as DynamoDB writes it. Undefined also if it was left out. */
   readonly item: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -97,6 +100,11 @@ export function formatProof({ header, path, checkpoint, entry }: LedgerProof): s
  * Checks a proof of a revision, or of a block, against the ledger's public key. Throws a VerificationError if anything of it is
  * not so. What it shows: this revision was committed in this block of the ledger that the checkpoint is of. What it does not
  * show: that there is none after it.
+ *
+ * @example
+ * const { item, entry, header } = await verifyProof(proof, { key: ledgerKey })
+ * console.log(item?.['owner'], header.block) // { S: 'ada' } 0
+ * if (entry?.kind === 'revision') console.log(entry.version, entry.event) // 0 INSERT
  */
 export async function verifyProof(proof: string, trust: Trust): Promise<Proven> {
   const { extra, index, path, checkpoint: note } = parseProofFile(proof)
@@ -127,7 +135,11 @@ export async function verifyProof(proof: string, trust: Trust): Promise<Proven> 
 
 /**
  * Checks that the later checkpoint is of a ledger that begins with all blocks of the earlier one: none of them was changed,
- * removed or put in between. Throws a VerificationError if not.
+ * removed or put in between. Throws a VerificationError if not. `path` is the proof, as hashes or as their base64.
+ *
+ * @example
+ * const { later } = await verifyConsistency(yesterday, today, between, { key: ledgerKey })
+ * console.log(later.size) // 3
  */
 export async function verifyConsistency(
   earlier: string,
@@ -146,7 +158,14 @@ export async function verifyConsistency(
   return { earlier: one, later: other }
 }
 
-/** The entries of a block, from its file, if they are what its header commits to. */
+/**
+ * The entries of a block, from its file, if they are what its header commits to; else it throws a VerificationError. Whether the
+ * header is in the ledger is another question: `verifyProof` of the block answers it.
+ *
+ * @example
+ * const entries = verifyBlock(header, exported.get('block/000')!)
+ * console.log(entries.map(({ entry }) => entry.kind)) // [ 'info', 'revision' ]
+ */
 export function verifyBlock(
   header: Uint8Array,
   file: Uint8Array,

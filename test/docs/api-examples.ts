@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { examplesIn, packageExports } from './exports.js'
 
 /** What an example may use without declaring it; scripts/api-reference.mjs says so on the pages. */
-export const GIVEN = ['store', 'client', 't', 'invoices', 'lock', 'path', 'beforeEach'] as const
+export const GIVEN = [
+  ...['store', 'client', 't', 'invoices', 'lock', 'path', 'beforeEach'],
+  ...['ledgerKey', 'exported', 'proof', 'header', 'yesterday', 'today', 'between'],
+] as const
 
 export const contextProgram = (root: string): string => `
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -13,6 +16,7 @@ import { open } from 'seriatim'
 import { locks, transactor } from 'seriatim/toolkit'
 import { setCurrentStore } from '${root}/dist/src/testing/current-store.js'
 import { openTestStore } from '${root}/dist/src/testing/test-store.js'
+import { sampleForExamples } from '${root}/dist/test/verify/sample-ledger.js'
 
 const table = (TableName: string, HASH: string, RANGE?: string) => ({
   TableName,
@@ -67,6 +71,7 @@ export async function context() {
     lock: await invoices.acquire('invoice-42'),
     path: mkdtempSync('data-'),
     beforeEach: (_: () => Promise<void>) => {},
+    ...sampleForExamples(),
   }
 }
 `

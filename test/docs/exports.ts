@@ -11,6 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 export const ENTRIES = {
   seriatim: 'src/index.ts',
   'seriatim/toolkit': 'src/toolkit/index.ts',
+  'seriatim/verify': 'src/verify/index.ts',
   'seriatim/templates': 'src/testing/templates.ts',
   'seriatim/vitest': 'src/testing/vitest.ts',
   'seriatim/jest': 'src/testing/jest.ts',

@@ -52,6 +52,7 @@ test('package: every entry of the bundle exports what its module exports', async
   for (const [file, module] of [
     ['index.js', 'index.js'],
     ['toolkit.js', 'toolkit/index.js'],
+    ['verify.js', 'verify/index.js'],
     ['templates.js', 'testing/templates.js'],
     ['vitest.js', 'testing/vitest.js'],
   ] as const) {

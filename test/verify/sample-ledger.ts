@@ -23,7 +23,13 @@ import {
   type Verifier,
   WITNESS_KEY,
 } from '../../src/verify/note.js'
-import { inclusionPath, type Stretch, stretchHash, subtreesFrom } from '../../src/verify/paths.js'
+import {
+  consistencyPath,
+  inclusionPath,
+  type Stretch,
+  stretchHash,
+  subtreesFrom,
+} from '../../src/verify/paths.js'
 import { formatProof } from '../../src/verify/proof.js'
 import {
   blockPath,
@@ -246,6 +252,34 @@ export function sampleLedger(blocks: number): SampleLedger {
       })
   }
   return ledger
+}
+
+/** What the examples of the API take for given. */
+export function sampleForExamples(): {
+  readonly ledgerKey: string
+  readonly exported: ReadonlyMap<string, Uint8Array>
+  readonly proof: string
+  readonly header: Uint8Array
+  readonly yesterday: string
+  readonly today: string
+  readonly between: readonly string[]
+} {
+  const ledger = new SampleLedger()
+  ledger.commit({ 'car-1': 'ada' })
+  ledger.commit({ 'car-2': 'bob' })
+  ledger.commit({ 'car-1': 'eve' })
+  const at = (size: number): string => signedCheckpoint(size, rootOf(ledger.leaves.slice(0, size)))
+  return {
+    ledgerKey: LOG.key,
+    exported: ledger.files(),
+    proof: ledger.proof(0, 1),
+    header: ledger.blocks[0]!.header,
+    yesterday: at(2),
+    today: at(3),
+    between: consistencyPath(2, 3).map((stretch) =>
+      base64(stretchHash(stretch, subtreesFrom(ledger.leaves))),
+    ),
+  }
 }
 
 const timeOf = (block: number): string => new Date(1_800_000_000_000 + block * 1000).toISOString()
