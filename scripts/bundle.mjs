@@ -58,7 +58,7 @@ const STARTED = {
 const GROUPS = [
   [
     'base',
-    /\/(model|expression|port|runtime)\/|\/(line|changes)\/errors|\/toolkit\/values\/|\/server\/access\/|\/store\/store\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
+    /\/(model|expression|port|runtime)\/|\/(line|changes)\/errors|\/toolkit\/values\/|\/server\/access\/|\/mirror\/(ledger-|export-options)|\/store\/store\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
   ],
   // The process that writes the index needs no more of them than this.
   ['lmdb-package', /\/lmdb\/lmdb\./],
@@ -75,6 +75,7 @@ const GROUPS = [
   ['streams', /\/router\/streams\//],
   ['transfers', /\/(router\/transfers|transfer|buckets|fzstd)\//],
   ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
+  ['mirror', /\/mirror\/(?!ledger-|export-options)/],
   ['terminal', /\/cli\/(arguments|version)/],
   ['load', /\/bench\/(?!load\/(generator|alarm-thread)\.)/],
 ]

@@ -27,6 +27,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
   { path: 'cli/', reason: 'an edge: the process, its arguments and files' },
   { path: 'bench/', reason: 'measures the world' },
+  { path: 'mirror/export-ledger.ts', reason: 'writes a ledger of another server to files' },
   { path: 'testing/read-document.ts', reason: 'reads templates and seeds for tests of users' },
   {
     path: 'router/lineage/stream-record.ts',

@@ -31,6 +31,10 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     { summary: 'follow the changes of a table on the terminal', load: () => import('./changes.js') },
   ],
   ['sql', { summary: 'run statements of PartiQL on any endpoint', load: () => import('./sql.js') }],
+  [
+    'ledger',
+    { summary: 'export and verify a ledger; watch and cosign one', load: () => import('./ledger.js') },
+  ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
   [
     'sweep',
@@ -69,7 +73,8 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   }
   try {
     const loaded = await command.load()
-    if (rest.some((arg) => HELP.has(arg))) {
+    // Of a command of commands, its own says more.
+    if (rest.some((arg) => HELP.has(arg)) && !(name === 'ledger' && rest.length > 1)) {
       world.print(loaded.help)
       return 0
     }

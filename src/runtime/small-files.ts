@@ -11,7 +11,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 /** A name that exists is a file that is whole; the folder has still to be synced. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+export async function writeWhole(file: string, text: string | Uint8Array): Promise<void> {
   const draft = `${file}.new`
   const handle = await open(draft, 'w')
   try {

@@ -56,8 +56,6 @@ export function parseCheckpoint(note: string): TreeHead & { readonly parsed: Not
   const isWhole = more.pop() === '' && more.every((line) => line !== '')
   if (origin === '' || size === undefined || root === undefined || !isWhole)
     throw new VerificationError('not a checkpoint: it has no origin, size and root hash')
-  if (size === 0 && !isEqual(root, emptyRoot()))
-    throw new VerificationError('the root hash of a checkpoint of no blocks is not that of the empty tree')
   return { origin, size, root, parsed }
 }
 
@@ -71,6 +69,8 @@ export function parseCheckpoint(note: string): TreeHead & { readonly parsed: Not
  */
 export async function openCheckpoint(note: string, trust: Trust): Promise<Checkpoint> {
   const { origin, size, root, parsed } = parseCheckpoint(note)
+  if (size === 0 && !isEqual(root, emptyRoot()))
+    throw new VerificationError('the root hash of a checkpoint of no blocks is not that of the empty tree')
   const log = parseVerifierKey(trust.key)
   if (log.type !== LOG_KEY || log.name !== origin)
     throw new VerificationError(`the checkpoint is of ${origin}, the key is of ${log.name}`)

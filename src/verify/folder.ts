@@ -132,7 +132,7 @@ class LedgerCheck {
       })
       return this.#passBundle(bundle)
     }
-    const files = await Promise.all(headers.map((_, at) => this.#source.read(blockPath(first + at))))
+    const files = await Promise.all(headers.map(async (_, at) => this.#source.read(blockPath(first + at))))
     for (const [at, header] of headers.entries()) {
       const block = first + at
       const parsed = this.#checkHeader(path, block, header)

@@ -6,8 +6,20 @@ import { examplesIn, packageExports } from './exports.js'
 
 /** What an example may use without declaring it; scripts/api-reference.mjs says so on the pages. */
 export const GIVEN = [
-  ...['store', 'client', 't', 'invoices', 'lock', 'path', 'beforeEach'],
-  ...['ledgerKey', 'exported', 'proof', 'header', 'yesterday', 'today', 'between'],
+  'store',
+  'client',
+  't',
+  'invoices',
+  'lock',
+  'path',
+  'beforeEach',
+  'ledgerKey',
+  'exported',
+  'proof',
+  'header',
+  'yesterday',
+  'today',
+  'between',
 ] as const
 
 export const contextProgram = (root: string): string => `

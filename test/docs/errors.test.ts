@@ -8,6 +8,7 @@ import * as seriatim from '../../src/index.js'
 import { AuthFileError } from '../../src/server/access/auth.js'
 import * as templates from '../../src/testing/templates.js'
 import * as toolkit from '../../src/toolkit/index.js'
+import * as verify from '../../src/verify/index.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -46,7 +47,7 @@ test('docs/reference/errors.md: every answer of the HTTP layer is there, and no 
 })
 
 test('docs/reference/errors.md: every error class that the package exports is there, and no other', () => {
-  const exported = [seriatim, toolkit, templates]
+  const exported = [seriatim, toolkit, templates, verify]
     .flatMap((module) => Object.entries(module as Readonly<Record<string, unknown>>))
     .filter(([, value]) => typeof value === 'function' && value.prototype instanceof Error)
     .map(([name]) => name)
@@ -55,6 +56,7 @@ test('docs/reference/errors.md: every error class that the package exports is th
     'Errors of units of work',
     'Errors of locks',
     'Errors of readers of changes',
+    'Errors of verifiers of a ledger',
     'Errors of a store and its files',
   ].flatMap(listedUnder)
   assert.deepEqual(sorted(listed), sorted([...exported, AuthFileError.name]))

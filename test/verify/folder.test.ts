@@ -236,7 +236,7 @@ describe('verify: an exported ledger', () => {
     assert.deepEqual(await problemsOf(made((ledger) => ledger.forget(0, 1))), [
       'block/000 0 1: its data is missing, and no block has redacted it',
     ])
-    const other = (entry: BlockEntry): BlockEntry => ({ ...entry, version: 1 }) as BlockEntry
+    const other = (entry: BlockEntry): BlockEntry => ({ ...entry, version: 1 })
     assert.deepEqual(await problemsOf(made((ledger) => ledger.redact({ id: 'a', version: 0 }, other))), [
       'block/002 2 1: it redacts entry 1 of block 0, but names another revision',
     ])
@@ -258,7 +258,7 @@ describe('verify: an exported ledger', () => {
     ledger.commit({ a: 'bob' })
     const { entries } = ledger.blocks[1]!
     const bob = JSON.parse(Buffer.from(entries[1]!.bytes).toString()) as RevisionEntry
-    ledger.commit({ a: 'eve' }, (entry) => ({ ...entry, version: 1, previous: bob.previous }) as BlockEntry)
+    ledger.commit({ a: 'eve' }, (entry) => ({ ...entry, version: 1, previous: bob.previous }))
     assert.deepEqual(await problemsOf(ledger.files()), [
       'block/002 2 1: it is version 1 of its item, and should be 2',
     ])
