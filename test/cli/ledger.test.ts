@@ -10,7 +10,7 @@ import { LOG, sampleKey, sampleLedger, SampleLedger } from '../verify/sample-led
 import { testWorld } from './test-world.js'
 
 describe('seriatim ledger', () => {
-  const ledger = sampleLedger(300)
+  const ledger = sampleLedger(30)
   let folder: string
   let host: HostedLedger
   const command = async (
@@ -18,7 +18,7 @@ describe('seriatim ledger', () => {
   ): Promise<{ code: number; out: string; errors: string }> => {
     const { world, out, errors } = testWorld()
     const code = await run(['ledger', ...args], world)
-    const told = errors.filter((line) => !line.endsWith('of 300 blocks'))
+    const told = errors.filter((line) => !line.endsWith('of 30 blocks'))
     return { code, out: out.join('\n'), errors: told.join('\n') }
   }
 
@@ -38,18 +38,18 @@ describe('seriatim ledger', () => {
     const exported = await command('export', copy, '--endpoint', host.address, '--key', join(folder, 'key'))
     assert.deepEqual(exported, {
       code: 0,
-      out: `${copy}: 300 blocks of ledger.example/cars, 306 files written`,
+      out: `${copy}: 30 blocks of ledger.example/cars, 33 files written`,
       errors: '',
     })
     const verified = await command('verify', copy, '--key', LOG.key)
     assert.deepEqual(verified, {
       code: 0,
-      out: 'ledger.example/cars: all 300 blocks are as the checkpoint says: 399 revisions of 6 items, 1 redactions',
+      out: 'ledger.example/cars: all 30 blocks are as the checkpoint says: 39 revisions of 6 items, 1 redactions',
       errors: '',
     })
     const { out } = await command('verify', copy, '--key', LOG.key, '--json')
     const { size, revisions } = JSON.parse(out) as { size: number; revisions: number }
-    assert.deepEqual([size, revisions], [300, 399])
+    assert.deepEqual([size, revisions], [30, 39])
   })
 
   test('says what is wrong with an export, and where', async () => {
@@ -75,7 +75,7 @@ describe('seriatim ledger', () => {
     assert.equal(code, 0)
     assert.match(
       out,
-      /^ledger\.example\/cars: block 3 of 300, committed at .* has version 0 of Cars \{"id":\{"S":"car-3"\}\}, INSERT, \{.*"owner-3"/,
+      /^ledger\.example\/cars: block 3 of 30, committed at .* has version 0 of Cars \{"id":\{"S":"car-3"\}\}, INSERT, \{.*"owner-3"/,
     )
     const wrong = await command('verify', proof, '--key', sampleKey('ledger.example/cars', 5).key)
     assert.equal(wrong.code, 1)
@@ -88,18 +88,18 @@ describe('seriatim ledger', () => {
       command('watch', last, '--endpoint', host.address, '--key', LOG.key)
     assert.deepEqual(await watch(), {
       code: 0,
-      out: 'ledger.example/cars: 300 blocks, and none of those seen before has changed',
+      out: 'ledger.example/cars: 30 blocks, and none of those seen before has changed',
       errors: '',
     })
     const fork = new SampleLedger()
-    for (let block = 0; block < 310; block++) fork.commit({ other: `o${block}` })
+    for (let block = 0; block < 31; block++) fork.commit({ other: `o${block}` })
     const files = host.files
     host.files = fork.files()
     const { code, out, errors } = await watch()
     host.files = files
     assert.equal(code, 1)
     assert.match(errors, /ledger\.example\/cars has rewritten its past/)
-    assert.match(out, /\n300\n[^]*\n310\n/)
+    assert.match(out, /\n30\n[^]*\n31\n/)
   })
 
   test('says how it is used', async () => {

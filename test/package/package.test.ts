@@ -12,8 +12,9 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name)
 
-const UNPACKED_BYTES_MAX = 2_000_000
-const FILES_MAX = 120
+/** The verifier of ledgers and the clients of ledgers elsewhere have 101,000 bytes in 19 files, with their declarations. */
+const UNPACKED_BYTES_MAX = 2_000_000 + 101_000
+const FILES_MAX = 120 + 19
 
 interface Packed {
   readonly filename: string
