@@ -187,7 +187,11 @@ function parseAnyNotation(text: string): DecimalText {
   const end = at
   if (end - start - (point < 0 ? 0 : 1) === 0) throw notANumber(text)
   const shift = at < text.length ? parseExponent(text, at) : 0
-  if (first < 0) return '0' as DecimalText
+  if (first < 0) {
+    // DynamoDB looks at the exponent that a zero is written with, unless it has a point.
+    if (point < 0) checkExponent(shift)
+    return '0' as DecimalText
+  }
 
   if (point < 0) point = end
   const exponent = (first < point ? point - first - 1 : point - first) + shift
@@ -214,22 +218,32 @@ function parseExponent(text: string, start: number): number {
     if (code < ZERO || code > NINE) throw notANumber(text)
     value = Math.min(value * 10 + code - ZERO, EXPONENT_FAR)
   }
+  if (at - start > EXPONENT_CHARACTERS_MAX && BigInt(text.slice(start + 1).replace(/^[+-]/, '')) > LONG_MAX)
+    throw notANumber(text)
   return negative ? -value : value
 }
+
+/** A letter and eighteen digits: fewer than a Java long has. */
+const EXPONENT_CHARACTERS_MAX = 19
+const LONG_MAX = 2n ** 63n - 1n
 
 const notANumber = (text: string): Error =>
   validationError(`The parameter cannot be converted to a numeric value: ${text}`)
 
 function checkedText(decimal: Decimal): DecimalText {
   const { digits, exponent } = decimal
+  checkExponent(exponent)
+  if (digits.length > numberDigitsMax)
+    throw validationError(`Attempting to store more than ${numberDigitsMax} significant digits in a Number`)
+  return textOf(decimal)
+}
+
+function checkExponent(exponent: number): void {
   if (exponent > EXPONENT_MAX) throw overflow()
   if (exponent < EXPONENT_MIN)
     throw validationError(
       'Number underflow. Attempting to store a number with magnitude smaller than supported range',
     )
-  if (digits.length > numberDigitsMax)
-    throw validationError(`Attempting to store more than ${numberDigitsMax} significant digits in a Number`)
-  return textOf(decimal)
 }
 
 const overflow = (): Error =>

@@ -1,12 +1,13 @@
 // Untrusted JSON to validated values: the only way a client's item enters the store.
 //
-// What comes out is canonical: one type a value, numbers and binaries in their one text, sets without duplicates, no
+// What comes out is canonical: one type a value, numbers and binaries in their one text, sets without duplicates and in order, no
 // unpaired surrogates, at most 32 levels deep (so that every later walk may recurse). What was canonical already is
 // returned as it is, not copied: most items are.
 import { parseBase64 } from './binary.js'
 import { DynamoError, validationError } from './errors.js'
 import { limits } from './limits.js'
 import { parseNumber } from './number.js'
+import { inOrder } from './sets.js'
 import { setAttribute, type AttributeValue, type Item, type MutableItem } from './value.js'
 
 /** Validates one value such as `{ "N": "1.0" }`, here to `{ "N": "1" }`. Throws what DynamoDB answers. */
@@ -91,16 +92,18 @@ function parseTagged(json: Json, tag: string, content: unknown, level: number): 
       const list = parseList(content, level + 1)
       return list === content ? same : { L: list }
     }
-    case 'SS':
-      parseStringSet(content)
-      return same
+    case 'SS': {
+      const strings = parseStringSet(content)
+      return strings === content ? same : { SS: strings }
+    }
     case 'NS': {
       const numbers = parseNumberSet(content)
       return numbers === content ? same : { NS: numbers }
     }
-    case 'BS':
-      parseBinarySet(content)
-      return same
+    case 'BS': {
+      const binaries = parseBinarySet(content)
+      return binaries === content ? same : { BS: binaries }
+    }
     default:
       return undefined
   }
@@ -124,7 +127,7 @@ function parseMap(json: unknown, level: number): Item {
     )
   let copy: MutableItem | undefined
   for (const name of Object.keys(json)) {
-    checkName(name)
+    checkAttributeName(name)
     const before = (json as Json)[name]
     const after = parseValue(before, level)
     if (after === before) continue
@@ -148,7 +151,7 @@ function parseList(json: unknown, level: number): readonly AttributeValue[] {
   return copy ?? (list as readonly AttributeValue[])
 }
 
-function parseStringSet(json: unknown): void {
+function parseStringSet(json: unknown): readonly string[] {
   const members = arrayOf(json)
   if (members.length === 0) throw validationError(`${INVALID}An string set  may not be empty`)
   for (const member of members) {
@@ -158,6 +161,7 @@ function parseStringSet(json: unknown): void {
   }
   if (hasDuplicates(members))
     throw validationError(`${INVALID}Input collection [${members.join(', ')}] contains duplicates.`)
+  return inOrder('SS', members as readonly string[])
 }
 
 function parseNumberSet(json: unknown): readonly string[] {
@@ -172,10 +176,10 @@ function parseNumberSet(json: unknown): readonly string[] {
     return number
   })
   if (hasDuplicates(numbers)) throw validationError('Input collection contains duplicates')
-  return changed ? numbers : (members as readonly string[])
+  return inOrder('NS', changed ? numbers : (members as readonly string[]))
 }
 
-function parseBinarySet(json: unknown): void {
+function parseBinarySet(json: unknown): readonly string[] {
   const members = arrayOf(json)
   if (members.length === 0) throw validationError(`${INVALID}Binary sets should not be empty`)
   for (const member of members) {
@@ -184,6 +188,7 @@ function parseBinarySet(json: unknown): void {
   }
   if (hasDuplicates(members))
     throw validationError(`${INVALID}Input collection [${members.join(', ')}]of type BS contains duplicates.`)
+  return inOrder('BS', members as readonly string[])
 }
 
 const hasDuplicates = (members: readonly unknown[]): boolean =>
@@ -197,7 +202,8 @@ function parseText(json: unknown): void {
 
 const NAME_BYTES_MAX = 65535
 
-function checkName(name: string): void {
+/** Refuses what is no name of an attribute. */
+export function checkAttributeName(name: string): void {
   if (name === '') throw validationError('Empty attribute name')
   // No character takes more than three bytes a unit.
   if (name.length * 3 > NAME_BYTES_MAX && Buffer.byteLength(name) > NAME_BYTES_MAX)

@@ -301,7 +301,7 @@ class LocalStore implements Store {
     this.#assertOpen()
     const reply = await this.#router.handle({ operation, input: toWire(input), principal: owner })
     if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
-    return fromWire(JSON.parse(textOf(reply.body))) as StoreOutput<Name>
+    return fromWire(parsedBody(reply.body)) as StoreOutput<Name>
   }
 
   transactor<Tables extends TableMap<Tables> = AnyTables>(
@@ -321,7 +321,7 @@ class LocalStore implements Store {
       this.#assertOpen()
       const reply = await this.#router.handle({ operation, input, principal: owner })
       if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
-      return JSON.parse(textOf(reply.body)) as unknown
+      return parsedBody(reply.body)
     }
     return {
       losesNoAnswers: true,
@@ -387,6 +387,8 @@ class LocalStore implements Store {
   }
 }
 
-/** Without a copy of the bytes. */
-const textOf = (body: Uint8Array): string =>
-  Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+/** Without a copy of the bytes. Some operations answer with nothing at all. */
+const parsedBody = (body: Uint8Array): unknown =>
+  body.byteLength === 0
+    ? {}
+    : JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())

@@ -1,7 +1,7 @@
 // store.call speaks in the shapes of the AWS SDK: bytes are Uint8Array and times are Date. The wire has base64 and
 // seconds. These two functions go between.
 
-const NESTING_DEPTH_MAX = 100
+const NESTING_DEPTH_MAX = 1000
 
 /** A request in SDK shapes as the JSON of the wire; undefined members vanish, as they do in JSON. */
 export function toWire(value: unknown, depth = 0): unknown {

@@ -38,7 +38,20 @@ export async function tried(peers: Peers, request: Request): Promise<Difference 
       for (const peer of [peers.seriatim, peers.local]) await drop(peer, String(TableName))
     }
   }
+  if (request.operation === 'UpdateItem' && seriatim.status === 200) await dropCreated(peers, request)
   return isDeepStrictEqual(seriatim, local) ? undefined : { request, seriatim, local }
+}
+
+/** An update that only takes away creates an item in DynamoDB Local alone: it goes again, for what follows to be comparable. */
+async function dropCreated({ seriatim, local }: Peers, { body }: Request): Promise<void> {
+  const { TableName, Key } = JSON.parse(body) as { TableName?: unknown; Key?: unknown }
+  const key = JSON.stringify({ TableName, Key, ConsistentRead: true })
+  const [ours, theirs] = await Promise.all(
+    [seriatim, local].map((peer) => peer.send({ operation: 'GetItem', body: key })),
+  )
+  const hasItem = (answer: typeof ours): boolean => JSON.stringify(answer?.body).includes('"Item"')
+  if (hasItem(theirs) && !hasItem(ours))
+    await local.send({ operation: 'DeleteItem', body: JSON.stringify({ TableName, Key }) })
 }
 
 async function drop(peer: Peer, table: string): Promise<void> {

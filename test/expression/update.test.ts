@@ -46,7 +46,7 @@ const results: readonly (readonly [text: string, changed: Readonly<Record<string
   ['REMOVE l[9], m.nope, zz', {}],
   ['REMOVE n, m.y', { n: undefined, m: { M: { x: { N: '1' } } } }],
   ['ADD n :two, q :one', { n: { N: '7' }, q: { N: '1' } }],
-  ['ADD ss :sx, q :ss', { ss: { SS: ['a', 'b', 'x'] }, q: { SS: ['b', 'a'] } }],
+  ['ADD ss :sx, q :ss', { ss: { SS: ['a', 'b', 'x'] }, q: { SS: ['a', 'b'] } }],
   ['ADD l[0] :one, l[9] :two', { l: { L: [{ N: '1' }, { N: '1' }, { N: '2' }, { N: '2' }] } }],
   ['DELETE ss :sx', { ss: { SS: ['a', 'b'] } }],
   ['DELETE ss :ss', { ss: undefined }],

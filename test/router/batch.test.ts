@@ -183,7 +183,10 @@ describe('batches', () => {
   test('BatchGetItem refuses in the words of DynamoDB', async () => {
     const many = Array.from({ length: 101 }, (_, i) => ({ pk: S(`m${i}`) }))
     const cases: [object, string][] = [
-      [{}, 'The requestItems parameter is required for BatchGetItem'],
+      [
+        {},
+        "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
+      ],
       [
         { Plain: { Keys: many } },
         "1 validation error detected: Value at 'RequestItems.Plain.member.Keys' failed to satisfy constraint: Member must have length less than or equal to 100",

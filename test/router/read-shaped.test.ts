@@ -122,7 +122,7 @@ test('large requests: no more elements are read than a valid request could have'
 test('large requests: a value nests no deeper than any could', () => {
   assert.match(
     refusal(`{"Item":{"a":${'['.repeat(shapedLimits.depthMax + 1)}`),
-    /nests deeper than 200 levels/,
+    /nests deeper than 1000 levels/,
   )
 })
 

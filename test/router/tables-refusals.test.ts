@@ -422,8 +422,9 @@ refuses('UpdateTable', [
   ],
   [
     'another type for a key of the table',
-    indexes('OnDemand', [newIndex('new-index')], { AttributeDefinitions: [S('new'), N('id')] }),
-    `${INVALID}Attribute id is defined as S and cannot become N`,
+    indexes('OnDemand', [{ Create: index('new-index', [HASH('id')]) }], { AttributeDefinitions: [N('id')] }),
+    `${INVALID}Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. ` +
+      'Existing schema: Schema:[SchemaElement: key{id:S:HASH}] New schema: Schema:[SchemaElement: key{id:N:HASH}]',
   ],
   [
     'a new index with throughput where requests are paid for',

@@ -22,7 +22,7 @@ const bodies: readonly (readonly [string, string | Buffer])[] = [
   ['200,000 open brackets', '['.repeat(200_000)],
   ['200,000 levels', `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
   ['200,000 levels of objects', `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`],
-  ['201 levels', '{"a":'.repeat(201) + '1' + '}'.repeat(201)],
+  ['1001 levels', '{"a":'.repeat(1001) + '1' + '}'.repeat(1001)],
 ]
 
 for (const [name, body] of bodies) {

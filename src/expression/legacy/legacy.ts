@@ -3,7 +3,7 @@
 //
 // They know attributes, not paths: `a.b` is the name of an attribute here.
 import { validationError } from '../../model/errors.js'
-import { parseAttributeValue } from '../../model/parse-value.js'
+import { checkAttributeName, parseAttributeValue } from '../../model/parse-value.js'
 import type { KeySchema } from '../../model/table.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../../model/value.js'
 import {
@@ -86,7 +86,7 @@ export function projectionOfAttributesToGet(attributesToGet: readonly string[]):
   const draft = new Draft()
   const seen = new Set<string>()
   const paths = attributesToGet.map((name) => {
-    if (name === '') throw validationError('Empty attribute name')
+    checkAttributeName(name)
     if (seen.has(name)) throw validationError(`${INVALID}Duplicate value in attribute name: ${name}`)
     seen.add(name)
     return draft.path(name)
@@ -193,7 +193,7 @@ interface Expectation {
 function entriesOf(json: unknown): readonly (readonly [string, Json])[] {
   const entries =
     json === undefined || json === null ? [] : Object.entries(json as Readonly<Record<string, Json>>)
-  if (entries.some(([name]) => name === '')) throw validationError('Empty attribute name')
+  for (const [name] of entries) checkAttributeName(name)
   return entries.map(([name, value]) => [name, value ?? {}] as const)
 }
 

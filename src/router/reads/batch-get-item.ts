@@ -1,5 +1,5 @@
 import { parseRecord } from '../../line/record.js'
-import { refuseNestedKeys } from '../../expression/expression.js'
+import { checkExpressionParameters, refuseNestedKeys } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
@@ -48,6 +48,7 @@ export const batchGetItem: Operation = {
   async run(context, input, scope) {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, WireGets>>)
     checkCounts(requested)
+    refuseMixedProjections(requested)
     const parsed = requested.map(([name, gets]) => {
       const tableName = batchTableName(name)
       scope.authorise(tableName)
@@ -79,7 +80,9 @@ interface Batch {
 
 function checkCounts(requested: readonly (readonly [string, WireGets])[]): void {
   if (requested.length === 0) {
-    throw validationError('The requestItems parameter is required for BatchGetItem')
+    throw validationError(
+      "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
+    )
   }
   const most = limits.batchGetKeysMax
   for (const [name, { Keys }] of requested) {
@@ -92,6 +95,18 @@ function checkCounts(requested: readonly (readonly [string, WireGets])[]): void 
   if (requested.reduce((total, [, { Keys }]) => total + Keys.length, 0) > most) {
     throw validationError('Too many items requested for the BatchGetItem call')
   }
+}
+
+/** Tables with expressions and tables with the older parameter do not go together in one request. */
+function refuseMixedProjections(requested: readonly (readonly [string, WireGets])[]): void {
+  const given = (name: string): boolean => requested.some(([, gets]) => gets[name] != null)
+  checkExpressionParameters(
+    {
+      ...(given('ProjectionExpression') && { ProjectionExpression: '' }),
+      ...(given('AttributesToGet') && { AttributesToGet: [] }),
+    },
+    { expressions: ['ProjectionExpression'], others: ['AttributesToGet'] },
+  )
 }
 
 /** Keys are compared as they stand, before it is known which table they belong to. */

@@ -92,6 +92,7 @@ export async function runQuery(
     selection: selectionOf(input, target, expressions.projection),
     consistent: input['ConsistentRead'] === true,
     capacityDetail: input['ReturnConsumedCapacity'],
+    ...(isOneItem(target) && { follows: 'nothing' as const }),
     ...(reader.extraMembers && { extraMembers: reader.extraMembers }),
   })
 }
@@ -140,8 +141,24 @@ function rest(
       throw validationError('The query can return at most one row and cannot be restarted')
     }
   }
+  if (isOneItem(target))
+    throw validationError(
+      `The provided exclusive start key is invalid: ExclusiveStartKey: {${shownKey(start)}}`,
+    )
   return rangeAfter(whole, position, reverse)
 }
+
+/** In a table without a sort key nothing can follow the item of a key. */
+const isOneItem = ({ index, key }: ReadTarget): boolean => index === undefined && key.sort === undefined
+
+/** As Java writes it. */
+const shownKey = (key: Item): string =>
+  Object.entries(key)
+    .map(([name, value]) => {
+      const [[type, content] = []] = Object.entries(value as object) as [string, unknown][]
+      return `${name}=AttributeValue: {${type}:${String(content)}}`
+    })
+    .join(', ')
 
 /** The HASH attributes that the condition asks for. */
 function partitionOf({ key }: ReadTarget, { partition, further }: KeyCondition): Item {

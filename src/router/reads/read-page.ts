@@ -39,6 +39,8 @@ export interface ReadPlan {
   readonly consistent: boolean
   /** ReturnConsumedCapacity as it was asked for. */
   readonly capacityDetail: unknown
+  /** Nothing can follow what is read, so that there is no LastEvaluatedKey. */
+  readonly follows?: 'nothing'
   /** Members of the answer that are not DynamoDB's, asked for once the page has been read. */
   readonly extraMembers?: () => Readonly<Record<string, unknown>>
 }
@@ -74,9 +76,13 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Repl
   const { entries, itemBytes: heldBytes, lastStart, end } = page
   const isFull = entries >= entriesMax || heldBytes >= bytesMax
   const further = furtherMembers({
-    LastEvaluatedKey: isFull
-      ? pickAttributes(JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item, target.positionNames)
-      : undefined,
+    LastEvaluatedKey:
+      isFull && plan.follows !== 'nothing'
+        ? pickAttributes(
+            JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item,
+            target.positionNames,
+          )
+        : undefined,
     ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
     ...plan.extraMembers?.(),
   })
@@ -134,7 +140,7 @@ export async function readRows(plan: ReadPlan): Promise<PageRows> {
 async function readEntries(plan: ReadPlan): Promise<Reply> {
   const rows = await readRows(plan)
   const further = furtherMembers({
-    LastEvaluatedKey: rows.position,
+    LastEvaluatedKey: plan.follows === 'nothing' ? undefined : rows.position,
     ConsumedCapacity: capacityOf(plan, rows),
     ...plan.extraMembers?.(),
   })

@@ -2,6 +2,7 @@ import { comparisonsOf } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
 import { segmentRange, type KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
+import { partitionParts, sortParts } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { Input, Operation, RangeContext, RequestScope } from '../request/context.js'
 import { openScanExpressions, refuseNestedKeyPaths } from './read-expressions.js'
@@ -103,9 +104,8 @@ function segmentOf(input: Input): Segment {
 function checkStart(target: ReadTarget, start: Item): void {
   if (target.index === undefined) return checkTableStart(target, start)
   checkStartNames(target, start)
-  const { partition, sort } = target.index.key
-  checkStartPart(partition, 'partition', start)
-  if (sort !== undefined) checkStartPart(sort, 'sort', start)
+  for (const part of partitionParts(target.index.key)) checkStartPart(part, 'partition', start)
+  for (const part of sortParts(target.index.key)) checkStartPart(part, 'sort', start)
 }
 
 function rest(target: ReadTarget, whole: KeyRange, start: Item, { segment, total }: Segment): KeyRange {

@@ -20,7 +20,7 @@ export const shapedLimits = {
   /** Brackets of a member that is unknown. */
   unknownMax: 1_000,
   /** Levels of brackets in a value; the deepest legal one needs about 65. */
-  depthMax: 200,
+  depthMax: 1000,
   /** Between two yields, about. */
   charactersPerTurn: 128 * 1024,
 } as const

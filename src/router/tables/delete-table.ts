@@ -6,6 +6,14 @@ import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from './table-operation.js'
 
+const GONE: ReadonlySet<string> = new Set([
+  'AttributeDefinitions',
+  'KeySchema',
+  'CreationDateTime',
+  'GlobalSecondaryIndexes',
+  'LocalSecondaryIndexes',
+])
+
 export const deleteTable = tableOperation<{ readonly TableName: string }>({
   name: 'DeleteTable',
   shape: { kind: 'struct', members: { TableName: administeredTableNameShape } },
@@ -25,10 +33,11 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
       return doomed
     })
     await catalog.keeper.settle()
-    const withoutIndexes = { ...record, indexes: record.indexes.filter((index) => index.kind === 'local') }
-    const answer = tableDescription(withoutIndexes, await catalog.counts(withoutIndexes), scope.addressed, {
+    const described = tableDescription(record, await catalog.counts(record), scope.addressed, {
       table: 'DELETING',
     })
-    return jsonReply({ TableDescription: answer })
+    // The service tells what is left of a table that goes: neither its keys nor its indexes, nor when it was created.
+    const answer = Object.entries(described).filter(([member]) => !GONE.has(member))
+    return jsonReply({ TableDescription: Object.fromEntries(answer) })
   },
 })

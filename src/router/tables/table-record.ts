@@ -167,7 +167,9 @@ export function spacesOf(record: TableRecord): SpaceId[] {
 
 /** The table as writes and reads of its items carry it. `withheld`: indexes that cannot be read yet for another reason. */
 export function tableOf(record: TableRecord, withheld?: ReadonlyMap<string, unknown>): Table {
-  const indexes = record.indexes.map((index) => indexShape(record, index))
+  // Of several indexes with something wrong the first by name is told.
+  const sorted = record.indexes.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const indexes = sorted.map((index) => indexShape(record, index))
   const shape: TableShape = {
     name: record.name,
     space: record.space,
@@ -183,7 +185,7 @@ export function tableOf(record: TableRecord, withheld?: ReadonlyMap<string, unkn
     ...(record.stream?.viewType !== undefined && { logged: imagesOf(record.stream.viewType) }),
   }
   const readable = indexes.filter(
-    ({ name }, position) => record.indexes[position]?.status === 'ACTIVE' && withheld?.has(name) !== true,
+    ({ name }, position) => sorted[position]?.status === 'ACTIVE' && withheld?.has(name) !== true,
   )
   return { name: record.name, shape, readableIndexes: new Map(readable.map((index) => [index.name, index])) }
 }

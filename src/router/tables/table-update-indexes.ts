@@ -4,7 +4,7 @@ import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames } from './table-definition.js'
 import type { TableStatus } from './table-description.js'
-import type { AttributeDefinition, IndexRecord, TableRecord } from './table-record.js'
+import type { AttributeDefinition, IndexRecord, KeySchemaElement, TableRecord } from './table-record.js'
 import type { IndexInput, TableSettingsInput, ThroughputInput, WarmThroughputInput } from './table-shapes.js'
 import { warmedThroughput } from './table-settings.js'
 import { oneIndexAtATime } from './vector-indexes.js'
@@ -34,6 +34,8 @@ export function updatedIndexes(
 ): IndexUpdate {
   const updates = input.GlobalSecondaryIndexUpdates ?? []
   const online = updates.filter((update) => update.Create ?? update.Delete)
+  // Told before it is looked whether the indexes are there.
+  if (online.length > 1) throw oneIndexAtATime()
   for (const { Create, Delete } of online) {
     if (Create !== undefined) checkNewName(record, Create.IndexName)
     if (Delete !== undefined) deletableIndex(record, Delete.IndexName)
@@ -80,10 +82,8 @@ function deletableIndex(record: TableRecord, name: string): IndexRecord {
 /** An index that is being created may be deleted; anything else waits until it is complete. */
 function checkOneAtATime(record: TableRecord, online: readonly IndexUpdateInput[]): void {
   const creating = record.indexes.find((index) => index.status === 'CREATING')
-  const isCancellation = online.length === 1 && online[0]?.Delete?.IndexName === creating?.name
-  if (online.length > 1 || (online.length === 1 && creating !== undefined && !isCancellation)) {
-    throw oneIndexAtATime()
-  }
+  const isCancellation = online[0]?.Delete?.IndexName === creating?.name
+  if (online.length > 0 && creating !== undefined && !isCancellation) throw oneIndexAtATime()
 }
 
 function withIndex(
@@ -122,7 +122,11 @@ function withIndex(
   return {
     ...record,
     indexes,
-    attributeDefinitions: onlyUsed(record, indexes, merged(record.attributeDefinitions, definitions)),
+    attributeDefinitions: onlyUsed(
+      record,
+      indexes,
+      merged(record.attributeDefinitions, definitions, index.keySchema),
+    ),
   }
 }
 
@@ -141,19 +145,25 @@ function withoutIndex(record: TableRecord, doomed: IndexRecord): TableRecord {
   return { ...record, indexes, attributeDefinitions: onlyUsed(record, indexes, record.attributeDefinitions) }
 }
 
+/** An attribute keeps its type: one that the new index uses may not have another, any other is left as it was. */
 export function merged(
   existing: readonly AttributeDefinition[],
   added: readonly AttributeDefinition[],
+  used: readonly (Partial<KeySchemaElement> & Pick<AttributeDefinition, 'AttributeName'>)[],
 ): AttributeDefinition[] {
   const byName = new Map(existing.map((definition) => [definition.AttributeName, definition]))
   for (const definition of added) {
     const known = byName.get(definition.AttributeName)
-    if (known !== undefined && known.AttributeType !== definition.AttributeType) {
-      throw invalid(
-        `Attribute ${known.AttributeName} is defined as ${known.AttributeType} and cannot become ${definition.AttributeType}`,
-      )
-    }
-    byName.set(definition.AttributeName, definition)
+    if (known === undefined) byName.set(definition.AttributeName, definition)
+    const use = used.find(({ AttributeName }) => AttributeName === definition.AttributeName)
+    if (known === undefined || known.AttributeType === definition.AttributeType || use === undefined) continue
+    const role = use.KeyType ?? 'HASH'
+    const shown = ({ AttributeName: name, AttributeType: type }: AttributeDefinition): string =>
+      `Schema:[SchemaElement: key{${name}:${type}:${role}}]`
+    throw invalid(
+      'Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. ' +
+        `Existing schema: ${shown(known)} New schema: ${shown(definition)}`,
+    )
   }
   return [...byName.values()]
 }

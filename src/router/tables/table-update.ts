@@ -144,7 +144,7 @@ function withVectors(record: TableRecord, input: UpdateTableInput, nowMicros: nu
     indexChangesOf(input).created.length + indexChangesOf(input).deleted.length > 1
   )
     throw oneIndexAtATime()
-  const definitions = updates === undefined ? [] : merged(record.attributeDefinitions, added)
+  const definitions = updates === undefined ? [] : merged(record.attributeDefinitions, added, added)
   const defined = new Set(definitions.map((each) => each.AttributeName))
   const updated = withVectorUpdate(record, updates, defined, nowMicros, { invalid, projectionOf })
   if (updates === undefined) return updated

@@ -76,7 +76,8 @@ function notAuthorised(arn: string): DynamoError {
   )
 }
 
-const EMPTY_BODY = jsonReply({})
+/** Not even an empty object. */
+const EMPTY_BODY = new Uint8Array()
 
 function resourceOf({ ResourceArn: arn }: ResourceInput): { readonly arn: string; readonly name: string } {
   if (arn === undefined) throw validationError('Invalid TableArn')

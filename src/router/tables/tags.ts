@@ -7,6 +7,9 @@ const KEY_CHARACTERS_MAX = 128
 const VALUE_CHARACTERS_MAX = 256
 const SHOWN_CHARACTERS_MAX = 256
 
+/** Letters, numbers and blanks of any script, and a few signs. */
+const CHARACTERS = /^[\p{L}\p{M}\p{Z}\p{N}_.:/=+\-@]*$/u
+
 /** The tags of a request, checked. */
 export function checkTags(tags: readonly Partial<Tag>[]): readonly Tag[] {
   const seen = new Set<string>()
@@ -15,7 +18,7 @@ export function checkTags(tags: readonly Partial<Tag>[]): readonly Tag[] {
     if (key.toLowerCase().startsWith('aws:')) {
       throw validationError(`Tag Key cannot be prefixed with aws:, Key: ${key}`)
     }
-    if (value === undefined || value.length > VALUE_CHARACTERS_MAX) {
+    if (value === undefined || value.length > VALUE_CHARACTERS_MAX || !CHARACTERS.test(value)) {
       throw validationError(`The Tag Value provided is invalid, Value: ${shown(value)}`)
     }
     if (seen.has(key)) {
@@ -29,7 +32,7 @@ export function checkTags(tags: readonly Partial<Tag>[]): readonly Tag[] {
 }
 
 export function checkTagKey(key: string | undefined): asserts key is string {
-  if (key === undefined || key === '' || key.length > KEY_CHARACTERS_MAX) {
+  if (key === undefined || key === '' || key.length > KEY_CHARACTERS_MAX || !CHARACTERS.test(key)) {
     throw validationError(`The Tag Key provided is invalid, Key: ${shown(key)}`)
   }
 }

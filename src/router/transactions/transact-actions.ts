@@ -5,6 +5,7 @@
 // What is wrong whatever the table is, refuses the request as a whole; what is wrong with regard to the table's key is
 // a reason to cancel the transaction, and only the first such action is named.
 import { keyAttributesOf } from '../../model/table.js'
+import { emptyIndexKeyRefusal } from '../../rules/item/index-keys.js'
 import {
   conditionAttributes,
   refuseKeyUpdate,
@@ -235,6 +236,10 @@ function bind(table: Table, { input, attributes: given, mutation, condition }: P
     refuseNestedKeys(updateOperands(mutation.update), shape.key)
   }
   if (condition !== undefined) refuseNestedKeys(conditionAttributes(condition), shape.key)
+  if (shape.indexes.length > 0 && mutation.kind !== 'check') {
+    const refusal = emptyIndexKeyRefusal(shape, mutation)
+    if (refusal !== undefined) throw validationError(refusal)
+  }
   return {
     table,
     action: {

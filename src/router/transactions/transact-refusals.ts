@@ -31,6 +31,9 @@ export function cancelledBy(
 export const conflicted = (conflicts: readonly boolean[]): DynamoError =>
   transactionCancelled(conflicts.map((conflict) => (conflict ? CONFLICT : NO_REASON)))
 
+/** An empty value in a key, of the table or of an index, is a fault of the request. */
+const EMPTY_KEY = /cannot contain an empty (?:string|binary) value/
+
 /** A refusal of one element cancels the transaction, with no word about the others. */
 export function eachOrCancelled<T, Bound>(
   elements: readonly T[],
@@ -41,6 +44,7 @@ export function eachOrCancelled<T, Bound>(
       return bind(element, position)
     } catch (error) {
       if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error
+      if (EMPTY_KEY.test(error.message)) throw error
       const reason = { Code: 'ValidationError', Message: error.message }
       throw transactionCancelled(elements.map((_, at) => (at === position ? reason : NO_REASON)))
     }

@@ -1,11 +1,13 @@
 // Whether an item may stand in the indexes of its table: DynamoDB refuses an item whose index key attributes are there
 // but are not usable as keys. An item that lacks one is simply not in that index. One of §3.3's system restrictions: checked
 // at prepare, on every image that an update may meet (point 6).
+import { resolvePath } from '../../expression/expression.js'
 import { base64Bytes } from '../../model/binary.js'
 import { limits } from '../../model/limits.js'
 import { numberKeyBytes } from '../../model/number-key.js'
 import {
   hasSeveralParts,
+  keyParts,
   partitionParts,
   sortParts,
   type IndexShape,
@@ -14,28 +16,37 @@ import {
   type VectorShape,
 } from '../../model/table.js'
 import { type AttributeValue, type Item, attribute, typeOf } from '../../model/value.js'
+import type { Mutation } from './item.js'
 import { vectorRefusal } from './vectors.js'
 
 /** Why the item cannot be stored, in DynamoDB's words; undefined if it can. */
-export function indexKeyRefusal(table: TableShape, item: Item): string | undefined {
+export function indexKeyRefusal(
+  table: TableShape,
+  item: Item,
+  by: Mutation['kind'] = 'put',
+): string | undefined {
   for (const index of table.indexes) {
     const { partition, sort } = index.key
     const refusal = hasSeveralParts(index.key)
-      ? (severalRefusal(index, partitionParts(index.key), item, HASH_TOGETHER) ??
-        severalRefusal(index, sortParts(index.key), item, RANGE_TOGETHER))
-      : (keyRefusal(index, partition, item, PARTITION_LIMIT) ??
-        (sort === undefined ? undefined : keyRefusal(index, sort, item, SORT_LIMIT)))
+      ? (severalRefusal(index, partitionParts(index.key), item, { ...HASH_TOGETHER, by }) ??
+        severalRefusal(index, sortParts(index.key), item, { ...RANGE_TOGETHER, by }))
+      : (keyRefusal(index, partition, item, PARTITION_LIMIT, by) ??
+        (sort === undefined ? undefined : keyRefusal(index, sort, item, SORT_LIMIT, by)))
     if (refusal !== undefined) return refusal
   }
-  return table.vectors === undefined ? undefined : vectorIndexRefusal(table.vectors, item)
+  return table.vectors === undefined ? undefined : vectorIndexRefusal(table.vectors, item, by)
 }
 
-function vectorIndexRefusal(vectors: readonly VectorShape[], item: Item): string | undefined {
+function vectorIndexRefusal(
+  vectors: readonly VectorShape[],
+  item: Item,
+  by: Mutation['kind'],
+): string | undefined {
   for (const vector of vectors) {
     const refusal = vectorRefusal(vector, item)
     if (refusal !== undefined) return refusal
     for (const searched of vector.search) {
-      const keyed = keyRefusal(vector, searched, item, PARTITION_LIMIT)
+      const keyed = keyRefusal(vector, searched, item, PARTITION_LIMIT, by)
       if (keyed !== undefined) return keyed
     }
   }
@@ -43,6 +54,32 @@ function vectorIndexRefusal(vectors: readonly VectorShape[], item: Item): string
 }
 
 type Named = Pick<IndexShape, 'name'>
+
+/**
+ * Of a write of a transaction: an empty value that it gives a key attribute of an index, whatever it meets. DynamoDB refuses the
+ * whole request for it.
+ */
+export function emptyIndexKeyRefusal(table: TableShape, mutation: Mutation): string | undefined {
+  for (const index of table.indexes) {
+    for (const part of keyParts(index.key)) {
+      const value = givenValue(mutation, part.name)
+      if (value !== undefined && typeOf(value) === part.type && keyBytesOf(value) === 0)
+        return emptyKey(index, part, mutation.kind)
+    }
+  }
+  return undefined
+}
+
+function givenValue(mutation: Mutation, name: string): AttributeValue | undefined {
+  if (mutation.kind === 'put') return attribute(mutation.item, name)
+  if (mutation.kind === 'delete') return undefined
+  const { tree, bindings } = mutation.update
+  for (const action of tree.actions) {
+    if (action.type !== 'set' || action.value.type !== 'value' || action.path.steps.length > 1) continue
+    if (resolvePath(action.path, bindings.names)[0] === name) return bindings.values.get(action.value.name)
+  }
+  return undefined
+}
 
 interface KeyLimit {
   readonly bytesMax: number
@@ -63,6 +100,7 @@ interface AggregateLimit {
   readonly role: 'HASH' | 'RANGE'
   readonly bytesMax: number
 }
+type Together = AggregateLimit & { readonly by: Mutation['kind'] }
 
 const HASH_TOGETHER: AggregateLimit = { role: 'HASH', bytesMax: limits.partitionKeyBytesMax }
 const RANGE_TOGETHER: AggregateLimit = { role: 'RANGE', bytesMax: limits.sortKeyBytesMax }
@@ -72,12 +110,12 @@ function severalRefusal(
   index: IndexShape,
   parts: readonly KeyAttribute[],
   item: Item,
-  { role, bytesMax }: AggregateLimit,
+  { role, bytesMax, by }: Together,
 ): string | undefined {
   let bytes = 0
   const names: string[] = []
   for (const part of parts) {
-    const refusal = keyRefusal(index, part, item, UNLIMITED)
+    const refusal = keyRefusal(index, part, item, UNLIMITED, by)
     if (refusal !== undefined) return refusal
     const value = attribute(item, part.name)
     if (value === undefined) continue
@@ -100,7 +138,13 @@ function keyBytesOf(value: AttributeValue): number {
   return 'N' in value ? numberKeyBytes(value.N).length : 0
 }
 
-function keyRefusal(index: Named, key: KeyAttribute, item: Item, limit: KeyLimit): string | undefined {
+function keyRefusal(
+  index: Named,
+  key: KeyAttribute,
+  item: Item,
+  limit: KeyLimit,
+  by: Mutation['kind'],
+): string | undefined {
   const value = attribute(item, key.name)
   if (value === undefined) return undefined
   const actual = typeOf(value)
@@ -111,16 +155,18 @@ function keyRefusal(index: Named, key: KeyAttribute, item: Item, limit: KeyLimit
     )
   }
   const bytes = keyBytesOf(value)
-  if (bytes === 0) {
-    const kind = key.type === 'S' ? 'string' : 'binary'
-    return unsupported(
-      index,
-      key,
-      `The AttributeValue for a key attribute cannot contain an empty ${kind} value.`,
-    )
-  }
+  if (bytes === 0) return emptyKey(index, key, by)
   if (bytes > limit.bytesMax) return unsupported(index, key, `${limit.message}.`)
   return undefined
+}
+
+function emptyKey(index: Named, key: KeyAttribute, by: Mutation['kind']): string {
+  const why = `The AttributeValue for a key attribute cannot contain an empty ${key.type === 'S' ? 'string' : 'binary'} value.`
+  if (by !== 'update') return unsupported(index, key, why)
+  return (
+    'One or more parameter values are not valid. The update expression attempted to update a secondary index key to a ' +
+    `value that is not supported. ${why}`
+  )
 }
 
 function unsupported(index: Named, key: KeyAttribute, why: string): string {

@@ -62,7 +62,8 @@ function image(
   item: Item,
   bytes: number,
 ): Extract<WriteVerdict, { verdict: 'done' | 'invalid' }> {
-  const message = itemSizeRefusal(bytes, request.mutation.kind) ?? indexKeyRefusal(request.table, item)
+  const { kind } = request.mutation
+  const message = itemSizeRefusal(bytes, kind) ?? indexKeyRefusal(request.table, item, kind)
   if (message !== undefined) return { verdict: 'invalid', message }
   return { verdict: 'done', next: { item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
 }

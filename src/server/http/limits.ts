@@ -53,7 +53,7 @@ export const serverLimits: ServerLimits = {
   requestBytesMax: limits.requestBytesMax,
   plainRequestBytesMax: 2 * 1024 * 1024,
   headerBytesMax: 16 * 1024,
-  jsonDepthMax: 200,
+  jsonDepthMax: 1000,
   connectionsMax: 16 * 1024,
   pipelinedMax: 1024,
   requestsInFlightMax: 16 * 1024,
