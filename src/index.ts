@@ -1,5 +1,5 @@
 export { open } from './store/store.js'
-export type { OpenOptions, Store, StorePlace } from './store/store.js'
+export type { ForkOptions, OpenOptions, Store, StorePlace, StoreSnapshot } from './store/store.js'
 export type { StoreInput, StoreOperation, StoreOutput } from './store/store-operations.js'
 export { ChangesTrimmed, NoStream } from './changes/errors.js'
 export type {
@@ -21,7 +21,7 @@ export type {
   StreamEventValue,
   StreamHandler,
 } from './changes/trigger/stream-event.js'
-export { FolderRefused } from './line/errors.js'
+export { DumpRefused, FolderRefused } from './line/errors.js'
 export { DynamoError } from './model/errors.js'
 export type { DynamoErrorName } from './model/errors.js'
 export { manualClock } from './runtime/manual-clock.js'

@@ -61,6 +61,28 @@ export class Assembler {
     this.#outMax = logOutMax
   }
 
+  /** In the same state, from here on apart. */
+  copy(): Assembler {
+    const copy = new Assembler({ logOutMax: this.#outMax })
+    const held = this.#commits.slice(this.#head).filter(({ isOut }) => !isOut)
+    const copies = new Map(held.map((commit) => [commit, { ...commit, changes: [...commit.changes] }]))
+    const copied = (commit: Commit): Commit | undefined => copies.get(commit)
+    for (const commit of copies.values())
+      // Those that are out need not be waited for.
+      commit.before &&= new Set(Array.from(commit.before, copied).filter((other) => other !== undefined))
+    copy.#commits = [...copies.values()]
+    copy.#held = this.#held
+    copy.#place = this.#place
+    for (const [name, commit] of this.#newest) copy.#newest.set(name, copied(commit) as Commit)
+    for (const [tx, { commit, nodes, done }] of this.#open)
+      copy.#open.set(tx, {
+        commit: commit && copied(commit),
+        nodes: new Set(nodes),
+        done: new Set(done),
+      })
+    return copy
+  }
+
   /** Everything that was added has come out. */
   get isSettled(): boolean {
     return this.#held === 0 && this.#open.size === 0

@@ -42,6 +42,8 @@ export interface LocalLogOptions {
   /** Opens what is there, or begins it: then at that offset of the journal. Absent storage: no table ever asked. */
   readonly storage: LogStorage | undefined
   readonly begin: () => Promise<LogStorage>
+  /** What another log had beside this storage when both were copied. */
+  readonly state?: LogState
   /** Called when the journal may forget what stands before that offset. */
   readonly onKept?: (upTo: number) => void
   /** Told once of each reason why records cannot be kept; it is tried again. */
@@ -56,6 +58,15 @@ export interface LocalLogOptions {
 export const STREAM_RETENTION_MS = 24 * 60 * 60 * 1000
 const TRIM_EVERY_MS = 60_000
 const RETRY_MS = 1000
+
+/** What a log has in memory beside its storage. */
+export interface LogState {
+  readonly assembler: Assembler
+  /** Records that the storage does not have yet. */
+  readonly onItsWay: readonly CommitRecord[]
+  readonly last: number
+  readonly horizon: number
+}
 
 export class LocalLog implements CommitLog, LogFeed {
   readonly #options: LocalLogOptions
@@ -87,12 +98,32 @@ export class LocalLog implements CommitLog, LogFeed {
   constructor(options: LocalLogOptions) {
     this.#options = options
     this.#knobs = options.knobs ?? defaultKnobs
-    this.#assembler = new Assembler(this.#knobs)
+    this.#assembler = options.state?.assembler.copy() ?? new Assembler(this.#knobs)
     this.#storage = options.storage
     this.#position = options.storage?.position ?? NOWHERE
     // What follows the position comes again from the journal, and gets the numbers that it had.
     this.#last = this.#position.number
+    if (options.state !== undefined) this.#takeUp(options.state)
     if (options.storage !== undefined) this.#trimLater()
+  }
+
+  #takeUp({ onItsWay, last, horizon }: LogState): void {
+    this.#last = last
+    this.#horizon = horizon
+    for (const record of onItsWay) this.#sendOff(record)
+    this.#flushWhenDue()
+  }
+
+  /** Where there is no journal: with a copy of the storage that is made in the same turn, all that there is. */
+  state(): LogState {
+    this.#catchUp()
+    const kept = this.#storage?.last ?? 0
+    return {
+      assembler: this.#assembler.copy(),
+      onItsWay: this.#onItsWay.filter(({ number }) => number > kept),
+      last: this.#last,
+      horizon: this.#horizon,
+    }
   }
 
   /** Up to where the journal need not be read back. */
@@ -176,11 +207,15 @@ export class LocalLog implements CommitLog, LogFeed {
       record.number = ++this.#last
       // Read back from the journal, and in the storage already.
       if (record.number <= kept) continue
-      this.#onItsWay.push(record)
-      this.#bytes += recordBytes(record)
+      this.#sendOff(record)
       isNew = true
     }
     if (isNew) this.#readers.forEach((callback) => callback())
+  }
+
+  #sendOff(record: CommitRecord): void {
+    this.#onItsWay.push(record)
+    this.#bytes += recordBytes(record)
   }
 
   get refusal(): Error | undefined {

@@ -10,6 +10,8 @@ import { assertFollows, logConcerns, emptyPage, LogPageBuilder, trimmed } from '
 import type { LogPosition, LogStorage } from './log-storage.js'
 
 export interface MemoryLogOptions {
+  /** The number of its first record; 1 unless told otherwise. */
+  readonly first?: number
   readonly knobs?: Partial<Pick<Knobs, 'logMemoryBytesMax' | 'logBlockBytesMax' | 'logReadBytesMax'>>
 }
 
@@ -19,7 +21,13 @@ export interface MemoryLogOptions {
  * @example
  * const storage = memoryLogStorage()
  */
-export const memoryLogStorage = (options: MemoryLogOptions = {}): LogStorage => new MemoryLog(options)
+export const memoryLogStorage = (options: MemoryLogOptions = {}): MemoryLogStorage => new MemoryLog(options)
+
+/** A log in memory, which can be copied in a moment. */
+export interface MemoryLogStorage extends LogStorage {
+  /** The same records, from here on apart. */
+  copy(): MemoryLogStorage
+}
 
 interface Block {
   readonly first: number
@@ -31,15 +39,30 @@ interface Block {
   readonly items: Map<string, number[]>
 }
 
-class MemoryLog implements LogStorage {
+class MemoryLog implements MemoryLogStorage {
   readonly #knobs: Knobs
-  #blocks: Block[] = [blockFrom(1)]
-  #position: LogPosition = { upTo: 0, number: 0 }
+  #blocks: Block[]
+  #position: LogPosition
   #bytes = 0
-  #last = 0
+  #last: number
 
-  constructor(options: MemoryLogOptions) {
+  constructor({ first = 1, ...options }: MemoryLogOptions) {
     this.#knobs = { ...knobs, ...options.knobs }
+    this.#last = first - 1
+    this.#blocks = [blockFrom(first)]
+    this.#position = { upTo: 0, number: this.#last }
+  }
+
+  copy(): MemoryLogStorage {
+    const newest = this.#blocks.at(-1) as Block
+    // What both have is not added to any more.
+    if (newest.records.length > 0) this.#blocks.push(blockFrom(this.#last + 1))
+    const copy = new MemoryLog({ knobs: this.#knobs })
+    copy.#blocks = [...this.#blocks.slice(0, -1), blockFrom(this.#last + 1)]
+    copy.#position = this.#position
+    copy.#bytes = this.#bytes
+    copy.#last = this.#last
+    return copy
   }
 
   get last(): number {

@@ -9,8 +9,9 @@ export class RecentSlots {
   #epoch: number
   readonly #digits: number
   readonly #bytes: number
-  #current: Uint8Array
-  #previous: Uint8Array
+  /** Each is made with its first slot: nodes that never see a transaction do without, as most forks of a store. */
+  #current: Uint8Array | undefined
+  #previous: Uint8Array | undefined
   /** Epochs up to this one may have records of before the start, which nobody counted. */
   readonly #unknownUpTo: number
 
@@ -19,15 +20,16 @@ export class RecentSlots {
     this.#epoch = epoch
     this.#digits = digits
     this.#bytes = 16 ** digits / 8
-    this.#current = new Uint8Array(this.#bytes)
-    this.#previous = new Uint8Array(this.#bytes)
     this.#unknownUpTo = start === 'empty' ? -1 : epoch
   }
 
   add(slot: LedgerSlot, epoch: number): void {
     this.#advance(epoch)
     const bit = this.#bitOf(slot)
-    const bits = epoch < this.#epoch ? this.#previous : this.#current
+    const bits =
+      epoch < this.#epoch
+        ? (this.#previous ??= new Uint8Array(this.#bytes))
+        : (this.#current ??= new Uint8Array(this.#bytes))
     bits[bit >>> 3] = (bits[bit >>> 3] as number) | (1 << (bit & 7))
   }
 
@@ -36,14 +38,14 @@ export class RecentSlots {
     this.#advance(epoch)
     if (epoch - 1 <= this.#unknownUpTo) return true
     const bit = this.#bitOf(slot)
-    const byte = (this.#current[bit >>> 3] as number) | (this.#previous[bit >>> 3] as number)
+    const byte = (this.#current?.[bit >>> 3] ?? 0) | (this.#previous?.[bit >>> 3] ?? 0)
     return (byte & (1 << (bit & 7))) !== 0
   }
 
   #advance(epoch: number): void {
     if (epoch <= this.#epoch) return
-    this.#previous = epoch === this.#epoch + 1 ? this.#current : new Uint8Array(this.#bytes)
-    this.#current = new Uint8Array(this.#bytes)
+    this.#previous = epoch === this.#epoch + 1 ? this.#current : undefined
+    this.#current = undefined
     this.#epoch = epoch
   }
 

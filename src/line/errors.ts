@@ -41,3 +41,15 @@ export class RunOver extends Error {
 export class FolderRefused extends Error {
   override readonly name = 'FolderRefused'
 }
+
+/**
+ * A dump cannot be read or written: the file is not one, was damaged, is of a format or a number of nodes that does not fit, or
+ * the system refuses it. The message says which.
+ *
+ * @example
+ *   const error: unknown = await open({ memory: true, from: 'missing.dump' }).catch((caught: unknown) => caught)
+ *   console.log(error instanceof DumpRefused) // true
+ */
+export class DumpRefused extends Error {
+  override readonly name = 'DumpRefused'
+}

@@ -83,6 +83,7 @@ export class MemoryLine implements Line {
   constructor(index: OrderedMap, log?: LogFeed) {
     this.#index = index
     this.#log = log
+    this.#counts.load(index)
   }
 
   get decided(): MergedView {

@@ -8,9 +8,11 @@ import { BTree } from './b-tree.js'
 import { compareKeyBytes } from './ordered-map.js'
 
 export class KeyOrder<Beside = undefined> {
-  readonly #tree = new BTree<KeyBytes, Beside>(undefined, compareKeyBytes)
+  #tree = new BTree<KeyBytes, Beside>(undefined, compareKeyBytes)
   readonly #unsorted = new Map<KeyBytes, Beside>()
   readonly #unsortedMax: number
+  /** A key may stand among the unsorted ones and, with what a copy has beside it, in the tree. */
+  #isCopied = false
 
   /** `unsortedMax`: this many keys at most are put into the tree at once. */
   constructor(unsortedMax: number) {
@@ -24,7 +26,24 @@ export class KeyOrder<Beside = undefined> {
   }
 
   delete(key: KeyBytes): void {
-    if (!this.#unsorted.delete(key)) this.#tree.delete(key)
+    if (!this.#unsorted.delete(key) || this.#isCopied) this.#tree.delete(key)
+  }
+
+  /**
+   * The same keys, from here on apart: nodes of the tree are shared until one side changes them. What stands beside the keys
+   * is shared for good, and is not to be changed in place by either side.
+   */
+  copy(): KeyOrder<Beside> {
+    this.#sort()
+    const copy = new KeyOrder<Beside>(this.#unsortedMax)
+    copy.#tree = this.#tree.clone()
+    this.#isCopied = copy.#isCopied = true
+    return copy
+  }
+
+  /** What stands beside a key; undefined if it is not there. */
+  beside(key: KeyBytes): Beside | undefined {
+    return this.#unsorted.get(key) ?? this.#tree.get(key)
   }
 
   /** The keys in a range in order, or in reverse. Not to be changed meanwhile. */

@@ -5,51 +5,37 @@
 //   store.call()        neither -/
 //   store.transactor()  neither /
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import type { CommitLog } from '../commit-log/commit-log.js'
 import type { DynamoDBStreams, DynamoDBStreamsClientConfig } from '@aws-sdk/client-dynamodb-streams'
-import type { OpenOptions, Store } from './store.js'
-import { ChangeReaders } from './change-readers.js'
+import type { ForkOptions, OpenOptions, Store, StoreSnapshot } from './store.js'
 import { inProcessClient, inProcessStreamsClient } from './in-process-client.js'
 import type { TableChange, ChangeIterable, ChangesOptions, TransactionChanges } from '../changes/change.js'
 import type { StreamHandler } from '../changes/trigger/stream-event.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
-import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
-import { localPlacement, type Placement } from '../coordinator/placement.js'
-import type { StatementScans } from '../partiql/partiql.js'
-import type { DirectUnits } from '../port/unit-port.js'
-import { type Recovery, startRecovery } from '../recovery/recovery.js'
-import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
-import { openRouter } from '../router/local-router.js'
-import { queryOperations } from '../router/reads/query-operations.js'
-import { deleteItem } from '../router/writes/delete-item.js'
-import { getItem } from '../router/reads/get-item.js'
-import { putItem } from '../router/writes/put-item.js'
-import { updateItem } from '../router/writes/update-item.js'
-import { ItemWaits } from '../router/reads/item-waits.js'
-import { waitForItem } from '../router/reads/wait-for-item.js'
-import { laterOperations } from '../router/later-operations.js'
-import { LaterTransfers } from '../router/later-transfers.js'
 import type { Buckets } from '../buckets/buckets.js'
-import { transactionOperations } from '../router/transactions/transaction-operations.js'
+import { localPlacement } from '../coordinator/placement.js'
 import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
-import { tableOperations } from '../router/tables/tables.js'
-import { openDirectUnits } from '../router/units/direct.js'
-import { openTickets } from '../router/request/passes.js'
-import { unitOperations } from '../router/units/unit-operations.js'
-import { allRules, noRules, type TransactionRules } from '../rules/item/section-4.js'
+import { allRules, noRules } from '../rules/item/section-4.js'
 import { owner, type Router } from '../router/request/router.js'
 import { LoopYield } from '../runtime/loop-yield.js'
 import { realRuntime } from '../runtime/real-runtime.js'
 import { clientRuntime } from '../runtime/client-runtime.js'
-import { type Runtime, steadyMicros } from '../runtime/runtime.js'
+import type { Runtime } from '../runtime/runtime.js'
 import { Dispatcher } from '../server/dispatch/dispatch.js'
 import { listen, type ListenOptions, type RunningServer } from '../server/http-server.js'
 import { serverLimits } from '../server/http/limits.js'
 import { Metrics } from '../server/dispatch/metrics.js'
+import { DumpRefused } from '../line/errors.js'
 import { refusalOf } from '../storage/items/damage.js'
 import { openNodesWithLog } from '../storage/folder/open-local-node.js'
-import type { StorageNode } from '../storage/contract/storage-node.js'
+import {
+  type MemoryImage,
+  memoryNodes,
+  type MemoryNodes,
+  type NodesMemory,
+} from '../storage/node/memory-nodes.js'
+import { type ContentParts, openContent, type StoreContent } from './store-content.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
+import { MemorySnapshot, onlyInMemory } from './store-snapshot.js'
 import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
 import type { endpointTransactor } from '../toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
@@ -59,9 +45,10 @@ import { fromWire, toWire } from './wire-values.js'
 export async function openLocalStore(options: OpenOptions, units?: Units): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
-  const place = 'path' in options && options.path !== undefined ? { path: options.path } : memory(options)
   const rules = options.rules === 'none' ? noRules : allRules
-  const { snapshotAgeMs, lockMsMax, shardMinutes, creatingMs, statementScans } = options
+  const { path, snapshotAgeMs, lockMsMax, shardMinutes, creatingMs, statementScans } = options
+  if (path === undefined && !options.memory)
+    throw new TypeError('open() needs a place for the data: { path: DIR } or { memory: true }')
   if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
@@ -72,39 +59,45 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
     )
   if (creatingMs !== undefined && !(Number.isSafeInteger(creatingMs) && creatingMs >= 0))
     throw new RangeError(`creatingMs is a whole number from 0 on, not ${creatingMs}`)
-  const { nodes, log } = await openNodesWithLog({
-    runtime,
-    rules,
-    units: {
-      ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
-      ...(lockMsMax !== undefined && { lockMsMax }),
-    },
-    ...place,
-    ...(options.onProgress && { onProgress: options.onProgress }),
-    onTrouble: onError,
-    ...(options.nodes !== undefined && { nodes: options.nodes }),
-  })
+  const limits = {
+    ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
+    ...(lockMsMax !== undefined && { lockMsMax }),
+  }
+  const opened =
+    path === undefined
+      ? memoryNodes({ runtime, rules, units: limits, ...(await beginning(options)) })
+      : await openNodesWithLog({
+          runtime,
+          rules,
+          units: limits,
+          path,
+          ...(options.onProgress && { onProgress: options.onProgress }),
+          onTrouble: onError,
+          ...(options.nodes !== undefined && { nodes: options.nodes }),
+        })
   try {
     const buckets = options.buckets === undefined ? undefined : await openBuckets(options.buckets, runtime)
     return await openStore({
       runtime,
       ...(buckets && { buckets }),
       clients: { ...clientRuntime(), ...(options.clock && { clock: options.clock }) },
-      nodes,
-      log,
-      placement: localPlacement(nodes.length),
+      ...opened,
+      placement: localPlacement(opened.nodes.length),
       rules,
-      sharedJournal: 'path' in place,
+      sharedJournal: path !== undefined,
       isSoleOwner: true,
       ...(shardMinutes !== undefined && { shardMinutes }),
       ...(creatingMs !== undefined && { creatingMs }),
       ...(statementScans !== undefined && { statementScans }),
       onError,
       ...(units && { units }),
+      ...(path === undefined && {
+        reopen: (image, its) => memoryNodes({ runtime: its, rules, units: limits, image }),
+      }),
     })
   } catch (error) {
-    await Promise.all(nodes.map((node) => node.close()))
-    throw refusalOf(error, options.path ?? '')
+    await Promise.all(opened.nodes.map((node) => node.close()))
+    throw refusalOf(error, path ?? '')
   }
 }
 
@@ -113,148 +106,67 @@ async function openBuckets(root: string, runtime: Runtime): Promise<Buckets> {
   return openFolderBuckets({ root, randomBytes: (count) => runtime.randomBytes(count) })
 }
 
-/** Closed with the last of the nodes. */
-export interface StoreLog extends CommitLog {
-  /** Lets go of what no promise asks for any more. */
-  trim(): Promise<void>
+/** What nodes in memory begin with. */
+async function beginning({ nodes, from }: OpenOptions): Promise<{ nodes?: number; image?: MemoryImage }> {
+  if (from === undefined) return nodes === undefined ? {} : { nodes }
+  const { readDump } = await import('../storage/dump/dump.js')
+  const image = await readDump(from)
+  const { length } = image.maps
+  if (nodes === undefined || nodes === length) return { image }
+  throw new DumpRefused(
+    `The dump ${from} was made of ${length} ${length === 1 ? 'node' : 'nodes'}, not ${nodes}. Leave nodes out, or say ` +
+      `nodes: ${length}.`,
+  )
 }
 
 /** Makes a transactor of an endpoint. */
 export type Units = typeof endpointTransactor
 
-export interface StoreParts {
-  readonly runtime: Runtime
+/** The nodes of it are closed with the store. */
+export interface StoreParts extends ContentParts {
   /** For the toolkit on this store. */
   readonly clients: Runtime
-  /** The store closes them when it is closed. If it cannot be opened they are still the caller's. */
-  readonly nodes: readonly StorageNode[]
-  /** What is committed at them; absent: no table may ask for it. */
-  readonly log?: StoreLog
-  readonly placement: Placement
-  readonly rules: TransactionRules
-  /** All nodes write to one journal. */
-  readonly sharedJournal: boolean
-  /** No other router uses these nodes: what the one before it has left is taken over at once. */
-  readonly isSoleOwner: boolean
-  /** When the shards of streams roll. */
-  readonly shardMinutes?: number
-  /** For how long tables and indexes stay CREATING. */
-  readonly creatingMs?: number
-  readonly statementScans?: StatementScans
-  /** For exports and imports; absent: there is no bucket. */
-  readonly buckets?: Buckets
-  readonly onError: (error: unknown) => void
+  /** Opens other nodes in memory, with that content; absent: the store has no copies. */
+  readonly reopen?: (image: MemoryImage, runtime: Runtime) => MemoryNodes
   /** Absent: the store has no transactors. */
   readonly units?: Units
 }
 
 /** A store on nodes as they are given, whoever owns them. */
 export async function openStore(parts: StoreParts): Promise<Store> {
-  const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, onError } = parts
-  const { shardMinutes, creatingMs } = parts
-  const catalog = await openCatalog({
-    runtime,
-    nodes,
-    isSoleOwner,
-    ...(log && { log }),
-    ...(shardMinutes !== undefined && { shardMinutes }),
-    ...(creatingMs !== undefined && { creatingMs }),
-    onBackgroundError: onError,
-  })
-  const recovery = startRecovery({ runtime, nodes, placement, onError })
-  for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
-  // The coordinator before this one is gone: what it left need not wait until it looks stalled.
-  if (isSoleOwner) await recovery.takeOver()
-  const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
-  const store = new LocalStore(parts, { catalog, coordinator, recovery })
-  if (isSoleOwner) await store.takeOver()
-  return store
-}
-
-function memory(options: OpenOptions): { readonly memory: true } {
-  if (options.memory === true) return { memory: true }
-  throw new TypeError('open() needs a place for the data: { path: DIR } or { memory: true }')
+  const share = new LoopYield(parts.runtime)
+  return new LocalStore(parts, await openContent(parts, share), share)
 }
 
 const warn = (error: unknown): void =>
   process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError')
 
-interface Opened {
-  readonly catalog: TableCatalog
-  readonly coordinator: Coordinator
-  readonly recovery: Recovery
+/** The same with other nodes in memory, which have that content. */
+function reopened(parts: StoreParts, image: MemoryImage): StoreParts {
+  if (parts.reopen === undefined) throw new Error('These nodes have no copies.')
+  const opened = parts.reopen(image, parts.runtime)
+  return { ...parts, ...opened, placement: localPlacement(opened.nodes.length) }
 }
 
 class LocalStore implements Store {
-  readonly #nodes: readonly StorageNode[]
-  readonly #catalog: TableCatalog
-  readonly #coordinator: Coordinator
-  readonly #recovery: Recovery
-  readonly #router: Router
-  readonly #transfers: LaterTransfers
-  readonly #direct: DirectUnits
-  readonly #log: StoreLog | undefined
-  readonly #waits = new ItemWaits()
-  readonly #readers: ChangeReaders
+  readonly #parts: StoreParts
   readonly #share: LoopYield
-  readonly #clients: Runtime
-  readonly #units: Units | undefined
-  readonly #statementScans: StatementScans | undefined
   readonly #servers = new Set<RunningServer>()
+  /** To whatever the content is when a request comes. */
+  readonly #router: Router
+  #content: StoreContent
   #dispatcher: Dispatcher | undefined
   #closed: Promise<void> | undefined
 
-  constructor(
-    { runtime, clients, nodes, log, placement, rules, statementScans, buckets, onError, units }: StoreParts,
-    { catalog, coordinator, recovery }: Opened,
-  ) {
-    this.#statementScans = statementScans
-    this.#clients = clients
-    this.#units = units
-    this.#share = new LoopYield(runtime)
-    this.#nodes = nodes
-    this.#log = log
-    this.#catalog = catalog
-    this.#coordinator = coordinator
-    this.#recovery = recovery
-    this.#readers = new ChangeReaders({ runtime, share: this.#share, catalog, ...(log && { log }), onError })
-    const context = {
-      runtime,
-      catalog,
-      nodes,
-      nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
-      coordinator,
-      rules,
-      ...(log && { log }),
-      ...(statementScans && { statementScans }),
-      startedMicros: steadyMicros(runtime.clock),
-      tickets: openTickets({ runtime, coordinator }),
+  constructor(parts: StoreParts, content: StoreContent, share: LoopYield) {
+    this.#parts = parts
+    this.#content = content
+    this.#share = share
+    this.#router = {
+      ...content.router,
+      handle: (request) => this.#content.router.handle(request),
+      endWaits: () => this.#content.router.endWaits?.(),
     }
-    this.#direct = openDirectUnits(context, onError)
-    this.#transfers = new LaterTransfers({ runtime, home: nodes[0] as StorageNode, buckets, onError })
-    this.#router = openRouter({
-      context,
-      operations: [
-        getItem,
-        putItem,
-        updateItem,
-        deleteItem,
-        ...queryOperations,
-        ...transactionOperations,
-        ...unitOperations,
-        ...tableOperations,
-        ...laterOperations,
-        ...this.#transfers.operations,
-        waitForItem(this.#waits),
-      ],
-      endWaits: () => this.#waits.endAll(),
-      onInternalError: onError,
-    })
-  }
-
-  /** What the process before this one was at work on. */
-  async takeOver(): Promise<void> {
-    await this.#transfers.takeOver()
   }
 
   client(config: DynamoDBClientConfig = {}): DynamoDB {
@@ -277,17 +189,17 @@ class LocalStore implements Store {
   ): ChangeIterable<TableChange<Item>> & ChangeIterable<TransactionChanges<Item>> {
     this.#assertOpen()
     const names = typeof tables === 'string' ? [tables] : tables
-    if (by === 'transaction') return this.#readers.byTransaction(names, options) as never
+    if (by === 'transaction') return this.#content.readers.byTransaction(names, options) as never
     if (by !== 'record') throw new TypeError(`by is record or transaction, not ${String(by)}`)
     const [table, ...more] = names
     if (table === undefined || more.length > 0)
       throw new TypeError("changes() of several tables are read by transaction: { by: 'transaction' }")
-    return this.#readers.byRecord(table, options) as never
+    return this.#content.readers.byRecord(table, options) as never
   }
 
   trigger(table: string, options: TriggerOptions, handler: StreamHandler): Trigger {
     this.#assertOpen()
-    return this.#readers.trigger(table, options, handler)
+    return this.#content.readers.trigger(table, options, handler)
   }
 
   call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>> {
@@ -308,15 +220,14 @@ class LocalStore implements Store {
     options: TransactorOptions = {},
   ): Transactor<Tables> {
     this.#assertOpen()
-    if (this.#units === undefined) throw new Error('This store was opened only to be served.')
-    const scans = this.#statementScans
-    const own = { ...(scans && { statementScans: scans }), ...options, protocol: 'seriatim' } as const
-    return this.#units(this.#endpoint(), own, this.#clients)
+    const { units, clients, statementScans } = this.#parts
+    if (units === undefined) throw new Error('This store was opened only to be served.')
+    const own = { ...(statementScans && { statementScans }), ...options, protocol: 'seriatim' } as const
+    return units(this.#endpoint(), own, clients)
   }
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
   #endpoint(): ExtendedEndpoint {
-    const direct = this.#direct
     const extension: ExtendedEndpoint['extension'] = async (operation, input) => {
       this.#assertOpen()
       const reply = await this.#router.handle({ operation, input, principal: owner })
@@ -328,11 +239,11 @@ class LocalStore implements Store {
       direct: {
         getItems: (request) => {
           this.#assertOpen()
-          return this.#share.of(direct.getItems(request))
+          return this.#share.of(this.#content.direct.getItems(request))
         },
         commit: (request) => {
           this.#assertOpen()
-          return this.#share.of(direct.commit(request))
+          return this.#share.of(this.#content.direct.commit(request))
         },
       },
       call: (operation, input) => this.call(operation, input),
@@ -347,19 +258,65 @@ class LocalStore implements Store {
     return server
   }
 
+  async fork({ clock }: ForkOptions = {}): Promise<Store> {
+    const image = this.#inMemory('fork').image()
+    const { runtime, clients } = this.#parts
+    const parts = clock
+      ? { ...this.#parts, runtime: { ...runtime, clock }, clients: { ...clients, clock } }
+      : this.#parts
+    return openStore(reopened(parts, image))
+  }
+
+  // eslint-disable-next-line typescript/require-await -- an exception must reject
+  async snapshot(): Promise<StoreSnapshot> {
+    return new MemorySnapshot(this.#inMemory('snapshot').image())
+  }
+
+  async restore(snapshot: StoreSnapshot): Promise<void> {
+    this.#inMemory('restore')
+    const content = await openContent(reopened(this.#parts, MemorySnapshot.imageOf(snapshot)), this.#share)
+    if (this.#closed !== undefined) {
+      await content.close()
+      this.#assertOpen()
+    }
+    const before = this.#content
+    // What was given out is not given out again: a unit of work that has read before commits nothing upon what is here now.
+    if (before.memory !== undefined) content.memory?.raise(before.memory.clock)
+    this.#content = content
+    await before.endReaders()
+    await before.close()
+  }
+
+  async dump(file: string): Promise<void> {
+    const image = this.#inMemory('dump').image()
+    // Opened once more, so that transactions which concern several nodes are finished or cancelled in what is written.
+    const copy = await openContent(reopened(this.#parts, image), this.#share)
+    try {
+      const { writeDump } = await import('../storage/dump/dump.js')
+      await writeDump(file, (copy.memory as NodesMemory).image())
+    } finally {
+      await copy.close()
+    }
+  }
+
+  #inMemory(method: string): NodesMemory {
+    this.#assertOpen()
+    const { memory } = this.#content
+    if (memory === undefined) throw onlyInMemory(method)
+    return memory
+  }
+
   async reset(): Promise<void> {
     this.#assertOpen()
-    await this.#catalog.change((draft) => {
-      for (const record of this.#catalog.records()) draft.remove(record)
+    const { catalog } = this.#content
+    await catalog.change((draft) => {
+      for (const record of catalog.records()) draft.remove(record)
     })
-    await this.#catalog.idle()
+    await catalog.idle()
   }
 
   async idle(): Promise<void> {
-    await this.#transfers.idle()
-    await this.#coordinator.idle()
-    await this.#catalog.idle()
-    await this.#log?.trim()
+    await this.#content.idle()
   }
 
   close(): Promise<void> {
@@ -368,14 +325,10 @@ class LocalStore implements Store {
   }
 
   async #close(): Promise<void> {
-    this.#waits.endAll()
-    await this.#readers.close()
+    const content = this.#content
+    await content.endReaders()
     await Promise.all([...this.#servers].map((server) => server.stop()))
-    await this.#transfers.close()
-    await this.#catalog.close()
-    await this.#coordinator.idle()
-    await this.#recovery.stop()
-    await Promise.all(this.#nodes.map((node) => node.close()))
+    await content.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

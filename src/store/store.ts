@@ -66,9 +66,28 @@ export type OpenOptions = StorePlace & {
   readonly onError?: (error: unknown) => void
 }
 
-/** Where the data is kept: in the folder `path`, which is created if it does not exist, or only in memory, for tests. */
+/**
+ * Where the data is kept: in the folder `path`, which is created if it does not exist, or only in memory, for tests. In memory a
+ * store begins empty, or `from` the file that `dump` of another has written.
+ */
 export type StorePlace =
-  { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
+  | { readonly path: string; readonly memory?: never; readonly from?: never }
+  | { readonly memory: true; readonly path?: never; readonly from?: string }
+
+/** What a fork has of its own. */
+export interface ForkOptions {
+  /** The clock of the fork; that of the store it was made of by default. */
+  readonly clock?: Clock
+}
+
+/**
+ * What a store in memory held when `snapshot()` was called. It takes memory for what was changed since, until nothing refers to
+ * it any more.
+ */
+export interface StoreSnapshot {
+  /** Storage nodes of the store. */
+  readonly nodes: number
+}
 
 /** A store in this process. With `await using` it is closed at the end of its block. */
 export interface Store extends AsyncDisposable {
@@ -162,6 +181,51 @@ export interface Store extends AsyncDisposable {
    *   await server.stop()
    */
   listen(options?: ListenOptions): Promise<RunningServer>
+  /**
+   * A store of its own with the same content, in a moment and for little memory: what is changed on one side is copied then, and
+   * the other side does not see it. It has everything that was acknowledged before the call; a request that is under way is in
+   * it as a whole or not at all. Close it as any other store. Only for stores in memory.
+   *
+   * @example
+   *   await using books = await store.fork()
+   *   await books.call('DeleteItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
+   *   const { Item } = await store.call('GetItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
+   *   console.log(Item?.title?.S) // Emma
+   */
+  fork(options?: ForkOptions): Promise<Store>
+  /**
+   * What the store holds now, for `restore`: by the same rules as a fork. It takes memory for what is changed afterwards, until
+   * nothing refers to it. Only for stores in memory.
+   */
+  snapshot(): Promise<StoreSnapshot>
+  /**
+   * Makes the content that of a snapshot, of this store or of another in memory. Clients and servers stay, and find it from
+   * then on; the snapshot may be restored again. Requests that are under way end upon the content before, which is then gone,
+   * and readers of changes and triggers end. Only for stores in memory.
+   *
+   * @throws TypeError if it is not a snapshot
+   *
+   * @example
+   *   const before = await store.snapshot()
+   *   await store.reset()
+   *   await store.restore(before)
+   *   const { Item } = await store.call('GetItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
+   *   console.log(Item?.title?.S) // Emma
+   */
+  restore(snapshot: StoreSnapshot): Promise<void>
+  /**
+   * Writes the content to a file, from which `open({ memory: true, from: file })` makes another store: by the same rules as a
+   * fork. A file of that name is replaced once all is written. Only for stores in memory.
+   *
+   * @throws DumpRefused if the file cannot be written
+   *
+   * @example
+   *   await store.dump('books.dump')
+   *   await using other = await open({ memory: true, from: 'books.dump' })
+   *   const { Item } = await other.call('GetItem', { TableName: 'Books', Key: { id: { S: 'b1' } } })
+   *   console.log(Item?.title?.S) // Emma
+   */
+  dump(file: string): Promise<void>
   /** Deletes all tables, and resolves when they are gone: an empty store for the next test. */
   reset(): Promise<void>
   /**
@@ -176,7 +240,7 @@ export interface Store extends AsyncDisposable {
 /**
  * Opens a store in this process.
  *
- * @throws FolderRefused if the data folder cannot be used
+ * @throws FolderRefused if the data folder cannot be used, DumpRefused if the dump cannot be
  *
  * @example
  *   await using own = await open({ memory: true })

@@ -1,7 +1,6 @@
 // Opening local nodes: takes the folder, brings each index up to its journal, and puts the parts together.
 import { dirname } from 'node:path'
 import type { MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
-import { memoryMap } from '../../ordered-map/memory-map.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
 import { type Journal, openJournal } from '../../journal/journal.js'
 import type { JournalOwner } from '../../journal/read-back.js'
@@ -16,12 +15,11 @@ import { type DataFolder, refusing, takeFolder } from './folder.js'
 import { asRefusal, claimIndex, ownerOf, refuseMissingIndexes } from './folder-parts.js'
 import { HybridClock } from '../../line/hybrid-clock.js'
 import { JournalLine, type JournalLineOptions } from '../../line/journal-line.js'
-import { type Line, MemoryLine } from '../../line/line.js'
-import { memoryLogStorage } from '../../commit-log/memory-log.js'
+import type { Line } from '../../line/line.js'
 import { LocalLog } from '../../commit-log/local-log.js'
-import type { LogStorage } from '../../commit-log/log-storage.js'
 import { folderLog, type LogParts, NO_LOG, readerFor } from './folder-log.js'
 import { LocalNode, type LocalNodeParts, type UnitLimits } from '../node/local-node.js'
+import { closesLast, memoryNodes, type NodesMemory } from '../node/memory-nodes.js'
 import { Replay, type Unapplied } from '../../line/replay.js'
 import { CLOCK_KEY, decodeClock } from '../../line/spaces.js'
 import type { StorageNode } from '../contract/storage-node.js'
@@ -73,13 +71,15 @@ export async function openLocalNodes(
 export interface NodesWithLog {
   readonly nodes: readonly StorageNode[]
   readonly log: LocalLog
+  /** Of nodes in memory. */
+  readonly memory?: NodesMemory
 }
 
 /** The same, with the log of commits; it is closed with the last of the nodes. */
 export async function openNodesWithLog(
   options: LocalNodeOptions & { readonly nodes?: number },
 ): Promise<NodesWithLog> {
-  if ('memory' in options) return openMemoryNodes(options)
+  if ('memory' in options) return memoryNodes(options)
   return refusing(options.path, () => openFolder(options))
 }
 
@@ -121,43 +121,6 @@ async function openFolder(
     for (const index of indexes) await index.close()
     await folder.release()
     throw asRefusal(refusalOf(error, options.path))
-  }
-}
-
-function openMemoryNodes({
-  runtime,
-  rules,
-  units,
-  tuning,
-  nodes: count = 1,
-}: LocalNodeOptions & { readonly nodes?: number }): NodesWithLog {
-  const tuned = { ...knobs, ...tuning }
-  const begin = (): Promise<LogStorage> => Promise.resolve(memoryLogStorage({ knobs: tuned }))
-  const log = new LocalLog({ runtime, storage: undefined, begin, knobs: tuned })
-  const closing = closesLast(count, () => log.close())
-  const nodes = Array.from(
-    { length: count },
-    (_, position) =>
-      new LocalNode({
-        ...(rules && { rules }),
-        line: new MemoryLine(memoryMap(tuned), log),
-        clock: new HybridClock(runtime.clock),
-        runtime,
-        ...(units && { units }),
-        knobs: tuned,
-        position,
-        onClose: closing,
-      }),
-  )
-  return { nodes, log }
-}
-
-/** Called by each of so many; the last one does it. */
-function closesLast(count: number, close: () => Promise<void>): () => Promise<void> {
-  let open = count
-  return async () => {
-    open--
-    if (open === 0) await close()
   }
 }
 

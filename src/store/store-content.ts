@@ -1,0 +1,178 @@
+// What a store consists of upon one set of nodes: catalogue, coordinator, recovery and router put together. A store in memory
+// may get another content (`restore`): as a whole, so that no request meets parts of both.
+//
+//   nodes, log --> catalogue --> recovery takes over --> coordinator --> router, units of work, readers of changes
+import type { Buckets } from '../buckets/buckets.js'
+import type { CommitLog } from '../commit-log/commit-log.js'
+import { ChangeReaders } from './change-readers.js'
+import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
+import type { Placement } from '../coordinator/placement.js'
+import type { StatementScans } from '../partiql/partiql.js'
+import type { DirectUnits } from '../port/unit-port.js'
+import { type Recovery, startRecovery } from '../recovery/recovery.js'
+import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
+import { openRouter } from '../router/local-router.js'
+import { queryOperations } from '../router/reads/query-operations.js'
+import { deleteItem } from '../router/writes/delete-item.js'
+import { getItem } from '../router/reads/get-item.js'
+import { putItem } from '../router/writes/put-item.js'
+import { updateItem } from '../router/writes/update-item.js'
+import { ItemWaits } from '../router/reads/item-waits.js'
+import { waitForItem } from '../router/reads/wait-for-item.js'
+import { laterOperations } from '../router/later-operations.js'
+import { LaterTransfers } from '../router/later-transfers.js'
+import { transactionOperations } from '../router/transactions/transaction-operations.js'
+import { tableOperations } from '../router/tables/tables.js'
+import { openDirectUnits } from '../router/units/direct.js'
+import { openTickets } from '../router/request/passes.js'
+import { unitOperations } from '../router/units/unit-operations.js'
+import type { TransactionRules } from '../rules/item/section-4.js'
+import type { Router } from '../router/request/router.js'
+import type { LoopYield } from '../runtime/loop-yield.js'
+import { type Runtime, steadyMicros } from '../runtime/runtime.js'
+import type { StorageNode } from '../storage/contract/storage-node.js'
+import type { NodesMemory } from '../storage/node/memory-nodes.js'
+
+/** Closed with the last of the nodes. */
+export interface StoreLog extends CommitLog {
+  /** Lets go of what no promise asks for any more. */
+  trim(): Promise<void>
+}
+
+export interface ContentParts {
+  readonly runtime: Runtime
+  /** Closed with the content. If it cannot be opened they are still the caller's. */
+  readonly nodes: readonly StorageNode[]
+  /** What is committed at them; absent: no table may ask for it. */
+  readonly log?: StoreLog
+  /** Of nodes in memory. */
+  readonly memory?: NodesMemory
+  readonly placement: Placement
+  readonly rules: TransactionRules
+  /** All nodes write to one journal. */
+  readonly sharedJournal: boolean
+  /** No other router uses these nodes: what the one before it has left is taken over at once. */
+  readonly isSoleOwner: boolean
+  /** When the shards of streams roll. */
+  readonly shardMinutes?: number
+  /** For how long tables and indexes stay CREATING. */
+  readonly creatingMs?: number
+  readonly statementScans?: StatementScans
+  /** For exports and imports; absent: there is no bucket. */
+  readonly buckets?: Buckets
+  readonly onError: (error: unknown) => void
+}
+
+/** @param share the turns that the requests of the store take */
+export async function openContent(parts: ContentParts, share: LoopYield): Promise<StoreContent> {
+  const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, onError } = parts
+  const { shardMinutes, creatingMs } = parts
+  const catalog = await openCatalog({
+    runtime,
+    nodes,
+    isSoleOwner,
+    ...(log && { log }),
+    ...(shardMinutes !== undefined && { shardMinutes }),
+    ...(creatingMs !== undefined && { creatingMs }),
+    onBackgroundError: onError,
+  })
+  const recovery = startRecovery({ runtime, nodes, placement, onError })
+  for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
+  // The coordinator before this one is gone: what it left need not wait until it looks stalled.
+  if (isSoleOwner) await recovery.takeOver()
+  const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
+  const content = new StoreContent(parts, { catalog, coordinator, recovery, share })
+  // So do exports and imports that the process before this one was at work on.
+  if (isSoleOwner) await content.transfers.takeOver()
+  return content
+}
+
+interface Opened {
+  readonly catalog: TableCatalog
+  readonly coordinator: Coordinator
+  readonly recovery: Recovery
+  readonly share: LoopYield
+}
+
+export class StoreContent {
+  readonly router: Router
+  readonly direct: DirectUnits
+  readonly readers: ChangeReaders
+  readonly catalog: TableCatalog
+  /** Exports and imports. */
+  readonly transfers: LaterTransfers
+  /** Of nodes in memory. */
+  readonly memory: NodesMemory | undefined
+  readonly #nodes: readonly StorageNode[]
+  readonly #coordinator: Coordinator
+  readonly #recovery: Recovery
+  readonly #log: StoreLog | undefined
+  readonly #waits = new ItemWaits()
+
+  constructor(
+    { runtime, nodes, log, memory, placement, rules, statementScans, buckets, onError }: ContentParts,
+    { catalog, coordinator, recovery, share }: Opened,
+  ) {
+    this.catalog = catalog
+    this.memory = memory
+    this.#nodes = nodes
+    this.#log = log
+    this.#coordinator = coordinator
+    this.#recovery = recovery
+    this.readers = new ChangeReaders({ runtime, share, catalog, ...(log && { log }), onError })
+    const context = {
+      runtime,
+      catalog,
+      nodes,
+      nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
+      coordinator,
+      rules,
+      ...(log && { log }),
+      ...(statementScans && { statementScans }),
+      startedMicros: steadyMicros(runtime.clock),
+      tickets: openTickets({ runtime, coordinator }),
+    }
+    this.direct = openDirectUnits(context, onError)
+    this.transfers = new LaterTransfers({ runtime, home: nodes[0] as StorageNode, buckets, onError })
+    this.router = openRouter({
+      context,
+      operations: [
+        getItem,
+        putItem,
+        updateItem,
+        deleteItem,
+        ...queryOperations,
+        ...transactionOperations,
+        ...unitOperations,
+        ...tableOperations,
+        ...laterOperations,
+        ...this.transfers.operations,
+        waitForItem(this.#waits),
+      ],
+      endWaits: () => this.#waits.endAll(),
+      onInternalError: onError,
+    })
+  }
+
+  async idle(): Promise<void> {
+    await this.transfers.idle()
+    await this.#coordinator.idle()
+    await this.catalog.idle()
+    await this.#log?.trim()
+  }
+
+  /** Ends those who wait for changes; resolves when no handler runs any more. */
+  async endReaders(): Promise<void> {
+    this.#waits.endAll()
+    await this.readers.close()
+  }
+
+  /** After `endReaders`: completes the requests that were accepted, and closes the nodes. */
+  async close(): Promise<void> {
+    await this.transfers.close()
+    await this.catalog.close()
+    await this.#coordinator.idle()
+    await this.#recovery.stop()
+    await Promise.all(this.#nodes.map((node) => node.close()))
+  }
+}
