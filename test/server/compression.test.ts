@@ -36,10 +36,10 @@ onEach(
       const { status, json } = (await client.response())!
       return [status, String(json['__type']).split('#')[1]!]
     }
-    assert.deepEqual(await send('gzip', Buffer.from('{}')), [400, 'SerializationException'])
-    assert.deepEqual(await send('gzip', gzipSync('{}').subarray(0, 15)), [400, 'SerializationException'])
-    assert.deepEqual(await send('br', Buffer.from('{}')), [415, 'UnsupportedMediaType'])
-    assert.deepEqual(await send('gzip, gzip', gzipSync(gzipSync('{}'))), [415, 'UnsupportedMediaType'])
+    assert.deepEqual(await send('gzip', Buffer.from('{}')), [500, 'InternalServerError'])
+    assert.deepEqual(await send('gzip', gzipSync('{}').subarray(0, 15)), [500, 'InternalServerError'])
+    assert.deepEqual(await send('br', Buffer.from('{}')), [500, 'InternalServerError'])
+    assert.deepEqual(await send('gzip, gzip', gzipSync(gzipSync('{}'))), [500, 'InternalServerError'])
     assert.deepEqual((await send('gzip', gzipSync('{}')))[0], 200)
   },
 )
@@ -109,7 +109,7 @@ test('compressed answers: a client that asks gets large ones compressed, with th
     ask(t, server, requestOf({ headers: { 'accept-encoding': accepted }, body: sent }))
   const plain = await asked(null)
   assert.equal(plain.headers.get('content-encoding'), undefined)
-  for (const accepted of ['identity', 'br', 'gzip;q=0', 'gzip;q=0.1, identity'])
+  for (const accepted of ['identity', 'br', 'gzip;q=0'])
     assert.deepEqual((await asked(accepted)).body, plain.body, accepted)
   for (const [accepted, coding, inflate] of [
     ['gzip, deflate', 'gzip', gunzipSync],
@@ -148,10 +148,41 @@ test('compression: what the headers ask for', () => {
     'unknown',
     'unknown',
   ])
-  assert.deepEqual(
-    ['gzip', 'gzip;q=0', 'deflate;q=1, gzip;q=0.2', '*', '', 'identity, gzip', 'identity;q=0.5, gzip'].map(
-      answerCoding,
-    ),
-    ['gzip', undefined, 'deflate', undefined, undefined, 'gzip', 'gzip'],
-  )
+  // As the service reads them, by the suite of ScyllaDB's Alternator, which was run against it.
+  const cases: Readonly<Record<string, string | undefined>> = {
+    identity: undefined,
+    '': undefined,
+    'x-gzip': undefined,
+    'gzip, deflate': 'gzip',
+    'br, identity, deflate, gzip': 'deflate',
+    'GZIP, identity': 'gzip',
+    'dog, gzip ,, cat': 'gzip',
+    'br, gzip;q=0, deflate; q = 0.5 , identity;q=0': 'deflate',
+    '*': 'gzip',
+    '*, deflate;q=0.5': 'gzip',
+    '*, deflate': 'deflate',
+    '*, gzip;q=0.5': 'deflate',
+    'gzip ;q=0': undefined,
+    'identity;q=0': undefined,
+    '*;q=0': undefined,
+    '*;q=0.5,identity': 'gzip',
+    'gzip;q=0.5,identity;q=0.8': 'gzip',
+    '"gzip"': undefined,
+    'gzip br': undefined,
+    'gzip:q=1': undefined,
+    'gzip;q=31,deflate;q=51': 'gzip',
+    'deflate;q=0.5, gzip;q=1;q=0.2': 'gzip',
+    'deflate;q=0.5,gzip;q=0.': 'deflate',
+    'deflate;q=0.5,gzip;q=0.x': 'gzip',
+    'deflate;q=0.5,gzip;q=0. x': 'gzip',
+    'deflate;q=-0.5,gzip;q=0.2': 'gzip',
+    'gzip;q= 0;q=1': undefined,
+    'gzip;q =0;q=1': 'gzip',
+    'gzip; q=0;q=1': undefined,
+    'gzip;nq=0;q=1': undefined,
+    'gzip;q=0, gzip;q=1, gzip;q=0': 'gzip',
+    'br,identity;q=0.5,gzip;q=0.0001': 'gzip',
+  }
+  const read = Object.keys(cases).map((header) => [header, answerCoding(header)])
+  assert.deepEqual(Object.fromEntries(read), cases)
 })

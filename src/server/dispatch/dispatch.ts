@@ -30,6 +30,7 @@ import {
   damagedBody,
   noRoomToInflate,
   requestCoding,
+  unknownCoding,
 } from '../http/content-coding.js'
 import { answersFull, type AnswerRoom, type UnsentBytes } from '../http/answer-room.js'
 import type { Auth } from '../access/auth.js'
@@ -260,12 +261,7 @@ export class Dispatcher {
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     const coding = requestCoding(headers['content-encoding'])
     if (coding === 'none') return this.#read(operation, headers, body, principal)
-    if (coding === 'unknown')
-      return this.edge(
-        415,
-        'UnsupportedMediaType',
-        'A request may be compressed by gzip or deflate, and once.',
-      )
+    if (coding === 'unknown') return this.#error(unknownCoding(), contentType)
     return this.#coder
       .inflated(coding, body, bodyBytesMaxOf(operation, limits), (plain) =>
         this.#read(operation, headers, plain, principal),

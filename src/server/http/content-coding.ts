@@ -22,20 +22,37 @@ export function requestCoding(header: string | string[] | undefined): Coding | '
   return name === 'identity' || name === 'amz-1.0' || name === '' ? 'none' : 'unknown'
 }
 
-/** The coding for an answer that a client with this Accept-Encoding would like best; undefined if it wants none. */
+/**
+ * The coding for an answer that a client with this Accept-Encoding would like best; undefined if it wants none. As the service
+ * reads it: of equal ones the first, `*` behind those that are named, and identity says nothing.
+ */
 export function answerCoding(header: string | string[] | undefined): Coding | undefined {
   if (typeof header !== 'string') return undefined
   const accepted = new Map<string, number>()
   for (const part of header.split(',', CODINGS_MAX)) {
-    const [name = '', ...parameters] = part.split(';')
-    const quality = parameters.map((each) => /^\s*q\s*=\s*([\d.]{1,5})\s*$/i.exec(each)?.[1]).find(Boolean)
-    accepted.set(name.trim().toLowerCase(), quality === undefined ? 1 : Number(quality))
+    const [, name = '', parameters = ''] = /^\s*([^\s;]+)\s*(?:;(.*))?$/.exec(part) ?? []
+    const coding = name.toLowerCase()
+    accepted.set(coding, Math.max(accepted.get(coding) ?? 0, qualityOf(parameters)))
   }
-  const qualityOf = (coding: Coding): number => accepted.get(coding) ?? 0
-  const best = qualityOf('gzip') >= qualityOf('deflate') ? 'gzip' : 'deflate'
-  return qualityOf(best) > 0 && qualityOf(best) >= (accepted.get('identity') ?? 0) ? best : undefined
+  const others = accepted.get('*') ?? 0
+  accepted.delete('*')
+  for (const coding of CODINGS) if (!accepted.has(coding)) accepted.set(coding, others)
+  let best: Coding | undefined
+  for (const [name, quality] of accepted) {
+    const coding = CODINGS.find((each) => each === name)
+    if (coding !== undefined && quality > (best === undefined ? 0 : accepted.get(best)!)) best = coding
+  }
+  return best
 }
 
+/** From 0 to 1: the first q that is there; one that is no number counts as 1. */
+function qualityOf(parameters: string): number {
+  const [, text] = /q=\s*([^;]*)/i.exec(parameters) ?? []
+  if (text === undefined || !/^-?\d+\.?\d*$/.test(text.trim())) return 1
+  return Math.min(1, Math.max(0, Number(text)))
+}
+
+const CODINGS = ['gzip', 'deflate'] as const
 const CODINGS_MAX = 16
 /** Threads of the pool, of which Node has four, that compress or inflate at once. */
 const PLACES = 2
@@ -152,8 +169,12 @@ function compressedAnswer(answer: Answer, coding: Coding, body: Buffer): Answer 
   return { ...answer, headers, body, headroomBytes: 0 }
 }
 
+/** The service calls both an error of its own. */
 export const damagedBody = (coding: Coding): DynamoError =>
-  new DynamoError('SerializationException', `the body of the request is not valid ${coding}`)
+  new DynamoError('InternalServerError', `The body of the request is not valid ${coding}`)
+
+export const unknownCoding = (): DynamoError =>
+  new DynamoError('InternalServerError', 'A request may be compressed by gzip or deflate, and once')
 
 export const noRoomToInflate = (): DynamoError =>
   new DynamoError('ThrottlingException', 'Too many bytes of compressed requests are in flight; try again.')
