@@ -132,8 +132,9 @@ export type InflateRefusal = 'too-large' | 'no-room' | 'damaged'
 
 /** The length in the last four bytes of a gzip, modulo 2^32: nothing to rely on, but reason enough to refuse. */
 const saidBytes = (body: Buffer): number =>
-  body.length < GZIP_BYTES_MIN ? 0 : body.readUInt32LE(body.length - 4)
+  body.length >= GZIP_BYTES_MIN && body.readUInt16BE(0) === GZIP_HEAD ? body.readUInt32LE(body.length - 4) : 0
 const GZIP_BYTES_MIN = 18
+const GZIP_HEAD = 0x1f8b
 
 function inflateBounded(coding: Coding, body: Buffer, bytesMax: number): Promise<Buffer | InflateRefusal> {
   const options = { maxOutputLength: bytesMax }
