@@ -1,5 +1,6 @@
 // How a transaction ends, as its caller is told.
 import { WriteFailed } from '../line/errors.js'
+import { messageOf } from '../model/message-of.js'
 import type { ActionVerdict, PredicateVerdict } from '../storage/contract/transactions.js'
 import type { WriteTransactionOutcome } from './coordinator.js'
 
@@ -18,5 +19,3 @@ export const failed = (error: unknown): WriteTransactionOutcome & { readonly mes
   message: messageOf(error),
   cause: error,
 })
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -18,6 +18,7 @@
 import { dirname } from 'node:path'
 import type { Timestamp } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
+import { messageOf } from '../../model/message-of.js'
 import type { FileHandle } from '../../runtime/files.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { LogItemRead, LogPage, LogRead } from '../commit-log.js'
@@ -367,8 +368,6 @@ class LogFiles implements LogStorage, KeptLog {
 }
 
 const seedFrom = (bytes: Uint8Array): number => Buffer.from(bytes).readUInt32BE(0)
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const notWritten = (error: unknown): LogNotWritten =>
   error instanceof LogNotWritten
