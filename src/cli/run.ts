@@ -34,6 +34,10 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'ledger',
     { summary: 'export and verify a ledger; watch and cosign one', load: () => import('./ledger.js') },
+  ['export', { summary: 'copy a table of any endpoint into a folder', load: () => import('./export.js') }],
+  [
+    'import',
+    { summary: 'bring such a folder into a table of any endpoint', load: () => import('./import.js') },
   ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
   [

@@ -1,6 +1,6 @@
 // seriatim sweep: finishes or rolls back what transactions on any endpoint have left behind.
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { atEndpoint } from './at-endpoint.js'
+import { endpointClient } from './endpoint-client.js'
 import { clientRuntime } from '../runtime/client-runtime.js'
 import { clientEndpoint } from '../toolkit/endpoint/endpoint.js'
 import { intentsProtocol, RECORDS } from '../toolkit/intents/intents-protocol.js'
@@ -45,7 +45,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   const forMs = readInteger('for', values.for, 0, SECONDS_MAX) * 1000
   const everyMs = readInteger('every', values.every, 1, SECONDS_MAX) * 1000
   const keepMs = readInteger('keep', values.keep, 1, SECONDS_MAX) * 1000
-  const client = await clientOf(values.endpoint, values.region)
+  const client = await endpointClient(values.endpoint, values.region)
   const protocol = intentsProtocol(clientEndpoint(client), clientRuntime(), {
     record: values.record,
     patience: { keepMs },
@@ -91,19 +91,3 @@ function add(sum: { -readonly [Name in keyof SweepReport]: number }, report: Swe
 
 const sentence = ({ committed, cancelled, orphans, deleted }: SweepReport): string =>
   `${committed} finished, ${cancelled} rolled back, ${orphans} without a record undone, ${deleted} old records deleted`
-
-async function clientOf(endpoint: string, region: string | undefined): Promise<DynamoDBClient> {
-  const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb')
-  const { AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = process.env
-  const place = { region: region ?? AWS_REGION ?? 'us-east-1' }
-  if (endpoint === 'aws') return new DynamoDBClient(place)
-  return new DynamoDBClient({
-    ...place,
-    endpoint,
-    // Endpoints on this machine take any; those that do not, refuse these.
-    credentials: {
-      accessKeyId: AWS_ACCESS_KEY_ID ?? 'seriatim',
-      secretAccessKey: AWS_SECRET_ACCESS_KEY ?? 'seriatim',
-    },
-  })
-}
