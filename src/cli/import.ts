@@ -16,15 +16,19 @@ import { Pace } from './pace.js'
 import { ResumeFile } from './resume-file.js'
 import { TABLE_FILE, type TableFile } from './table-file.js'
 
-export const help = `seriatim import DIR --endpoint URL [--table NAME] [--key NAME:TYPE[,NAME:TYPE]] [--rate ITEMS] [--region NAME]
-                    [--format json|ion|csv] [--compression none|gzip|zstd] [--delimiter CHARACTER]
+export const help = `seriatim import DIR --endpoint URL [--table NAME] [options]
 
   --endpoint URL   any DynamoDB endpoint; 'aws' for Amazon's own of the region
   --table NAME     (the table that was exported)
-  --key            where the table does not exist and no description of it is in the folder: its key, such as id:S or id:S,day:N
+  --key KEY        where the table does not exist and no description of it is in the folder: its key, such as id:S or id:S,day:N
   --rate ITEMS     at most so many items a second
-  --format, --compression, --delimiter
-                   of files without manifests (json, none, a comma); the first row of CSV has the names
+  --region NAME    (us-east-1, or AWS_REGION)
+  --format json|ion|csv
+                   of files without manifests (json)
+  --compression none|gzip|zstd
+                   of files without manifests (none)
+  --delimiter CHARACTER
+                   of CSV (a comma); the first row has the names
 
 DIR has exports of Amazon's, of ExportTableToPointInTime or of seriatim export: the newest full one is read, then the incremental ones
 that follow it. Without manifests all files are read, in the order of their names. The table is created if it does not exist. A command

@@ -5,7 +5,9 @@ import { test } from 'node:test'
 import { help as comparison } from '../../bench/command.js'
 import { help as bench } from '../../src/cli/bench.js'
 import { help as demo } from '../../src/cli/demo.js'
+import { help as exportTable } from '../../src/cli/export.js'
 import { help as health } from '../../src/cli/health.js'
+import { help as importTable } from '../../src/cli/import.js'
 import { help as locks } from '../../src/cli/locks.js'
 import { help as simulation } from '../../sim/cli/worlds.js'
 import { help as simulatedLocks } from '../../sim/cli/locks.js'
@@ -19,7 +21,18 @@ import { Metrics } from '../../src/server/dispatch/metrics.js'
 const pageOf = (path: string): string =>
   readFileSync(join(resolve(import.meta.dirname, '../../../docs'), path), 'utf8')
 
-const HELP = { start, health, transactions, locks, verify, sweep, demo, bench }
+const HELP = {
+  start,
+  health,
+  transactions,
+  locks,
+  verify,
+  sweep,
+  export: exportTable,
+  import: importTable,
+  demo,
+  bench,
+}
 
 const COMMAND_LINE = 'reference/command-line.md'
 const SIMULATION = 'explanation/simulation.md'
