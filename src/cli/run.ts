@@ -34,6 +34,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'ledger',
     { summary: 'export and verify a ledger; watch and cosign one', load: () => import('./ledger.js') },
+  ],
   ['export', { summary: 'copy a table of any endpoint into a folder', load: () => import('./export.js') }],
   [
     'import',

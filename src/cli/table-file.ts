@@ -32,7 +32,7 @@ export async function describedTable(client: DynamoDB, table: TableDescription):
       ...(table.GlobalSecondaryIndexes && { GlobalSecondaryIndexes: indexes(table.GlobalSecondaryIndexes) }),
       ...(table.LocalSecondaryIndexes && { LocalSecondaryIndexes: indexes(table.LocalSecondaryIndexes) }),
       ...(stream?.StreamEnabled === true && { StreamSpecification: stream }),
-    } as CreateTableCommandInput,
+    },
     ...(timeToLive !== undefined && { timeToLive }),
   }
 }

@@ -1,5 +1,6 @@
 // Items of every type, canonical, as the store keeps them.
 import * as fc from 'fast-check'
+import { parseItem } from '../../src/model/parse-value.js'
 import type { AttributeValue, Item } from '../../src/model/value.js'
 import { base64, canonical, text } from '../model/values.js'
 
@@ -28,4 +29,6 @@ const { value } = fc.letrec<{ value: AttributeValue }>((tie) => ({
   ),
 }))
 
-export const item: fc.Arbitrary<Item> = fc.dictionary(name, value, { maxKeys: 6, noNullPrototype: true })
+export const item: fc.Arbitrary<Item> = fc
+  .dictionary(name, value, { maxKeys: 6, noNullPrototype: true })
+  .map((one) => parseItem(one))
