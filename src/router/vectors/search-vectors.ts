@@ -146,7 +146,7 @@ function searchVector(values: readonly unknown[], { dimensions }: VectorShape): 
   return Float32Array.from(coordinates as number[])
 }
 
-const PAGE = { entriesMax: 1000, bytesMax: 256 * 1024 }
+const PAGE = { entriesMax: 1000, bytesMax: 64 * 1024 }
 
 /** Looks at every item of the table as of one moment. Other requests have their turn between two pages. */
 async function nearest(
