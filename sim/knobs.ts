@@ -51,6 +51,8 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   logBacklogBytesMax: [1024, 64 * 1024],
   logPositionBytes: [256, 16 * 1024],
   logOutMax: [1, 16],
+  copyItemsMax: [1, 8],
+  baseLoggedBytesMin: [1, 4096],
   aheadLineMax: [1, 8],
   aheadLineMsMax: [1, 500],
 }

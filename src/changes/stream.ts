@@ -1,7 +1,7 @@
 // Streams as their readers in this process see them.
 import type { CommitLogReader } from '../commit-log/commit-log.js'
 import type { SpaceId } from '../model/brand.js'
-import type { KeySchema } from '../model/table.js'
+import type { KeySchema, LoggedImages } from '../model/table.js'
 
 /** The stream of a table from when it was enabled until it is disabled, or the table deleted. */
 export interface FollowedStream {
@@ -10,6 +10,8 @@ export interface FollowedStream {
   readonly label: string
   readonly space: SpaceId
   readonly key: KeySchema
+  /** What its readers are shown; the log may have more, for others. */
+  readonly images: LoggedImages
   readonly arn: string
   /** Number of the first record of the log that may belong to it. */
   readonly first: number

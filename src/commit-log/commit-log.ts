@@ -77,6 +77,15 @@ export interface CommitLog extends CommitLogReader {
 
   /** Resolves when the log exists: before a shape that asks for it is in force. */
   begin(): Promise<void>
+
+  /** Records with this commit timestamp or a later one are kept, however old they are; undefined: as long as streams need them. */
+  holdFrom(timestamp: Timestamp | undefined): void
+
+  /** Commits at or below it may be gone though they were to be kept: a log in memory is bounded. */
+  readonly lostUpTo: Timestamp
+
+  /** Bytes of the changes of a table that came into the log since it was opened. */
+  bytesOf(space: SpaceId): number
 }
 
 /** The record that was asked for is not kept any more. */

@@ -7,13 +7,13 @@
 //   read <-- records on their way, then storage
 //
 // Writers wait while too much is on its way: a disk that is full stops writes, and never the log (point 29).
-import type { Timestamp } from '../model/brand.js'
+import type { SpaceId, Timestamp } from '../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { type Assembled, Assembler } from './assembler.js'
 import type { CommitLog, LogItemRead, LogPage, LogRead } from './commit-log.js'
 import { emptyPage, LogPageBuilder, trimmed } from './log-page.js'
-import { type CommitRecord, recordBytes } from './commit-record.js'
+import { changeBytes, type CommitRecord, recordBytes } from './commit-record.js'
 import type { LogEntry } from './entries.js'
 import type { LogPosition, LogStorage } from './log-storage.js'
 
@@ -90,6 +90,8 @@ export class LocalLog implements CommitLog, LogFeed {
   /** Nothing before this number is shown any more. */
   #horizon = 1
   #retentionMs = STREAM_RETENTION_MS
+  #heldFrom: Timestamp | undefined
+  readonly #bytesOf = new Map<SpaceId, number>()
   readonly #readers = new Set<() => void>()
   /** Those who wait for all changes before a place. */
   #settling: { readonly place: number; readonly resolve: () => void }[] = []
@@ -216,6 +218,8 @@ export class LocalLog implements CommitLog, LogFeed {
   #sendOff(record: CommitRecord): void {
     this.#onItsWay.push(record)
     this.#bytes += recordBytes(record)
+    for (const change of record.changes)
+      this.#bytesOf.set(change.space, (this.#bytesOf.get(change.space) ?? 0) + changeBytes(change))
   }
 
   get refusal(): Error | undefined {
@@ -355,11 +359,25 @@ export class LocalLog implements CommitLog, LogFeed {
     if (this.#storage !== undefined) this.#trimLater()
   }
 
+  holdFrom(timestamp: Timestamp | undefined): void {
+    this.#heldFrom = timestamp
+  }
+
+  get lostUpTo(): Timestamp {
+    return this.#storage?.lostUpTo ?? (0 as Timestamp)
+  }
+
+  bytesOf(space: SpaceId): number {
+    this.#catchUp()
+    return this.#bytesOf.get(space) ?? 0
+  }
+
   /** Lets go of what no promise asks for any more. */
   async trim(): Promise<void> {
     const storage = this.#storage
     if (storage === undefined) return
-    const before = (this.#options.runtime.clock.nowMicros() - this.#retentionMs * 1000) as Timestamp
+    const promised = this.#options.runtime.clock.nowMicros() - this.#retentionMs * 1000
+    const before = Math.min(promised, this.#heldFrom ?? Infinity) as Timestamp
     if (!(before > 0)) return
     this.#horizon = Math.max(this.#horizon, await this.numberAt(before))
     await storage.trim(before)

@@ -28,6 +28,9 @@ export interface LogStorage extends Omit<CommitLogReader, 'onAppended'> {
    */
   trim(before: Timestamp): Promise<number>
 
+  /** The newest commit timestamp among records that went for lack of room, and not because they were trimmed. */
+  readonly lostUpTo?: Timestamp
+
   /** What is kept, in bytes. */
   readonly bytes: number
 

@@ -45,6 +45,7 @@ class MemoryLog implements MemoryLogStorage {
   #position: LogPosition
   #bytes = 0
   #last: number
+  #lostUpTo = 0
 
   constructor({ first = 1, ...options }: MemoryLogOptions) {
     this.#knobs = { ...knobs, ...options.knobs }
@@ -62,6 +63,7 @@ class MemoryLog implements MemoryLogStorage {
     copy.#position = this.#position
     copy.#bytes = this.#bytes
     copy.#last = this.#last
+    copy.#lostUpTo = this.#lostUpTo
     return copy
   }
 
@@ -71,6 +73,10 @@ class MemoryLog implements MemoryLogStorage {
 
   get first(): number {
     return this.#oldest.first
+  }
+
+  get lostUpTo(): Timestamp {
+    return this.#lostUpTo as Timestamp
   }
 
   get position(): LogPosition {
@@ -86,8 +92,11 @@ class MemoryLog implements MemoryLogStorage {
     for (const record of records) this.#add(record)
     this.#position = position
     let gone = 0
-    while (this.#bytes > this.#knobs.logMemoryBytesMax && gone < this.#blocks.length - 1)
-      this.#bytes -= (this.#blocks[gone++] as Block).bytes
+    while (this.#bytes > this.#knobs.logMemoryBytesMax && gone < this.#blocks.length - 1) {
+      const block = this.#blocks[gone++] as Block
+      this.#bytes -= block.bytes
+      this.#lostUpTo = Math.max(this.#lostUpTo, block.timestamp)
+    }
     this.#blocks.splice(0, gone)
     return Promise.resolve()
   }

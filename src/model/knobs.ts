@@ -74,6 +74,10 @@ export interface Knobs {
   readonly logPositionBytes: number
   /** Commits that have become records and stand before others that have not are let go together, once there are so many. */
   readonly logOutMax: number
+  /** Items of one page of a table that is copied: one stretch of the thread, for which writers wait. */
+  readonly copyItemsMax: number
+  /** A base for restores is made when the log has this much of a table, even if the table holds less. */
+  readonly baseLoggedBytesMin: number
 }
 
 export const knobs: Knobs = {
@@ -114,4 +118,6 @@ export const knobs: Knobs = {
   logBacklogBytesMax: 32 * 1024 * 1024,
   logPositionBytes: 8 * 1024 * 1024,
   logOutMax: 1024,
+  copyItemsMax: 64,
+  baseLoggedBytesMin: 16 * 1024 * 1024,
 }

@@ -1,5 +1,7 @@
 // Operations that many stores are never asked for. Their code is loaded by the first request for one of a kind, so that it costs
 // nothing at the start (docs/adr/0029).
+import { EXTENSION_PREFIX } from '../port/extension.js'
+import type { TableBackups } from './backups/table-backups.js'
 import type { OperationName } from './request/access.js'
 import type { LaterOperation, Operation } from './request/context.js'
 
@@ -15,6 +17,26 @@ export const later = (
       return operation
     },
   }))
+
+/** Those on backups share what is known of backups, which is opened by the first request for one of them. */
+export const laterBackups = (backups: () => Promise<TableBackups>): readonly LaterOperation[] => [
+  ...later(
+    [
+      'CreateBackup',
+      'DescribeBackup',
+      'ListBackups',
+      'DeleteBackup',
+      'UpdateContinuousBackups',
+      'DescribeContinuousBackups',
+      'RestoreTableFromBackup',
+      'RestoreTableToPointInTime',
+    ],
+    async () => (await import('./backups/backup-operations.js')).backupOperations(backups),
+  ),
+  ...later(['RestoreTables'], async () =>
+    (await import('./backups/backup-operations.js')).backupOperations(backups),
+  ).map((operation) => ({ ...operation, targetPrefix: EXTENSION_PREFIX })),
+]
 
 export const laterOperations: readonly LaterOperation[] = [
   ...later(

@@ -14,7 +14,7 @@ import { RunningTrigger } from '../changes/trigger/trigger.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
 import { hashBytes } from '../model/hash.js'
 import { shardHolding } from '../router/lineage/lineage.js'
-import { streamKey, type StreamRecord } from '../router/lineage/stream-record.js'
+import { imagesOf, streamKey, type StreamRecord } from '../router/lineage/stream-record.js'
 import { shownRegion, streamArn } from '../router/shapes/table-name.js'
 import { recordText } from '../router/streams/record-text.js'
 import type { TableCatalog } from '../router/tables/catalog.js'
@@ -121,6 +121,7 @@ export class ChangeReaders {
       label: stream.label,
       space,
       key: catalog.table(name).shape.key,
+      images: imagesOf(stream.viewType),
       arn: streamArn(name, stream.label),
       first,
       isFirst: !catalog.streams().some((other) => other.space === space && other.label !== stream.label),

@@ -33,6 +33,7 @@ import {
   type MemoryNodes,
   type NodesMemory,
 } from '../storage/node/memory-nodes.js'
+import { backupFilesOf } from './store-backups.js'
 import { type ContentParts, openContent, type StoreContent } from './store-content.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 import { MemorySnapshot, onlyInMemory } from './store-snapshot.js'
@@ -89,6 +90,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
       ...(shardMinutes !== undefined && { shardMinutes }),
       ...(creatingMs !== undefined && { creatingMs }),
       ...(statementScans !== undefined && { statementScans }),
+      backupFiles: () => backupFilesOf(options),
       onError,
       ...(units && { units }),
       ...(path === undefined && {

@@ -19,7 +19,7 @@ import { putItem } from '../router/writes/put-item.js'
 import { updateItem } from '../router/writes/update-item.js'
 import { ItemWaits } from '../router/reads/item-waits.js'
 import { waitForItem } from '../router/reads/wait-for-item.js'
-import { laterOperations } from '../router/later-operations.js'
+import { laterBackups, laterOperations } from '../router/later-operations.js'
 import { LaterTransfers } from '../router/later-transfers.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
 import { tableOperations } from '../router/tables/tables.js'
@@ -28,6 +28,7 @@ import { openTickets } from '../router/request/passes.js'
 import { unitOperations } from '../router/units/unit-operations.js'
 import type { TransactionRules } from '../rules/item/section-4.js'
 import type { Router } from '../router/request/router.js'
+import { type BackupFiles, StoreBackups } from './store-backups.js'
 import type { LoopYield } from '../runtime/loop-yield.js'
 import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
@@ -60,6 +61,8 @@ export interface ContentParts {
   readonly statementScans?: StatementScans
   /** For exports and imports; absent: there is no bucket. */
   readonly buckets?: Buckets
+  /** Where backups are kept; asked for by the first who needs it. Absent: there are none. */
+  readonly backupFiles?: () => BackupFiles
   readonly onError: (error: unknown) => void
 }
 
@@ -82,6 +85,7 @@ export async function openContent(parts: ContentParts, share: LoopYield): Promis
   if (isSoleOwner) await recovery.takeOver()
   const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
   const content = new StoreContent(parts, { catalog, coordinator, recovery, share })
+  await content.backups.begin()
   // So do exports and imports that the process before this one was at work on.
   if (isSoleOwner) await content.transfers.takeOver()
   return content
@@ -101,6 +105,7 @@ export class StoreContent {
   readonly catalog: TableCatalog
   /** Exports and imports. */
   readonly transfers: LaterTransfers
+  readonly backups: StoreBackups
   /** Of nodes in memory. */
   readonly memory: NodesMemory | undefined
   readonly #nodes: readonly StorageNode[]
@@ -110,9 +115,10 @@ export class StoreContent {
   readonly #waits = new ItemWaits()
 
   constructor(
-    { runtime, nodes, log, memory, placement, rules, statementScans, buckets, onError }: ContentParts,
+    { runtime, nodes, log, memory, placement, rules, statementScans, buckets, ...more }: ContentParts,
     { catalog, coordinator, recovery, share }: Opened,
   ) {
+    const { onError, backupFiles: files } = more
     this.catalog = catalog
     this.memory = memory
     this.#nodes = nodes
@@ -132,6 +138,9 @@ export class StoreContent {
       startedMicros: steadyMicros(runtime.clock),
       tickets: openTickets({ runtime, coordinator }),
     }
+    const { nodeOf } = context
+    const { snapshots } = coordinator
+    this.backups = new StoreBackups({ runtime, nodes, nodeOf, catalog, snapshots, log, files, onError })
     this.direct = openDirectUnits(context, onError)
     this.transfers = new LaterTransfers({ runtime, home: nodes[0] as StorageNode, buckets, onError })
     this.router = openRouter({
@@ -147,6 +156,7 @@ export class StoreContent {
         ...tableOperations,
         ...laterOperations,
         ...this.transfers.operations,
+        ...laterBackups(() => this.backups.open()),
         waitForItem(this.#waits),
       ],
       endWaits: () => this.#waits.endAll(),
@@ -156,6 +166,7 @@ export class StoreContent {
 
   async idle(): Promise<void> {
     await this.transfers.idle()
+    await this.backups.idle()
     await this.#coordinator.idle()
     await this.catalog.idle()
     await this.#log?.trim()
@@ -170,6 +181,7 @@ export class StoreContent {
   /** After `endReaders`: completes the requests that were accepted, and closes the nodes. */
   async close(): Promise<void> {
     await this.transfers.close()
+    await this.backups.close()
     await this.catalog.close()
     await this.#coordinator.idle()
     await this.#recovery.stop()

@@ -4,10 +4,18 @@ import type {
   BatchExecuteStatementCommandOutput,
   BatchWriteItemCommandInput,
   BatchWriteItemCommandOutput,
+  CreateBackupCommandInput,
+  CreateBackupCommandOutput,
+  DeleteBackupCommandInput,
+  DeleteBackupCommandOutput,
   DeleteResourcePolicyCommandInput,
   DeleteResourcePolicyCommandOutput,
   DeleteTableCommandInput,
   DeleteTableCommandOutput,
+  DescribeBackupCommandInput,
+  DescribeBackupCommandOutput,
+  DescribeContinuousBackupsCommandInput,
+  DescribeContinuousBackupsCommandOutput,
   DescribeContributorInsightsCommandInput,
   DescribeContributorInsightsCommandOutput,
   DescribeEndpointsCommandInput,
@@ -24,6 +32,8 @@ import type {
   ExecuteTransactionCommandOutput,
   GetResourcePolicyCommandInput,
   GetResourcePolicyCommandOutput,
+  ListBackupsCommandInput,
+  ListBackupsCommandOutput,
   ListContributorInsightsCommandInput,
   ListContributorInsightsCommandOutput,
   ListTablesCommandInput,
@@ -32,12 +42,18 @@ import type {
   ListTagsOfResourceCommandOutput,
   PutResourcePolicyCommandInput,
   PutResourcePolicyCommandOutput,
+  RestoreTableFromBackupCommandInput,
+  RestoreTableFromBackupCommandOutput,
+  RestoreTableToPointInTimeCommandInput,
+  RestoreTableToPointInTimeCommandOutput,
   SearchVectorsCommandInput,
   SearchVectorsCommandOutput,
   TagResourceCommandInput,
   TagResourceCommandOutput,
   UntagResourceCommandInput,
   UntagResourceCommandOutput,
+  UpdateContinuousBackupsCommandInput,
+  UpdateContinuousBackupsCommandOutput,
   UpdateContributorInsightsCommandInput,
   UpdateContributorInsightsCommandOutput,
   UpdateTableCommandInput,
@@ -84,6 +100,26 @@ interface Operations extends EndpointOperations {
   UpdateContributorInsights: {
     input: UpdateContributorInsightsCommandInput
     output: UpdateContributorInsightsCommandOutput
+  }
+  CreateBackup: { input: CreateBackupCommandInput; output: CreateBackupCommandOutput }
+  DescribeBackup: { input: DescribeBackupCommandInput; output: DescribeBackupCommandOutput }
+  ListBackups: { input: ListBackupsCommandInput; output: ListBackupsCommandOutput }
+  DeleteBackup: { input: DeleteBackupCommandInput; output: DeleteBackupCommandOutput }
+  UpdateContinuousBackups: {
+    input: UpdateContinuousBackupsCommandInput
+    output: UpdateContinuousBackupsCommandOutput
+  }
+  DescribeContinuousBackups: {
+    input: DescribeContinuousBackupsCommandInput
+    output: DescribeContinuousBackupsCommandOutput
+  }
+  RestoreTableFromBackup: {
+    input: RestoreTableFromBackupCommandInput
+    output: RestoreTableFromBackupCommandOutput
+  }
+  RestoreTableToPointInTime: {
+    input: RestoreTableToPointInTimeCommandInput
+    output: RestoreTableToPointInTimeCommandOutput
   }
   DescribeEndpoints: { input: DescribeEndpointsCommandInput; output: DescribeEndpointsCommandOutput }
 }

@@ -12,6 +12,7 @@ export function toWire(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((element) => toWire(element, depth + 1))
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Date) return value.getTime() / 1000
   if (value instanceof Set) return [...value].map((element) => toWire(element, depth + 1))
   return mapMembers(value, (_, member) => toWire(member, depth + 1))
 }

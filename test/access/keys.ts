@@ -29,6 +29,7 @@ export interface KeyedStore {
 
 const EXTENSIONS: ReadonlySet<OperationName> = new Set([
   'ListTransactions',
+  'RestoreTables',
   'UnitCommit',
   'UnitEnd',
   'UnitGetItems',

@@ -40,6 +40,11 @@ const statements = {
   Delete: (table: string) => `DELETE FROM "${table}" WHERE id = '4' RETURNING ALL OLD *`,
   ConditionCheck: (table: string) => `EXISTS(SELECT * FROM "${table}" WHERE id = '5' AND x IS MISSING)`,
 }
+const backupArn = (table: string): string => `${arn(table)}/backup/01893499200250-0a1b2c3d`
+const restores = (...tables: readonly object[]): object => ({
+  Tables: [{ SourceTableName: FREE, TargetTableName: 'free-1' }, ...tables],
+  UseLatestRestorableTime: true,
+})
 const asMember = (Statement: string) => ({ Statement })
 let inserted = 1000
 const importInto = (TableName: string) => ({
@@ -166,6 +171,33 @@ const examples: Examples = {
   ListGlobalTables: {},
   DescribeLimits: {},
   DescribeEndpoints: {},
+  CreateBackup: { table: (TableName) => ({ TableName, BackupName: 'one' }) },
+  DescribeBackup: { table: (table) => ({ BackupArn: backupArn(table) }) },
+  ListBackups: { listed: () => ({}) },
+  DeleteBackup: { table: (table) => ({ BackupArn: backupArn(table) }) },
+  UpdateContinuousBackups: {
+    table: (TableName) => ({
+      TableName,
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    }),
+  },
+  DescribeContinuousBackups: { table: (TableName) => ({ TableName }) },
+  RestoreTableFromBackup: {
+    Source: (table) => ({ BackupArn: backupArn(table), TargetTableName: 'free-2' }),
+    Target: (TargetTableName) => ({ BackupArn: backupArn(FREE), TargetTableName }),
+  },
+  RestoreTableToPointInTime: {
+    Source: (table) => ({
+      SourceTableArn: arn(table),
+      TargetTableName: 'free-2',
+      UseLatestRestorableTime: true,
+    }),
+    Target: (TargetTableName) => ({ SourceTableName: FREE, TargetTableName, UseLatestRestorableTime: true }),
+  },
+  RestoreTables: {
+    Source: (table) => restores({ SourceTableName: table, TargetTableName: 'free-2' }),
+    Target: (table) => restores({ SourceTableName: FREE, TargetTableName: table }),
+  },
   CreateTable: { table: (table) => tableOf(table) },
   UpdateTable: { table: (TableName) => ({ TableName, DeletionProtectionEnabled: false }) },
   DeleteTable: { table: (TableName) => ({ TableName }) },
@@ -184,6 +216,12 @@ const examples: Examples = {
   UpdateKinesisStreamingDestination: { table: (TableName) => ({ TableName, StreamArn: kinesisArn }) },
   UpdateTableReplicaAutoScaling: { table: (TableName) => ({ TableName }) },
   ListTransactions: { everyTable: () => ({}) },
+}
+
+/** What else a request with that part needs: a lock is read, too, and a restore concerns two tables. */
+function othersWith(name: OperationName, part: AccessPart): readonly Access[] {
+  if (part === 'Source') return ['admin']
+  return part === 'Target' || (name === 'UnitGetItems' && part === 'Lock') ? ['read'] : []
 }
 
 const ALL: readonly Access[] = ['read', 'write', 'admin']
@@ -228,13 +266,14 @@ test('access: every member of a request needs it on its own table', async (t) =>
     const byArn = JSON.parse(
       JSON.stringify(input).replaceAll('"guarded"', JSON.stringify(arn('guarded'))),
     ) as object
-    if (name !== 'CreateTable')
+    // A table that is to be created has a name, and no ARN yet.
+    if (name !== 'CreateTable' && part !== 'Target')
       assert.equal(await as('HALF').outcome(name, byArn), 'AccessDeniedException', `${name}, ${part}, by ARN`)
   }
 })
 
 test('access: a key that has what an operation needs, and no more, is answered', async (t) => {
-  const ids = ['read', 'write', 'admin', 'read_write'] as const
+  const ids = ['read', 'write', 'admin', 'read_write', 'admin_read'] as const
   const { as } = await openKeyed(t, [
     key('OWNER', ALL),
     ...ids.map((id) => key(id, id.split('_') as Access[])),
@@ -245,7 +284,7 @@ test('access: a key that has what an operation needs, and no more, is answered',
     else await as('OWNER').outcome('DeleteTable', { TableName: 'guarded' })
     const everything = Object.values(operationAccess[name]) as (Access | readonly Access[])[]
     // With the part come others: whoever locks an item also reads it, and `free` is written in all of them.
-    const others = name === 'UnitGetItems' && part === 'Lock' ? (['read'] as const) : []
+    const others = othersWith(name, part)
     const writesToo = everything.some((access) => access === 'write') && name !== 'UnitGetItems'
     for (const access of needed) {
       const with_ = new Set<Access>([access, ...others, ...(writesToo ? (['write'] as const) : [])])

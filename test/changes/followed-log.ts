@@ -65,6 +65,7 @@ export function followedLog({ bytesMax = 1_000_000, page }: FollowedLogOptions =
       label: String(storage.last),
       space,
       key: KEY,
+      images: { old: true, new: true },
       arn: `arn:of:${table}`,
       first: storage.last + 1,
       isFirst: !everEnabled.has(table),

@@ -84,6 +84,17 @@ export const operationAccess = {
   ImportTable: { table: 'admin' },
   DescribeImport: { table: 'read' },
   ListImports: { listed: 'read' },
+  // A backup takes room, and outlives its table; what is in it is what its table held.
+  CreateBackup: { table: 'admin' },
+  DescribeBackup: { table: 'read' },
+  ListBackups: { listed: 'read' },
+  DeleteBackup: { table: 'admin' },
+  UpdateContinuousBackups: { table: 'admin' },
+  DescribeContinuousBackups: { table: 'read' },
+  // A restore reads what the one table held, and creates the other.
+  RestoreTableFromBackup: { Source: 'read', Target: 'admin' },
+  RestoreTableToPointInTime: { Source: 'read', Target: 'admin' },
+  RestoreTables: { Source: 'read', Target: 'admin' },
 
   CreateTable: { table: 'admin' },
   UpdateTable: { table: 'admin' },

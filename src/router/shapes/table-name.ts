@@ -75,6 +75,20 @@ export function transferOfArn(
   return { tableName, id }
 }
 
+export const backupArn = (tableName: string, id: string, region?: string): string =>
+  `${tableArn(tableName, region)}/backup/${id}`
+
+const BACKUP_ARN =
+  /^arn:aws[a-z-]*:dynamodb:[^:/]*:[^:/]*:table\/([a-zA-Z0-9_.-]{3,255})\/backup\/([0-9a-f-]{1,64})$/
+
+/** Any region and account will do, as for tables. */
+export function backupOfArn(arn: string): { readonly tableName: string; readonly id: string } {
+  const [, tableName, id] = BACKUP_ARN.exec(arn) ?? []
+  if (tableName === undefined || id === undefined)
+    throw validationError(`Invalid BackupArn: Invalid ResourceArn provided as input ${arn}`)
+  return { tableName, id }
+}
+
 function partitionOf(region: string): string {
   if (region.startsWith('cn-')) return 'aws-cn'
   return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'

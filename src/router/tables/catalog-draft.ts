@@ -62,6 +62,15 @@ export class CatalogDraft {
     return record
   }
 
+  /** Tables that a process which has ended was loading go; backups that it was making are not made any more. */
+  tidy(records: readonly TableRecord[]): void {
+    for (const record of records) {
+      const { captures, ...rest } = record
+      if (record.loading !== undefined) this.remove(record)
+      else if (captures !== undefined) this.put(rest)
+    }
+  }
+
   /** Its stream ends, and is kept for those who read it. */
   remove(record: TableRecord): void {
     this.tables.set(record.name, undefined)

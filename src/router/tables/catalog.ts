@@ -170,16 +170,9 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** Before anything else: takes what is stored, and takes up the background work that was left. */
   async begin(): Promise<void> {
     await this.#refresh()
-    if (this.#isSoleOwner) await this.#tidy()
+    // What the process before this one has left in the middle.
+    if (this.#isSoleOwner) await this.change((draft) => draft.tidy(this.records()))
     this.#wake()
-  }
-
-  /** What the process before this one has left in the middle: tables that were being loaded go. */
-  async #tidy(): Promise<void> {
-    if (this.records().every(({ loading }) => loading === undefined)) return
-    await this.change((draft) => {
-      for (const record of this.records()) if (record.loading !== undefined) draft.remove(record)
-    })
   }
 
   /** Takes what is stored, which another router may have changed, after all changes that were called before. */

@@ -2,6 +2,7 @@ import { validationError } from '../../model/errors.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { refuseUnsettledDeletion } from './creation-pace.js'
+import { endedTable, refuseWhileBackedUp } from './ended-table.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from './table-operation.js'
@@ -21,6 +22,7 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
   async run(catalog, input, scope) {
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
+    const count = await catalog.count(catalog.record(name).space)
     const record = await catalog.change((draft) => {
       const doomed = draft.record(name)
       refuseUnsettledDeletion(doomed, catalog.moment)
@@ -29,7 +31,9 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
           'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',
         )
       }
+      refuseWhileBackedUp(doomed)
       draft.remove(doomed)
+      if (doomed.pointInTime !== undefined) draft.beside.push(endedTable({ record: doomed, ...count }))
       return doomed
     })
     await catalog.keeper.settle()

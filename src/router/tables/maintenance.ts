@@ -7,7 +7,7 @@
 // index stops its own backfill. No step of a backfill can fall into a sweep of its space: a backfill is called only while
 // the catalogue has its index, and a sweep begins behind all that was called before the index was dropped.
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
-import type { IndexShape } from '../../model/table.js'
+import type { IndexShape, TableShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { TableCatalog } from './catalog.js'
@@ -104,10 +104,9 @@ export class Maintenance {
     const node = this.#options.nodes[progress.node]
     if (node === undefined) return this.#filled(job)
     // Shape and backfill in one synchronous stretch, as for every write.
-    const index = this.#indexOf(job)
-    if (index === undefined) return
     const table = this.#options.catalog.shapeOf(job.tableName)
-    if (table === undefined) return
+    const index = table && indexIn(table, job)
+    if (table === undefined || index === undefined) return
     const next = await node.backfill({ table, index, from: progress.from, itemsMax: BACKFILL_ITEMS_MAX })
     if (next === undefined) progress.node += 1
     progress.from = next ?? START
@@ -132,14 +131,6 @@ export class Maintenance {
     progress.passed = node
   }
 
-  /** The index to fill, unless it was dropped since the round began. */
-  #indexOf({ space, tableName }: Backfill): IndexShape | 'expiry' | undefined {
-    const shape = this.#options.catalog.shapeOf(tableName)
-    if (shape === undefined) return undefined
-    const { indexes, expiry } = shape
-    return expiry?.space === space ? 'expiry' : indexes.find((index) => index.space === space)
-  }
-
   async #filled({ space, tableName }: Backfill): Promise<void> {
     await this.#options.catalog.change((draft) => {
       const record = draft.find(tableName)
@@ -155,6 +146,13 @@ export class Maintenance {
     })
   }
 }
+
+/** The index to fill, unless it was dropped since the round began. */
+const indexIn = (
+  { indexes, expiry }: TableShape,
+  { space }: Pick<Backfill, 'space'>,
+): IndexShape | 'expiry' | undefined =>
+  expiry?.space === space ? 'expiry' : indexes.find((index) => index.space === space)
 
 function progressOf(all: Map<SpaceId, Progress>, space: SpaceId): Progress {
   let progress = all.get(space)

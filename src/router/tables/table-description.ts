@@ -3,7 +3,7 @@ import type { SpaceId } from '../../model/brand.js'
 import type { Projection } from '../../model/table.js'
 import type { SpaceCount } from '../../line/space-counts.js'
 import type { Addressed } from '../request/router.js'
-import { indexArn, streamArn, tableArn } from '../shapes/table-name.js'
+import { backupArn, indexArn, streamArn, tableArn } from '../shapes/table-name.js'
 import type { IndexRecord, TableRecord, Throughput, WarmThroughput } from './table-record.js'
 import { shownEncryption } from './table-settings.js'
 import { type CreationMoment, isTableCreating, phasesOf } from './creation-pace.js'
@@ -93,6 +93,7 @@ export function tableDescription(
       ),
     }),
     ...describeStream(record, region),
+    ...describeRestore(record, region),
     ...(record.encryption !== undefined && { SSEDescription: shownEncryption(record.encryption, region) }),
     ...(record.tableClass !== undefined && { TableClassSummary: { TableClass: record.tableClass } }),
     ...(record.onDemandThroughput !== undefined && { OnDemandThroughput: record.onDemandThroughput }),
@@ -123,6 +124,19 @@ function describeStream({ name, stream }: TableRecord, region: string | undefine
   }
 }
 
+function describeRestore({ restored, loading }: TableRecord, region: string | undefined): object {
+  if (restored === undefined) return {}
+  const { backupId, tableName, atMicros } = restored
+  return {
+    RestoreSummary: {
+      ...(backupId !== undefined && { SourceBackupArn: backupArn(tableName, backupId, region) }),
+      SourceTableArn: tableArn(tableName, region),
+      RestoreDateTime: seconds(atMicros),
+      RestoreInProgress: loading === 'restore',
+    },
+  }
+}
+
 function describeIndex(
   record: TableRecord,
   index: IndexRecord,
@@ -143,19 +157,19 @@ function describeIndex(
 /** `Backfilling` is there only while an index is being added to an existing table: false in the answer that adds it. */
 function describeStatus(index: IndexRecord, underWay: TableStatus | ShownStatus | undefined): object {
   if (typeof underWay === 'object') return underWay
-  const status = underWay ?? index.status
+  const status = underWay ?? (index.status === 'WAITING' ? 'CREATING' : index.status)
   if (status !== 'CREATING' || index.status !== 'CREATING') return { IndexStatus: status }
   return { IndexStatus: status, Backfilling: underWay === undefined }
 }
 
-function describeProjection(projection: Projection): object {
+export function describeProjection(projection: Projection): object {
   return {
     ProjectionType: projection.type,
     ...(projection.type === 'INCLUDE' && { NonKeyAttributes: projection.attributes }),
   }
 }
 
-function describeThroughput(throughput: Throughput): object {
+export function describeThroughput(throughput: Throughput): object {
   const { increasedAtMicros, decreasedAtMicros } = throughput
   return {
     ...(increasedAtMicros !== undefined && { LastIncreaseDateTime: seconds(increasedAtMicros) }),

@@ -4,6 +4,7 @@ import type {
   IndexShape,
   KeyAttribute,
   KeySchema,
+  LoggedImages,
   Projection,
   TableShape,
   VectorShape,
@@ -57,8 +58,11 @@ export interface WarmThroughput {
 
 export interface IndexRecord extends IndexDefinition {
   readonly space: SpaceId
-  /** Creating: every write carries it, and the items that were there before are being added. */
-  readonly status: 'CREATING' | 'ACTIVE'
+  /**
+   * Creating: every write carries it, and the items that were there before are being added. Waiting: the table is being loaded,
+   * and nothing carries it yet.
+   */
+  readonly status: 'WAITING' | 'CREATING' | 'ACTIVE'
   /** By UpdateTable; absent: it came with the table, or was added before that was noted. */
   readonly addedAtMicros?: number
 }
@@ -86,6 +90,13 @@ export interface Tag {
 
 export type Loading = 'restore' | 'import'
 
+export interface RestoredFrom {
+  readonly backupId?: string
+  readonly tableName: string
+  /** The moment of what was restored. */
+  readonly atMicros: number
+}
+
 export interface TableRecord {
   readonly name: string
   /** Of the catalogue, when the record was last changed; absent: before changes were counted. */
@@ -103,8 +114,14 @@ export interface TableRecord {
   readonly timeToLive?: TimeToLiveRecord
   /** Its latest stream. Without a view type it has ended. */
   readonly stream?: { readonly label: string; readonly viewType?: StreamViewType }
+  /** It can be restored to any moment of the last days: the log has its new images, from then on. */
+  readonly pointInTime?: { readonly periodDays: number; readonly enabledAtMicros: number }
+  /** Backups that are being made of it: the log has its old images meanwhile. Those of a process that has ended are dropped. */
+  readonly captures?: readonly string[]
   /** Its items are being brought from elsewhere: no request reaches them. If the process ends meanwhile the table goes. */
   readonly loading?: Loading
+  /** Where its items came from. */
+  readonly restored?: RestoredFrom
   readonly tags: readonly Tag[]
   readonly deletionProtection: boolean
   readonly tableClass?: string
@@ -169,7 +186,9 @@ export function spacesOf(record: TableRecord): SpaceId[] {
 export function tableOf(record: TableRecord, withheld?: ReadonlyMap<string, unknown>): Table {
   // Of several indexes with something wrong the first by name is told.
   const sorted = record.indexes.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const indexes = sorted.map((index) => indexShape(record, index))
+  const carried = sorted.filter(({ status }) => status !== 'WAITING')
+  const indexes = carried.map((index) => indexShape(record, index))
+  const logged = loggedImages(record)
   const shape: TableShape = {
     name: record.name,
     space: record.space,
@@ -182,12 +201,22 @@ export function tableOf(record: TableRecord, withheld?: ReadonlyMap<string, unkn
     ...(record.timeToLive && {
       expiry: { attribute: record.timeToLive.attribute, space: record.timeToLive.space },
     }),
-    ...(record.stream?.viewType !== undefined && { logged: imagesOf(record.stream.viewType) }),
+    ...(logged && { logged }),
   }
   const readable = indexes.filter(
-    ({ name }, position) => sorted[position]?.status === 'ACTIVE' && withheld?.has(name) !== true,
+    ({ name }, position) => carried[position]?.status === 'ACTIVE' && withheld?.has(name) !== true,
   )
   return { name: record.name, shape, readableIndexes: new Map(readable.map((index) => [index.name, index])) }
+}
+
+/** What the readers of its log need together: a stream, restores to a point in time, a backup that is being made. */
+function loggedImages({ stream, pointInTime, captures = [] }: TableRecord): LoggedImages | undefined {
+  const streamed = stream?.viewType === undefined ? undefined : imagesOf(stream.viewType)
+  if (streamed === undefined && pointInTime === undefined && captures.length === 0) return undefined
+  return {
+    old: streamed?.old === true || captures.length > 0,
+    new: streamed?.new === true || pointInTime !== undefined,
+  }
 }
 
 function indexShape(record: TableRecord, index: IndexRecord): IndexShape {

@@ -92,7 +92,8 @@ export class ItemSteps {
     const known = this.#shapes.get(table.space)
     if (this.isDropped(table.space) || (known !== undefined && !supersedes(table, known))) return
     // Of a new index the past is not known.
-    if (this.#snapshots.size > 0) this.#snapshots.dropAll()
+    if (this.#snapshots.size > 0 && (known === undefined || gainsIndex(known, table)))
+      this.#snapshots.dropAll()
     this.#shapes.set(table.space, table)
   }
 
@@ -259,3 +260,6 @@ function entriesOf({ indexes }: TableShape, key: ItemKey, state: ItemState): rea
     return entry === undefined ? [] : [inSpace(index.space, entry)]
   })
 }
+
+const gainsIndex = (before: TableShape, after: TableShape): boolean =>
+  after.indexes.some(({ space }) => !before.indexes.some((index) => index.space === space))

@@ -1,0 +1,53 @@
+// What restores to a point in time begin with: copies of each table that are made now and then, one file each.
+//
+//   base at T0 ---- log ---- base at T1 ---- log ---- base at T2 ---- log ----> now
+//                                   ^ to this moment: base at T1, and what the log has from there on
+//
+// The next base is made when the log has grown by as much as the table holds: a restore then reads at most about twice the
+// table, however long its history is, and all bases together take no more room than the log that is kept anyway. The name of
+// a file says everything that has to be known of it, so that a start reads no file.
+import type { Timestamp } from '../../model/brand.js'
+import type { Fence } from '../../backups/copy-table.js'
+
+/** With the numbers of its fence: where to begin in the log, and where everything up to its moment has come. */
+export interface Base extends Fence {
+  readonly tableId: string
+  /** Nothing of the table has changed from its moment up to this one: of the log only what follows is needed. */
+  readonly since: Timestamp
+}
+
+const FILE = /^base-([0-9a-f-]{36})-([0-9a-f]{14})-([0-9a-f]{14})-([0-9a-f]{14})-([0-9a-f]{14})$/
+
+export const baseFile = ({ tableId, at, since, first, upTo }: Base): string =>
+  `base-${tableId}-${[at, since, first, upTo].map((value) => value.toString(16).padStart(14, '0')).join('-')}`
+
+export function baseIn(file: string): Base | undefined {
+  const [, tableId, ...numbers] = FILE.exec(file) ?? []
+  if (tableId === undefined) return undefined
+  const [at = 0, since = 0, first = 0, upTo = 0] = numbers.map((digits) => Number.parseInt(digits, 16))
+  return { tableId, at: at as Timestamp, since: since as Timestamp, first, upTo }
+}
+
+/** A base is made, too, when so much of the recovery period has passed since the last one: the log need not be kept for longer. */
+const PERIOD_PARTS = 4
+
+export interface BaseState {
+  readonly newest: Base
+  readonly periodDays: number
+  /** What came into the log of the table since the newest base, and what the table holds. */
+  readonly loggedBytes: number
+  readonly tableBytes: number
+  /** However little the table holds. */
+  readonly loggedBytesMin: number
+}
+
+export const DAY_MICROS = 24 * 60 * 60 * 1_000_000
+
+/** Why the next base is due. By age it is due only if the table has changed since the last one. */
+export function baseDue(
+  { newest, periodDays, loggedBytes, tableBytes, loggedBytesMin }: BaseState,
+  nowMicros: number,
+): 'bytes' | 'age' | undefined {
+  if (loggedBytes >= Math.max(tableBytes, loggedBytesMin)) return 'bytes'
+  return nowMicros - newest.since >= (periodDays * DAY_MICROS) / PERIOD_PARTS ? 'age' : undefined
+}

@@ -1,0 +1,172 @@
+// A folder of files that are written once and never changed: a name that exists is a file that is whole.
+//
+//   create --> NAME.draft: append, append ... each synced --> finish: renamed, the folder synced --> NAME
+//                                                        \--> abandon, or the process ends: NAME.draft, removed by `sweep`
+import { constants } from 'node:fs'
+import { open, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { realFiles } from './real-files.js'
+
+/** A file that is being written; it has no name yet. */
+export interface DraftFile {
+  append(bytes: Uint8Array): Promise<void>
+  /** Durable, and listed, once it resolves. */
+  finish(): Promise<void>
+  /** Nothing stays of it. */
+  abandon(): Promise<void>
+}
+
+export interface WholeFile {
+  readonly length: number
+  /** Up to that many bytes; fewer at the end of the file. */
+  read(position: number, length: number): Promise<Uint8Array>
+  close(): Promise<void>
+}
+
+export interface WholeFiles {
+  /** Those that are whole; none if there is no folder. */
+  list(): Promise<readonly string[]>
+  create(name: string): Promise<DraftFile>
+  open(name: string): Promise<WholeFile>
+  /** One that is not there does no harm. */
+  remove(name: string): Promise<void>
+  /** Gives a whole file another name, in one step. */
+  rename(name: string, next: string): Promise<void>
+  /** Removes what an earlier process has left unfinished. */
+  sweep(): Promise<void>
+}
+
+const DRAFT = '.draft'
+/** No slashes, no dots at the beginning: names are ours, and stay within the folder. */
+const NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$/
+
+function checked(name: string): string {
+  if (!NAME.test(name) || name.endsWith(DRAFT)) throw new RangeError(`not a name of a file: ${name}`)
+  return name
+}
+
+/** In a folder of the disk, which is created with the first file. */
+export function wholeFilesIn(folder: string): WholeFiles {
+  const files = realFiles()
+  const drafts = new Set<string>()
+  return {
+    list: async () => (await files.list(folder)).filter((name) => NAME.test(name) && !name.endsWith(DRAFT)),
+    create: async (name) => {
+      const draft = `${checked(name)}${DRAFT}`
+      await files.makeFolder(folder)
+      await unlinkIfThere(join(folder, draft))
+      const handle = await files.open(join(folder, draft), { create: true })
+      drafts.add(draft)
+      let length = 0
+      let isOpen = true
+      const close = async (): Promise<void> => {
+        drafts.delete(draft)
+        if (isOpen) await handle.close()
+        isOpen = false
+      }
+      return {
+        append: async (bytes) => {
+          await handle.writeSynced(bytes, length)
+          length += bytes.byteLength
+        },
+        finish: async () => {
+          await close()
+          await rename(join(folder, draft), join(folder, name))
+          await files.syncFolder(folder)
+        },
+        abandon: async () => {
+          await close()
+          await unlinkIfThere(join(folder, draft))
+        },
+      }
+    },
+    open: async (name) => {
+      // Never another file that a link leads to.
+      const handle = await open(join(folder, checked(name)), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+      try {
+        const { size } = await handle.stat()
+        return {
+          length: size,
+          read: async (position, length) => {
+            const bytes = Buffer.allocUnsafe(length)
+            let done = 0
+            while (done < length) {
+              const { bytesRead } = await handle.read(bytes, done, length - done, position + done)
+              if (bytesRead === 0) break
+              done += bytesRead
+            }
+            return bytes.subarray(0, done)
+          },
+          close: () => handle.close(),
+        }
+      } catch (error) {
+        await handle.close()
+        throw error
+      }
+    },
+    remove: async (name) => {
+      await unlinkIfThere(join(folder, checked(name)))
+      if ((await stat(folder).catch(() => undefined)) !== undefined) await files.syncFolder(folder)
+    },
+    rename: async (name, next) => {
+      await rename(join(folder, checked(name)), join(folder, checked(next)))
+      await files.syncFolder(folder)
+    },
+    sweep: async () => {
+      for (const name of await files.list(folder))
+        if (name.endsWith(DRAFT) && !drafts.has(name)) await unlinkIfThere(join(folder, name))
+    },
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** In memory, for a store that keeps nothing. */
+export function wholeFilesInMemory(): WholeFiles {
+  const kept = new Map<string, Buffer>()
+  return {
+    list: () => Promise.resolve([...kept.keys()]),
+    create: (name) => {
+      const chunks: Uint8Array[] = []
+      checked(name)
+      return Promise.resolve({
+        append: (bytes) => {
+          chunks.push(Buffer.from(bytes))
+          return Promise.resolve()
+        },
+        finish: () => {
+          kept.set(name, Buffer.concat(chunks))
+          return Promise.resolve()
+        },
+        abandon: () => Promise.resolve(),
+      })
+    },
+    open: (name) => {
+      const bytes = kept.get(name)
+      if (bytes === undefined) return Promise.reject(new Error(`there is no file ${name}`))
+      return Promise.resolve({
+        length: bytes.length,
+        read: (position, length) => Promise.resolve(bytes.subarray(position, position + length)),
+        close: () => Promise.resolve(),
+      })
+    },
+    remove: (name) => {
+      kept.delete(name)
+      return Promise.resolve()
+    },
+    rename: (name, next) => {
+      const bytes = kept.get(name)
+      if (bytes === undefined) return Promise.reject(new Error(`there is no file ${name}`))
+      kept.delete(name)
+      kept.set(checked(next), bytes)
+      return Promise.resolve()
+    },
+    sweep: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,69 @@
+// The backups of a store: opened by the first request for one, and at the start where there is something to do for them.
+import { join } from 'node:path'
+import { DynamoError } from '../model/errors.js'
+import type { TableBackups, TableBackupsOptions } from '../router/backups/table-backups.js'
+import { ENDED_PREFIX } from '../router/tables/ended-table.js'
+import { wholeFilesIn, wholeFilesInMemory } from '../runtime/whole-files.js'
+
+export type BackupFiles = TableBackupsOptions['files']
+
+export interface StoreBackupsOptions extends Omit<TableBackupsOptions, 'log' | 'files'> {
+  readonly log?: TableBackupsOptions['log'] | undefined
+  readonly files?: (() => BackupFiles) | undefined
+}
+
+/** Backups are kept in a bucket of their own where there are buckets; otherwise in the data folder, or in memory with the rest. */
+export function backupFilesOf({ path, buckets }: BackupPlace): BackupFiles {
+  const own = path === undefined ? wholeFilesInMemory() : wholeFilesIn(join(path, 'backups'))
+  return { bases: own, backups: buckets === undefined ? own : wholeFilesIn(join(buckets, BUCKET)) }
+}
+
+interface BackupPlace {
+  readonly path?: string | undefined
+  readonly buckets?: string | undefined
+}
+
+const BUCKET = 'seriatim-backups'
+
+export class StoreBackups {
+  readonly #options: StoreBackupsOptions
+  #opened: Promise<TableBackups> | undefined
+
+  constructor(options: StoreBackupsOptions) {
+    this.#options = options
+  }
+
+  /** Where a table can be restored to a point in time, or one that could be was deleted, there is work without a request. */
+  async begin(): Promise<void> {
+    const { catalog, nodes } = this.#options
+    const isLeft = catalog.records().some(({ pointInTime }) => pointInTime !== undefined)
+    if (isLeft || ((await nodes[0]?.readMeta(ENDED_PREFIX)) ?? []).length > 0) await this.open()
+  }
+
+  open(): Promise<TableBackups> {
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined
+      throw error
+    })
+    return this.#opened
+  }
+
+  async #open(): Promise<TableBackups> {
+    const { log, files, ...options } = this.#options
+    if (log === undefined || files === undefined)
+      throw new DynamoError(
+        'ContinuousBackupsUnavailableException',
+        'Backups have not been enabled for this store: its nodes keep no log of commits',
+      )
+    const { TableBackups: Backups } = await import('../router/backups/table-backups.js')
+    return Backups.open({ ...options, log, files: files() })
+  }
+
+  async idle(): Promise<void> {
+    await (await this.#opened)?.idle()
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.close()
+  }
+}
