@@ -13,11 +13,11 @@ import {
   BackupDamaged,
   type BackupEntry,
   decodeEntries,
-  decodeHead,
+  decodeBackupHead,
   encodeEntries,
-  encodeFrame,
+  encodeBackupFrame,
   entryBytes,
-  FRAME_HEADER_BYTES,
+  BACKUP_FRAME_HEADER_BYTES,
   type FrameHead,
   type FrameKind,
   isWhole,
@@ -120,7 +120,7 @@ export class BackupWriter {
   }
 
   async #frame(kind: FrameKind, body: Uint8Array, seed: number): Promise<void> {
-    const frame = encodeFrame(kind, this.#frames++, seed, body)
+    const frame = encodeBackupFrame(kind, this.#frames++, seed, body)
     await this.#file.append(frame)
     this.#length += frame.length
   }
@@ -222,12 +222,12 @@ interface Frame extends FrameHead {
 }
 
 async function frameAt(file: WholeFile, name: string, at: number, seed: number): Promise<Frame> {
-  const head = decodeHead(await file.read(at, FRAME_HEADER_BYTES))
+  const head = decodeBackupHead(await file.read(at, BACKUP_FRAME_HEADER_BYTES))
   if (head === undefined) throw damaged(name, at)
-  const length = FRAME_HEADER_BYTES + head.bodyBytes
+  const length = BACKUP_FRAME_HEADER_BYTES + head.bodyBytes
   const bytes = asBuffer(await file.read(at, length))
   if (!isWhole(bytes, head, seed)) throw damaged(name, at)
-  return { ...head, body: bytes.subarray(FRAME_HEADER_BYTES), end: at + length }
+  return { ...head, body: bytes.subarray(BACKUP_FRAME_HEADER_BYTES), end: at + length }
 }
 
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>

@@ -10,7 +10,7 @@
 // another place, is not taken for a frame of this file.
 import { crc32 } from 'node:zlib'
 
-export const FRAME_HEADER_BYTES = 20
+export const BACKUP_FRAME_HEADER_BYTES = 20
 export const TRAILER_BYTES = 8
 export const BACKUP_FORMAT = 1
 const MAGIC = Buffer.from('SRBK', 'latin1')
@@ -39,21 +39,21 @@ export class BackupDamaged extends Error {
   override readonly name = 'BackupDamaged'
 }
 
-export function encodeFrame(kind: FrameKind, number: number, seed: number, body: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + body.byteLength)
+export function encodeBackupFrame(kind: FrameKind, number: number, seed: number, body: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(BACKUP_FRAME_HEADER_BYTES + body.byteLength)
   MAGIC.copy(bytes)
   bytes.writeUInt32BE(KINDS.indexOf(kind), 8)
   bytes.writeUInt32BE(number, 12)
   bytes.writeUInt32BE(body.byteLength, 16)
-  bytes.set(body, FRAME_HEADER_BYTES)
+  bytes.set(body, BACKUP_FRAME_HEADER_BYTES)
   bytes.writeUInt32BE(crc32(bytes.subarray(8), seed), 4)
   return bytes
 }
 
 /** Undefined if no frame can begin like this. */
-export function decodeHead(bytes: Uint8Array): FrameHead | undefined {
+export function decodeBackupHead(bytes: Uint8Array): FrameHead | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (head.length < FRAME_HEADER_BYTES || head.compare(MAGIC, 0, 4, 0, 4) !== 0) return undefined
+  if (head.length < BACKUP_FRAME_HEADER_BYTES || head.compare(MAGIC, 0, 4, 0, 4) !== 0) return undefined
   const kind = KINDS[head.readUInt32BE(8)]
   const bodyBytes = head.readUInt32BE(16)
   if (kind === undefined || bodyBytes > FRAME_BYTES_MAX) return undefined
@@ -62,7 +62,8 @@ export function decodeHead(bytes: Uint8Array): FrameHead | undefined {
 
 /** `frame`: with its head. */
 export const isWhole = (frame: Uint8Array, head: FrameHead, seed: number): boolean =>
-  frame.byteLength === FRAME_HEADER_BYTES + head.bodyBytes && crc32(frame.subarray(8), seed) === head.checksum
+  frame.byteLength === BACKUP_FRAME_HEADER_BYTES + head.bodyBytes &&
+  crc32(frame.subarray(8), seed) === head.checksum
 
 export const entryBytes = ({ text }: BackupEntry): number => ENTRY_HEADER_BYTES + text.byteLength
 

@@ -13,9 +13,9 @@ import type { BackupEntry } from './backup-frame.js'
 
 export interface LoadParts {
   readonly runtime: Runtime
-  nodeOf(hash: number): StorageNode
+  readonly nodeOf: (hash: number) => StorageNode
   /** The table as it is now; throws if it is gone. Asked for in the same stretch in which writes are called. */
-  target(): TableShape
+  readonly target: () => TableShape
 }
 
 const HELD_ENTRIES_MAX = 2000

@@ -101,7 +101,7 @@ class History {
       const group = Array.from({ length: 1 + this.#random.below(GROUP_MAX) }, () => this.#write())
       // Now and then a base is due, and is made in the midst of it.
       if (this.#random.below(2) === 0) group.push(backups.idle())
-      if (this.#random.below(3) === 0) group.push(this.#backUp(before))
+      if (this.#random.below(3) === 0) group.push(this.#backUp())
       await Promise.all(group)
     }
     await backups.idle()
@@ -173,7 +173,7 @@ class History {
 
   readonly #made: { readonly id: string; readonly table: string }[] = []
 
-  async #backUp(_: Content): Promise<void> {
+  async #backUp(): Promise<void> {
     const { backups } = this.#world
     const table = this.#tables[this.#random.below(2)] as string
     const made = await backups.create(table, 'name').catch((error: unknown) => {

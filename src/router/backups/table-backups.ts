@@ -30,7 +30,7 @@ import { type LoadedTable, TableLoads } from './table-loads.js'
 export interface TableBackupsOptions {
   readonly runtime: Runtime
   readonly nodes: readonly StorageNode[]
-  nodeOf(hash: number): StorageNode
+  readonly nodeOf: (hash: number) => StorageNode
   readonly catalog: TableCatalog
   readonly snapshots: StoreSnapshots
   readonly log: CommitLog

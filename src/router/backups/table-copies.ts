@@ -24,7 +24,7 @@ export interface BegunCopy {
   readonly record: TableRecord
   readonly moment: Fence
   /** Writes the file and resolves when it is whole; false if that has failed, which was told. */
-  make(file: CopyFile): Promise<boolean>
+  readonly make: (file: CopyFile) => Promise<boolean>
 }
 
 export interface CopyFile {

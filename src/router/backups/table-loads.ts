@@ -13,7 +13,7 @@ import type { TableRecord } from '../tables/table-record.js'
 export interface LoadsOptions {
   readonly runtime: Runtime
   readonly catalog: TableCatalog
-  nodeOf(hash: number): StorageNode
+  readonly nodeOf: (hash: number) => StorageNode
   readonly onError: (error: unknown) => void
 }
 
@@ -75,7 +75,7 @@ export class TableLoads {
       indexes: record.indexes.map((index) => ({ ...index, status: 'CREATING' })),
     }))
     for (const { record } of tables) await this.#filled(record)
-    await this.#changeAll(tables, ({ loading: _, ...record }) => record)
+    await this.#changeAll(tables, withoutLoading)
   }
 
   async #changeAll(
@@ -130,4 +130,9 @@ export class TableLoads {
       })
       .catch(onError)
   }
+}
+
+function withoutLoading(record: TableRecord): TableRecord {
+  const { loading: _, ...rest } = record
+  return rest
 }
