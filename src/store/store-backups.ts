@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DynamoError } from '../model/errors.js'
 import type { TableBackups, TableBackupsOptions } from '../router/backups/table-backups.js'
-import { ENDED_PREFIX } from '../router/tables/ended-table.js'
+import { ENDED_TABLE_PREFIX } from '../router/tables/ended-table.js'
 import { wholeFilesIn, wholeFilesInMemory } from '../runtime/whole-files.js'
 
 export type BackupFiles = TableBackupsOptions['files']
@@ -37,7 +37,7 @@ export class StoreBackups {
   async begin(): Promise<void> {
     const { catalog, nodes } = this.#options
     const isLeft = catalog.records().some(({ pointInTime }) => pointInTime !== undefined)
-    if (isLeft || ((await nodes[0]?.readMeta(ENDED_PREFIX)) ?? []).length > 0) await this.open()
+    if (isLeft || ((await nodes[0]?.readMeta(ENDED_TABLE_PREFIX)) ?? []).length > 0) await this.open()
   }
 
   open(): Promise<TableBackups> {

@@ -12,7 +12,7 @@ import type { SpaceId, Timestamp } from '../../model/brand.js'
 import { knobs } from '../../model/knobs.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
 import type { TableCatalog } from '../tables/catalog.js'
-import { BASE_CAPTURE, decodeEndedTable, ENDED_PREFIX, type EndedTable } from '../tables/ended-table.js'
+import { BASE_CAPTURE, decodeEndedTable, ENDED_TABLE_PREFIX, type EndedTable } from '../tables/ended-table.js'
 import type { TableRecord } from '../tables/table-record.js'
 import { type Base, baseDue, baseFile, baseIn, DAY_MICROS } from './bases.js'
 import { type BackupAbout, backupIdOf, fileOf, type BackupList } from './backup-list.js'
@@ -179,7 +179,7 @@ export class PointInTime {
     const { catalog, parts } = this.#options
     if (catalog.records().some(({ pointInTime }) => pointInTime !== undefined) || this.#bases.size > 0)
       return true
-    return ((await parts.nodes[0]?.readMeta(ENDED_PREFIX)) ?? []).length > 0
+    return ((await parts.nodes[0]?.readMeta(ENDED_TABLE_PREFIX)) ?? []).length > 0
   }
 
   async #see(record: TableRecord): Promise<void> {
@@ -238,13 +238,13 @@ export class PointInTime {
   async #endedTables(): Promise<void> {
     const { parts } = this.#options
     const home = parts.nodes[0]
-    const ended = ((await home?.readMeta(ENDED_PREFIX)) ?? []).map(decodeEndedTable)
+    const ended = ((await home?.readMeta(ENDED_TABLE_PREFIX)) ?? []).map(decodeEndedTable)
     for (const one of ended) {
       const { record } = one
       await this.#making.get(record.id)?.made
       const base = this.#usable(record.id).at(-1)
       if (base !== undefined) await this.#backUpEnded(one, base)
-      await home?.writeMeta([{ name: ENDED_PREFIX + record.id }])
+      await home?.writeMeta([{ name: ENDED_TABLE_PREFIX + record.id }])
     }
   }
 

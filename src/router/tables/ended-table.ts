@@ -5,14 +5,14 @@ import type { SpaceCount } from '../../line/space-counts.js'
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import { readRecord, type TableRecord } from './table-record.js'
 
-export const ENDED_PREFIX = 'ended/'
+export const ENDED_TABLE_PREFIX = 'ended/'
 
 export interface EndedTable extends SpaceCount {
   readonly record: TableRecord
 }
 
 export const endedTable = (ended: EndedTable): MetaEntry => ({
-  name: ENDED_PREFIX + ended.record.id,
+  name: ENDED_TABLE_PREFIX + ended.record.id,
   value: Buffer.from(JSON.stringify(ended)),
 })
 
