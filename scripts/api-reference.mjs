@@ -17,7 +17,7 @@ const INSTALLED = join(ROOT, 'node_modules/.cache/api-reference')
 const FOLDER = 'docs/reference/api'
 
 const GIVEN =
-  'In the examples `store` is a store in memory with the tables Books, Accounts, Invoices, Seats and Orders (which has a stream), `client` is a client of ' +
+  'In the examples `store` is a store in memory with the tables Books, Accounts, Invoices, Seats, Orders (which has a stream) and Vehicles (a ledger), `client` is a client of ' +
   'the AWS SDK on it, `t` its transactor, `invoices` a lock client, `lock` a lock that it holds, and `path` an empty folder.'
 
 installTools()

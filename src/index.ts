@@ -1,6 +1,7 @@
 export { open } from './store/store.js'
 export type { ForkOptions, OpenOptions, Store, StorePlace, StoreSnapshot } from './store/store.js'
 export type { StoreInput, StoreOperation, StoreOutput } from './store/store-operations.js'
+export type { HistoryOptions, LedgerDigest, LedgerRevision, StoreLedger } from './store/store-ledger.js'
 export { ChangesTrimmed, NoStream } from './changes/errors.js'
 export type {
   AnyItem,

@@ -34,6 +34,11 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
     reason: 'the label of a stream is the text of a time that it is given',
   },
   { path: 'changes/times.ts', reason: 'dates are made of what a record or the clock of the store says' },
+  { path: 'blocks/maker.ts', reason: 'the time of a block is the text of a timestamp that it is given' },
+  {
+    path: 'storage/folder/folder-key.ts',
+    reason: 'the key of a ledger is a file that its owner alone reads',
+  },
   {
     path: 'store/wire-values.ts',
     reason: 'a Date is made of a number that an answer carries, not of the clock',

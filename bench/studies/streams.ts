@@ -1,9 +1,10 @@
-// What a stream costs the writers of its table, on disk, in turns of one run:
+// What a stream, or a ledger, costs the writers of its table, on disk, in turns of one run:
 //
 //   node dist/bench/studies/streams.js [--part costs,lag,start] [--rounds 9] [--seconds 1] [--before FOLDER] [--records 1000000] [--starts 5]
+//     [--kinds 'no stream,stream,ledger']
 //
 //   costs   PutItem of 900 bytes by 64 clients, each put another item than the one before: without a stream, with
-//           NEW_AND_OLD_IMAGES, and, with --before, by an earlier build of the project; rate and bytes written
+//           NEW_AND_OLD_IMAGES, as a ledger, and, with --before, by an earlier build of the project; rate and bytes written
 //   lag     from the answer of a write until it can be read, at half of the peak
 //   start   from the start of the process to the first answer after kill -9, with that many records in the log and with none
 //
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     records: { type: 'string', default: '1000000' },
     starts: { type: 'string', default: '5' },
     before: { type: 'string' },
+    kinds: { type: 'string', default: 'no stream,stream' },
   },
 })
 const rounds = Number(values.rounds)
@@ -52,7 +54,7 @@ const PUTS: Workload = {
   keys: { from: 0, to: items },
   indexes: 1,
 }
-type Kind = 'before' | 'no stream' | 'stream'
+type Kind = 'before' | 'no stream' | 'stream' | 'ledger'
 type Mode = LoadJob['mode']
 const CLOSED: Mode = { kind: 'closed', clients: CLIENTS }
 
@@ -75,6 +77,7 @@ async function started(kind: Kind): Promise<MeasuredServer> {
     ...(kind === 'stream' && {
       StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
     }),
+    ...(kind === 'ledger' && { Tags: [{ Key: 'seriatim:ledger', Value: 'true' }] }),
   })
   await addItems(server.endpoint, { table: ITEM_TABLE, items, itemBytes: ITEM_BYTES, indexes: 1 }, 0)
   return server
@@ -217,8 +220,7 @@ function print(title: string, columns: readonly string[], rows: readonly (readon
 
 const kinds: readonly Kind[] = [
   ...(values.before === undefined ? [] : (['before'] as const)),
-  'no stream',
-  'stream',
+  ...(values.kinds.split(',') as Kind[]),
 ]
 const servers: MeasuredServer[] = []
 try {

@@ -72,7 +72,7 @@ function sign(
   const headers = { ...given, host: new URL(endpoint).host, 'x-amz-date': date }
   const signedHeaders = Object.keys(headers).toSorted()
   const claim = { accessKeyId, scope, date, signedHeaders, signature: Buffer.alloc(0) }
-  const text = stringToSign(claim, 'POST', headers, Buffer.from(body))
+  const text = stringToSign(claim, { method: 'POST', url: '/', headers }, Buffer.from(body))
   const signature = createHmac('sha256', deriveSigningKey(secretAccessKey, scope)).update(text).digest('hex')
   return {
     ...given,

@@ -29,6 +29,9 @@ export const help = `seriatim start [options]
                  how long tables, and indexes that are added, stay CREATING, for tests of code that waits: 0
   --statement-scans allowed|refused
                  refused: a SELECT that would read a whole table or index is refused: allowed
+  --ledger PATTERN
+                 new tables with such a name are ledgers, as with the tag seriatim:ledger; * stands for any characters
+  --adopt-ledger go on with the ledger of a data folder that was copied or restored: only if the original is gone
   --auth FILE    accept only requests signed with a key of this file:
                  { "keys": [ { "accessKeyId": "...", "secretAccessKey": "...", "name": "...",
                                "tables": ["orders-*"], "access": ["read", "write", "admin"] } ] }
@@ -67,6 +70,8 @@ const OPTIONS = {
   'creating-ms': { type: 'string' },
   'statement-scans': { type: 'string', default: 'allowed' },
   buckets: { type: 'string' },
+  ledger: { type: 'string' },
+  'adopt-ledger': { type: 'boolean' },
   auth: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
@@ -103,9 +108,11 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   const creatingText = values['creating-ms']
   const creatingMs =
     creatingText === undefined ? undefined : readInteger('creating-ms', creatingText, 0, DAY_MS)
-  const { rules, 'statement-scans': scans } = values
+  const { rules, ledger, 'statement-scans': scans } = values
   if (scans !== 'allowed' && scans !== 'refused')
     throw new UsageError(`--statement-scans is allowed or refused, not '${scans}'`)
+  if (ledger !== undefined && !/^[\w.*-]{1,255}$/.test(ledger))
+    throw new UsageError(`--ledger takes a table name in which * stands for any characters, not '${ledger}'`)
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules is all or none, not '${rules}'`)
   // `npm start` gives --path already; whoever adds --memory to it means that.
   const places = tokens.flatMap((token) =>
@@ -150,6 +157,8 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       ...(creatingMs !== undefined && { creatingMs }),
       ...(scans === 'refused' && { statementScans: scans }),
       ...(values.buckets !== undefined && { buckets: values.buckets }),
+      ...(ledger !== undefined && { ledger }),
+      ...(values['adopt-ledger'] === true && { ledgerCopies: 'adopt' }),
     })
     try {
       if (signals.received) return 0

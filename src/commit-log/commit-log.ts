@@ -86,6 +86,21 @@ export interface CommitLog extends CommitLogReader {
 
   /** Bytes of the changes of a table that came into the log since it was opened. */
   bytesOf(space: SpaceId): number
+
+  /** From now on it lets go of nothing that the follower has not taken, and writers wait while that is far behind. */
+  follow(follower: RecordFollower): void
+}
+
+/** One that needs every record: the log waits for it. */
+export interface RecordFollower {
+  /** The first record that it has not taken for good. */
+  readonly next: number
+  /** How many records it may be behind. */
+  readonly behindMax: number
+  /** Why it cannot go on; it tries again. */
+  readonly failure: Error | undefined
+  /** Calls back whenever it has moved, or could not. */
+  onMoved(callback: () => void): void
 }
 
 /** The record that was asked for is not kept any more. */

@@ -11,7 +11,7 @@ import type { SpaceId, Timestamp } from '../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { type Assembled, Assembler } from './assembler.js'
-import type { CommitLog, LogItemRead, LogPage, LogRead } from './commit-log.js'
+import type { CommitLog, RecordFollower, LogItemRead, LogPage, LogRead } from './commit-log.js'
 import { emptyPage, LogPageBuilder, trimmed } from './log-page.js'
 import { changeBytes, type CommitRecord, recordBytes } from './commit-record.js'
 import type { LogEntry } from './entries.js'
@@ -92,6 +92,7 @@ export class LocalLog implements CommitLog, LogFeed {
   #retentionMs = STREAM_RETENTION_MS
   #heldFrom: Timestamp | undefined
   readonly #bytesOf = new Map<SpaceId, number>()
+  #follower: RecordFollower | undefined
   readonly #readers = new Set<() => void>()
   /** Those who wait for all changes before a place. */
   #settling: { readonly place: number; readonly resolve: () => void }[] = []
@@ -146,6 +147,7 @@ export class LocalLog implements CommitLog, LogFeed {
   async #begin(): Promise<void> {
     const storage = await this.#options.begin()
     this.#storage = storage
+    if (this.#follower !== undefined) storage.hold(this.#follower.next)
     this.#position = storage.position
     this.#last = this.#position.number
     this.#trimLater()
@@ -215,6 +217,19 @@ export class LocalLog implements CommitLog, LogFeed {
     if (isNew) this.#readers.forEach((callback) => callback())
   }
 
+  follow(follower: RecordFollower): void {
+    this.#follower = follower
+    this.#storage?.hold(follower.next)
+    let wasFull = false
+    follower.onMoved(() => {
+      this.#storage?.hold(follower.next)
+      const { isFull } = this
+      if ((wasFull && !isFull) || follower.failure !== undefined)
+        for (const callback of this.#roomCallbacks) callback()
+      wasFull = isFull
+    })
+  }
+
   #sendOff(record: CommitRecord): void {
     this.#onItsWay.push(record)
     this.#bytes += recordBytes(record)
@@ -223,13 +238,17 @@ export class LocalLog implements CommitLog, LogFeed {
   }
 
   get refusal(): Error | undefined {
-    return this.isFull && this.#failure !== undefined
-      ? new Error(`The log of commits cannot take more: ${this.#failure.message}`, { cause: this.#failure })
-      : undefined
+    if (!this.isFull) return undefined
+    const failure = this.#failure ?? this.#follower?.failure
+    return failure && new Error(`The log of commits cannot take more: ${failure.message}`, { cause: failure })
   }
 
   get isFull(): boolean {
-    return this.#bytes >= this.#knobs.logBacklogBytesMax
+    const follower = this.#follower
+    return (
+      this.#bytes >= this.#knobs.logBacklogBytesMax ||
+      (follower !== undefined && this.#last - follower.next >= follower.behindMax)
+    )
   }
 
   /** What is on its way to the storage. */
@@ -379,7 +398,8 @@ export class LocalLog implements CommitLog, LogFeed {
     const promised = this.#options.runtime.clock.nowMicros() - this.#retentionMs * 1000
     const before = Math.min(promised, this.#heldFrom ?? Infinity) as Timestamp
     if (!(before > 0)) return
-    this.#horizon = Math.max(this.#horizon, await this.numberAt(before))
+    const oldest = Math.min(await this.numberAt(before), this.#follower?.next ?? Infinity)
+    this.#horizon = Math.max(this.#horizon, oldest)
     await storage.trim(before)
   }
 

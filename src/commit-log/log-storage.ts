@@ -31,6 +31,9 @@ export interface LogStorage extends Omit<CommitLogReader, 'onAppended'> {
   /** The newest commit timestamp among records that went for lack of room, and not because they were trimmed. */
   readonly lostUpTo?: Timestamp
 
+  /** Nothing from that number on is let go, whatever its time and whatever room it takes. */
+  hold(from: number): void
+
   /** What is kept, in bytes. */
   readonly bytes: number
 

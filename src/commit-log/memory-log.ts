@@ -46,6 +46,7 @@ class MemoryLog implements MemoryLogStorage {
   #bytes = 0
   #last: number
   #lostUpTo = 0
+  #heldFrom = Infinity
 
   constructor({ first = 1, ...options }: MemoryLogOptions) {
     this.#knobs = { ...knobs, ...options.knobs }
@@ -91,14 +92,28 @@ class MemoryLog implements MemoryLogStorage {
     assertFollows(records, this.#last)
     for (const record of records) this.#add(record)
     this.#position = position
-    let gone = 0
-    while (this.#bytes > this.#knobs.logMemoryBytesMax && gone < this.#blocks.length - 1) {
-      const block = this.#blocks[gone++] as Block
-      this.#bytes -= block.bytes
+    this.#letGo((block) => {
+      if (this.#bytes <= this.#knobs.logMemoryBytesMax) return false
       this.#lostUpTo = Math.max(this.#lostUpTo, block.timestamp)
+      return true
+    })
+    return Promise.resolve()
+  }
+
+  hold(from: number): void {
+    this.#heldFrom = from
+  }
+
+  /** The oldest blocks, as long as they may go. */
+  #letGo(mayGo: (block: Block) => boolean): void {
+    let gone = 0
+    for (const [at, block] of this.#blocks.entries()) {
+      const next = this.#blocks[at + 1]
+      if (next === undefined || next.first > this.#heldFrom || !mayGo(block)) break
+      this.#bytes -= block.bytes
+      gone++
     }
     this.#blocks.splice(0, gone)
-    return Promise.resolve()
   }
 
   read(request: LogRead): Promise<LogPage> {
@@ -141,10 +156,7 @@ class MemoryLog implements MemoryLogStorage {
   }
 
   trim(before: Timestamp): Promise<number> {
-    let gone = 0
-    while (gone < this.#blocks.length - 1 && (this.#blocks[gone] as Block).timestamp < before)
-      this.#bytes -= (this.#blocks[gone++] as Block).bytes
-    this.#blocks.splice(0, gone)
+    this.#letGo((block) => block.timestamp < before)
     return Promise.resolve(this.first)
   }
 

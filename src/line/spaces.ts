@@ -63,6 +63,10 @@ export function decodeCount(stored: Uint8Array): SpaceCount {
 /** The node's part of the transaction ledger; what stands where in it is the ledger's own business. */
 export const ledgerKey = (rest: string): KeyBytes => `${SYSTEM}l${rest}` as KeyBytes
 
+/** What other boxes keep beside the items; what stands where in it is theirs. */
+export const shelfKey = (key: KeyBytes): KeyBytes => `${SYSTEM}b${key}` as KeyBytes
+export const withoutShelf = (key: KeyBytes): KeyBytes => key.slice(5) as KeyBytes
+
 /** The highest timestamp and LSN that the index has seen. */
 export const CLOCK_KEY = `${SYSTEM}t` as KeyBytes
 export const encodeClock = (timestamp: Timestamp, lsn: Lsn): Buffer => twoNumbers(timestamp, lsn)

@@ -78,6 +78,18 @@ export interface Knobs {
   readonly copyItemsMax: number
   /** A base for restores is made when the log has this much of a table, even if the table holds less. */
   readonly baseLoggedBytesMin: number
+  /** Records of the log become blocks of ledger tables this long after they were there, so many and so much in one step. */
+  readonly blocksDelayMs: number
+  readonly blocksRecordsMax: number
+  readonly blocksBytesMax: number
+  /** Entries of blocks are kept together in pieces, each until it has reached this length. */
+  readonly blocksPieceBytes: number
+  /** Writers wait while so many records of the log are not in a block. */
+  readonly blocksBehindMax: number
+  /** Blocks wait while so many records come within the delay, and half as many as may be behind are not. */
+  readonly blocksBusyRecords: number
+  /** The position in the log is kept without a block when it has moved by so many records. */
+  readonly blocksPositionRecords: number
 }
 
 export const knobs: Knobs = {
@@ -120,4 +132,11 @@ export const knobs: Knobs = {
   logOutMax: 1024,
   copyItemsMax: 64,
   baseLoggedBytesMin: 16 * 1024 * 1024,
+  blocksDelayMs: 100,
+  blocksRecordsMax: 128,
+  blocksBytesMax: 512 * 1024,
+  blocksPieceBytes: 32 * 1024,
+  blocksBehindMax: 50_000,
+  blocksBusyRecords: 200,
+  blocksPositionRecords: 1000,
 }

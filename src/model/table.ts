@@ -63,6 +63,8 @@ export interface TableShape {
 export interface LoggedImages {
   readonly old: boolean
   readonly new: boolean
+  /** The key attributes, too, whatever images there are. */
+  readonly keys?: true
 }
 
 /** Of two shapes of a table the one with the higher version is the newer one. */

@@ -8,9 +8,11 @@ import type { LaterOperation, Operation } from './request/context.js'
 export const later = (
   names: readonly OperationName[],
   load: () => Promise<readonly Operation[]>,
+  targetPrefix?: string,
 ): readonly LaterOperation[] =>
   names.map((name) => ({
     name,
+    ...(targetPrefix !== undefined && { targetPrefix }),
     load: async () => {
       const operation = (await load()).find((each) => each.name === name)
       if (operation === undefined) throw new Error(`There is no operation ${name} where it should be.`)
@@ -67,4 +69,9 @@ export const laterOperations: readonly LaterOperation[] = [
     async () => (await import('./settings/settings-operations.js')).settingsOperations,
   ),
   ...later(['SearchVectors'], async () => [(await import('./vectors/search-vectors.js')).searchVectors]),
+  ...later(
+    ['GetDigest', 'GetBlock', 'GetRevision', 'ListRevisions', 'RedactRevision', 'GetLedgerFile'],
+    async () => (await import('./blocks/block-operations.js')).blockOperations,
+    EXTENSION_PREFIX,
+  ),
 ]

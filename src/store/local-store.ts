@@ -35,6 +35,7 @@ import {
 } from '../storage/node/memory-nodes.js'
 import { backupFilesOf } from './store-backups.js'
 import { type ContentParts, openContent, type StoreContent } from './store-content.js'
+import { type StoreLedger, storeLedger } from './store-ledger.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 import { MemorySnapshot, onlyInMemory } from './store-snapshot.js'
 import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
@@ -91,6 +92,8 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
       ...(creatingMs !== undefined && { creatingMs }),
       ...(statementScans !== undefined && { statementScans }),
       backupFiles: () => backupFilesOf(options),
+      ...(options.ledger !== undefined && { ledger: options.ledger }),
+      ...(options.ledgerCopies !== undefined && { copies: options.ledgerCopies }),
       onError,
       ...(units && { units }),
       ...(path === undefined && {
@@ -204,6 +207,10 @@ class LocalStore implements Store {
     return this.#content.readers.trigger(table, options, handler)
   }
 
+  readonly ledger: StoreLedger = storeLedger((operation, input) =>
+    this.#share.of(this.#extension(operation, input)),
+  )
+
   call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>> {
     return this.#share.of(this.#call(operation, input))
   }
@@ -230,12 +237,6 @@ class LocalStore implements Store {
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
   #endpoint(): ExtendedEndpoint {
-    const extension: ExtendedEndpoint['extension'] = async (operation, input) => {
-      this.#assertOpen()
-      const reply = await this.#router.handle({ operation, input, principal: owner })
-      if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
-      return parsedBody(reply.body)
-    }
     return {
       losesNoAnswers: true,
       direct: {
@@ -249,8 +250,15 @@ class LocalStore implements Store {
         },
       },
       call: (operation, input) => this.call(operation, input),
-      extension: (operation, input) => this.#share.of(extension(operation, input)),
+      extension: (operation, input) => this.#share.of(this.#extension(operation, input)),
     }
+  }
+
+  async #extension(operation: string, input: unknown): Promise<unknown> {
+    this.#assertOpen()
+    const reply = await this.#router.handle({ operation, input, principal: owner })
+    if (!reply.ok) throw Object.assign(reply.error, reply.error.members)
+    return parsedBody(reply.body)
   }
 
   async listen(options: ListenOptions = {}): Promise<RunningServer> {

@@ -2,11 +2,14 @@
 // may get another content (`restore`): as a whole, so that no request meets parts of both.
 //
 //   nodes, log --> catalogue --> recovery takes over --> coordinator --> router, units of work, readers of changes
+import { Blocks } from '../blocks/blocks.js'
+import { ledgerSigner, shelfKeyPlace } from '../blocks/ledger-key.js'
 import type { Buckets } from '../buckets/buckets.js'
 import type { CommitLog } from '../commit-log/commit-log.js'
 import { ChangeReaders } from './change-readers.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
 import type { Placement } from '../coordinator/placement.js'
+import { matcherOf } from '../model/name-pattern.js'
 import type { StatementScans } from '../partiql/partiql.js'
 import type { DirectUnits } from '../port/unit-port.js'
 import { type Recovery, startRecovery } from '../recovery/recovery.js'
@@ -31,6 +34,7 @@ import type { Router } from '../router/request/router.js'
 import { type BackupFiles, StoreBackups } from './store-backups.js'
 import type { LoopYield } from '../runtime/loop-yield.js'
 import { type Runtime, steadyMicros } from '../runtime/runtime.js'
+import type { KeyPlace } from '../storage/contract/key-place.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
 import type { NodesMemory } from '../storage/node/memory-nodes.js'
 
@@ -48,6 +52,12 @@ export interface ContentParts {
   readonly log?: StoreLog
   /** Of nodes in memory. */
   readonly memory?: NodesMemory
+  /** Where the key of the ledger is kept; absent: on the shelf. */
+  readonly key?: KeyPlace
+  /** New tables with such a name are ledgers. */
+  readonly ledger?: string
+  /** Of data folders with a ledger; absent: they are refused. */
+  readonly copies?: 'refuse' | 'adopt'
   readonly placement: Placement
   readonly rules: TransactionRules
   /** All nodes write to one journal. */
@@ -84,15 +94,44 @@ export async function openContent(parts: ContentParts, share: LoopYield): Promis
   // The coordinator before this one is gone: what it left need not wait until it looks stalled.
   if (isSoleOwner) await recovery.takeOver()
   const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
-  const content = new StoreContent(parts, { catalog, coordinator, recovery, share })
+  const blocks = await openBlocks(parts, catalog)
+  const content = new StoreContent(parts, {
+    catalog,
+    coordinator,
+    recovery,
+    share,
+    ...(blocks && { blocks }),
+  })
   await content.backups.begin()
   // So do exports and imports that the process before this one was at work on.
   if (isSoleOwner) await content.transfers.takeOver()
   return content
 }
 
+/** Undefined: no table of such a store can be a ledger. */
+async function openBlocks(parts: ContentParts, catalog: TableCatalog): Promise<Blocks | undefined> {
+  const { runtime, nodes, log, key, copies = 'refuse', onError } = parts
+  const shelf = nodes[0]?.shelf
+  if (log === undefined || shelf === undefined) return undefined
+  const place = key ?? shelfKeyPlace(shelf)
+  const blocks = new Blocks({
+    runtime,
+    log,
+    shelf,
+    tables: catalog,
+    signer: () => ledgerSigner({ runtime, shelf, place, copies }),
+    passNodes: async () => void (await Promise.all(nodes.map((node) => node.writeMeta([PASSING])))),
+    onTrouble: onError,
+  })
+  return blocks.open()
+}
+
+/** Writes nothing that is there, and is durable only after all that was decided before it. */
+const PASSING = { name: 'passing' } as const
+
 interface Opened {
   readonly catalog: TableCatalog
+  readonly blocks?: Blocks
   readonly coordinator: Coordinator
   readonly recovery: Recovery
   readonly share: LoopYield
@@ -112,13 +151,15 @@ export class StoreContent {
   readonly #coordinator: Coordinator
   readonly #recovery: Recovery
   readonly #log: StoreLog | undefined
+  readonly #blocks: Blocks | undefined
   readonly #waits = new ItemWaits()
 
   constructor(
     { runtime, nodes, log, memory, placement, rules, statementScans, buckets, ...more }: ContentParts,
-    { catalog, coordinator, recovery, share }: Opened,
+    { catalog, coordinator, recovery, share, blocks }: Opened,
   ) {
-    const { onError, backupFiles: files } = more
+    const { onError, ledger, backupFiles: files } = more
+    this.#blocks = blocks
     this.catalog = catalog
     this.memory = memory
     this.#nodes = nodes
@@ -135,6 +176,8 @@ export class StoreContent {
       rules,
       ...(log && { log }),
       ...(statementScans && { statementScans }),
+      ...(blocks && { blocks }),
+      ...(ledger !== undefined && { isLedger: matcherOf(ledger) }),
       startedMicros: steadyMicros(runtime.clock),
       tickets: openTickets({ runtime, coordinator }),
     }
@@ -182,6 +225,7 @@ export class StoreContent {
   async close(): Promise<void> {
     await this.transfers.close()
     await this.backups.close()
+    await this.#blocks?.close()
     await this.catalog.close()
     await this.#coordinator.idle()
     await this.#recovery.stop()

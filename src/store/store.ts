@@ -14,6 +14,7 @@ import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contrac
 import type { Clock } from '../runtime/runtime.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
+import type { StoreLedger } from './store-ledger.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 
 /**
@@ -58,6 +59,15 @@ export type OpenOptions = StorePlace & {
   readonly statementScans?: 'allowed' | 'refused'
   /** A folder whose folders are the buckets of exports and imports. It must exist; without it there is no bucket. */
   readonly buckets?: string
+  /**
+   * New tables with such a name are ledgers, as if they had the tag `seriatim:ledger`; in it `*` stands for any characters.
+   */
+  readonly ledger?: string
+  /**
+   * What to do with a data folder that was copied or restored and has a ledger, which would contradict that of the original:
+   * `refuse` it, the default, or `adopt` its ledger, if the original is gone for good.
+   */
+  readonly ledgerCopies?: 'refuse' | 'adopt'
   /** The clock for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
   /** Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder. */
@@ -171,6 +181,8 @@ export interface Store extends AsyncDisposable {
    *   await trigger.idle()
    */
   trigger(table: string, options: TriggerOptions, handler: StreamHandler): Trigger
+  /** What was committed to ledger tables, for good, and proofs of it that a stranger can check. */
+  readonly ledger: StoreLedger
   /**
    * Serves this store over HTTP, on `http://127.0.0.1:8000` by default.
    *

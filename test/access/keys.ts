@@ -28,8 +28,14 @@ export interface KeyedStore {
 }
 
 const EXTENSIONS: ReadonlySet<OperationName> = new Set([
+  'GetBlock',
+  'GetDigest',
+  'GetLedgerFile',
+  'GetRevision',
+  'ListRevisions',
   'ListTransactions',
   'RestoreTables',
+  'RedactRevision',
   'UnitCommit',
   'UnitEnd',
   'UnitGetItems',

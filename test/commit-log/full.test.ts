@@ -56,6 +56,7 @@ function fillable(): { readonly storage: LogStorage; setFull: (full: boolean) =>
     numberAt: (timestamp) => kept.numberAt(timestamp),
     ofItem: (request) => kept.ofItem(request),
     trim: (before) => kept.trim(before),
+    hold: (from) => kept.hold(from),
     close: () => kept.close(),
   }
   return { storage, setFull: (full) => (isFull = full) }

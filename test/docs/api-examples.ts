@@ -64,10 +64,12 @@ export async function context() {
     ...table('Orders', 'id'),
     StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
   })
+  await store.call('CreateTable', { ...table('Vehicles', 'vin'), Tags: [{ Key: 'seriatim:ledger', Value: 'true' }] })
   const t = store.transactor()
   await t.transact((tx) => {
     tx.put('Books', { id: 'b1', title: 'Emma' })
     tx.put('Orders', { id: 'o1', total: 12 })
+    tx.put('Vehicles', { vin: 'v1', owner: 'ann' })
     tx.put('Accounts', { id: 'alice', balance: 100 })
     tx.put('Accounts', { id: 'bob', balance: 0 })
     for (const seat of [1, 2, 3]) tx.put('Seats', { show: 'dune', seat })

@@ -182,7 +182,7 @@ const asking = (operation: string, headers: Readonly<Record<string, string>> = {
 /** Takes the name of a key for its signature. */
 const byName: Auth = {
   refusesUnread: () => undefined,
-  authenticate: (_method, headers) => ({ ...anyone, id: String(headers['authorization']) }),
+  authenticate: ({ headers }) => ({ ...anyone, id: String(headers['authorization']) }),
 }
 
 const OTHER_FORM = { 'x-empty': '' }

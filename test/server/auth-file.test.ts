@@ -86,7 +86,11 @@ function principal(grant: Pick<AuthKey, 'tables' | 'access'>): Principal {
   }
   const authorization = `AWS4-HMAC-SHA256 Credential=A/${scope}, SignedHeaders=host, Signature=${(signature as Buffer).toString('hex')}`
   const headers = { host: 'h', 'x-amz-date': '20250601T000000Z', authorization }
-  const result = auth.authenticate('POST', headers, Buffer.alloc(0), Date.parse('2025-06-01T00:00:00Z'))
+  const result = auth.authenticate(
+    { method: 'POST', url: '/', headers },
+    Buffer.alloc(0),
+    Date.parse('2025-06-01T00:00:00Z'),
+  )
   assert.ok(!(result instanceof DynamoError))
   return result
 }

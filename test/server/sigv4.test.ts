@@ -53,7 +53,7 @@ function signed(
 }
 
 function outcome(headers: Record<string, string>, body = BODY, nowMs = NOW_MS): string {
-  const result = auth.authenticate('POST', headers, body, nowMs)
+  const result = auth.authenticate({ method: 'POST', url: '/', headers }, body, nowMs)
   return result instanceof DynamoError ? `${result.name}: ${result.message}` : result.name
 }
 

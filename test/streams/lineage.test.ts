@@ -172,6 +172,7 @@ test('streams: of a table, and of all tables, so many streams that have ended ar
         stream: () => undefined,
       },
       () => spaceId(2),
+      0,
     )
     const table: TableRecord = {
       name: 'Orders',

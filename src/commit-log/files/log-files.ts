@@ -101,6 +101,7 @@ class LogFiles implements LogStorage, KeptLog {
   #refusal: LogNotWritten | undefined
   /** Names of files that were let go, and could not be removed. */
   #leftovers: string[] = []
+  #heldFrom = Infinity
   #turn: Promise<unknown> = Promise.resolve()
   #scratch = Buffer.alloc(0)
 
@@ -169,6 +170,10 @@ class LogFiles implements LogStorage, KeptLog {
 
   ofItem(request: LogItemRead): Promise<readonly number[]> {
     return itemNumbers(this, request)
+  }
+
+  hold(from: number): void {
+    this.#heldFrom = from
   }
 
   trim(before: Timestamp): Promise<number> {
@@ -331,7 +336,8 @@ class LogFiles implements LogStorage, KeptLog {
   async #trim(before: Timestamp): Promise<number> {
     const { files, folder } = this.#options
     let gone = 0
-    for (const segment of this.#segments.slice(0, -1)) {
+    for (const [at, segment] of this.#segments.slice(0, -1).entries()) {
+      if ((this.#segments[at + 1] as KeptLogSegment).first > this.#heldFrom) break
       if (!((await this.#newestOf(segment)) < before)) break
       gone++
     }

@@ -74,6 +74,13 @@ export const operationAccess = {
   DescribeTableReplicaAutoScaling: { table: 'read' },
   DescribeGlobalTable: { table: 'read' },
   ListGlobalTables: {},
+  // The history of a table's items, for as long as it is a ledger, and after it was dropped: for those who could read them.
+  GetRevision: { table: 'read' },
+  ListRevisions: { table: 'read' },
+  GetBlock: { table: 'read' },
+  // A digest, tiles and headers have hashes, times and ids of transactions; the file of a block has items.
+  GetDigest: {},
+  GetLedgerFile: { table: 'read' },
   DescribeLimits: {},
   DescribeEndpoints: {},
 
@@ -109,6 +116,8 @@ export const operationAccess = {
   DisableKinesisStreamingDestination: { table: 'admin' },
   UpdateKinesisStreamingDestination: { table: 'admin' },
   UpdateTableReplicaAutoScaling: { table: 'admin' },
+  // It removes what not even a writer can remove.
+  RedactRevision: { table: 'admin' },
   // It concerns no table in particular, so it is asked for as the table `*`, which only the pattern `*` grants.
   ListTransactions: { everyTable: 'admin' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Needed>>>>

@@ -1,4 +1,5 @@
 // What an operation may use, and what an operation is.
+import type { Blocks } from '../../blocks/blocks.js'
 import type { CommitLog } from '../../commit-log/commit-log.js'
 import type { Coordinator } from '../../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../../model/table.js'
@@ -39,6 +40,10 @@ export interface RouterContext {
   readonly startedMicros: number
   /** What was committed to the tables that ask for it; absent: on nodes that keep no log. */
   readonly log?: CommitLog
+  /** Blocks of ledger tables; absent: no table can be one. */
+  readonly blocks?: Blocks
+  /** Whether a new table of that name is a ledger, whatever its tags say. */
+  readonly isLedger?: (tableName: string) => boolean
   /** Snapshots and ages of units of work, bound to those they were given to. */
   readonly tickets: Tickets
   /** Absent: allowed. */

@@ -13,13 +13,13 @@ export interface ParsedKey {
 }
 
 /** The `Key` of a request: exactly the key attributes, nothing else. */
-export function parseKey(table: TableShape, json: unknown): ParsedKey {
+export function parseKey(table: Pick<TableShape, 'key'>, json: unknown): ParsedKey {
   const attributes = parseItem(json)
   return { key: checkedKeyOf(table, attributes), attributes }
 }
 
 /** The same for attributes that have been parsed already. */
-export function checkedKeyOf(table: TableShape, attributes: Item): ItemKey {
+export function checkedKeyOf(table: Pick<TableShape, 'key'>, attributes: Item): ItemKey {
   checkKey(table.key, attributes)
   return itemKey(table.key, attributes)
 }

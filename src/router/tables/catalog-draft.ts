@@ -1,5 +1,6 @@
 // A change of the catalogue while it is being decided, and as it is written.
-import type { SpaceId } from '../../model/brand.js'
+import type { LedgerTable } from '../../blocks/maker.js'
+import { spaceId, type SpaceId } from '../../model/brand.js'
 import { DynamoError } from '../../model/errors.js'
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import {
@@ -8,10 +9,11 @@ import {
   streamKey,
   type StreamRecord,
 } from '../lineage/stream-record.js'
-import { encodeTableRecord, readRecord, spacesOf, type TableRecord } from './table-record.js'
+import { encodeTableRecord, keySchemaOf, readRecord, spacesOf, type TableRecord } from './table-record.js'
 
 export const TABLE_PREFIX = 'table/'
 export const STREAM_PREFIX = 'stream/'
+export const LEDGER_PREFIX = 'ledger/'
 export const DROPPED_PREFIX = 'dropped/'
 export const NEXT_SPACE = 'space/next'
 export const CATALOGUE_VERSION = 'catalogue/version'
@@ -28,6 +30,8 @@ export interface DraftBase {
 export class CatalogDraft {
   readonly tables = new Map<string, TableRecord | undefined>()
   readonly streams = new Map<string, StreamRecord | undefined>()
+  /** By the id of the table. */
+  readonly ledgers = new Map<string, LedgerTable>()
   readonly dropped = new Set<SpaceId>()
   /** Further records beside the catalogue, written with the change. */
   readonly beside: MetaEntry[] = []
@@ -35,10 +39,12 @@ export class CatalogDraft {
   /** A key space that was never used before. */
   readonly allocateSpace: () => SpaceId
   readonly #catalog: DraftBase
+  readonly #nowMicros: number
 
-  constructor(catalog: DraftBase, allocateSpace: () => SpaceId) {
+  constructor(catalog: DraftBase, allocateSpace: () => SpaceId, nowMicros: number) {
     this.#catalog = catalog
     this.allocateSpace = allocateSpace
+    this.#nowMicros = nowMicros
   }
 
   find(name: string): TableRecord | undefined {
@@ -71,10 +77,19 @@ export class CatalogDraft {
     }
   }
 
-  /** Its stream ends, and is kept for those who read it. */
+  /** A new table whose every change is kept for good. */
+  putLedger(record: TableRecord): TableRecord {
+    const ledger = { ...record, ledger: true as const }
+    this.ledgers.set(record.id, ledgerTable(ledger))
+    return this.put(ledger)
+  }
+
+  /** Its stream ends, and is kept for those who read it; what it was as a ledger stays. */
   remove(record: TableRecord): void {
     this.tables.set(record.name, undefined)
     this.endStream(record)
+    if (record.ledger === true)
+      this.ledgers.set(record.id, { ...ledgerTable(record), droppedAtMicros: this.#nowMicros })
     for (const space of spacesOf(record)) this.dropped.add(space)
   }
 
@@ -121,8 +136,8 @@ export class CatalogDraft {
   }
 
   get isEmpty(): boolean {
-    const { tables, streams, dropped, swept, beside } = this
-    return tables.size + streams.size + dropped.size + swept.size + beside.length === 0
+    const { tables, streams, ledgers, dropped, swept, beside } = this
+    return tables.size + streams.size + ledgers.size + dropped.size + swept.size + beside.length === 0
   }
 }
 
@@ -139,6 +154,8 @@ export function metaEntries(
     const value = stream && encodeStreamRecord(stream)
     entries.push({ name: STREAM_PREFIX + key, ...(value && { value }) })
   }
+  for (const [id, table] of draft.ledgers)
+    entries.push({ name: LEDGER_PREFIX + id, value: Buffer.from(JSON.stringify(table)) })
   for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
   for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
   if (draft.tables.size > 0) entries.push(numberEntry(NEXT_SPACE, nextSpace))
@@ -153,3 +170,22 @@ export const numberEntry = (name: string, value: number | undefined): MetaEntry 
 
 export const decodeStream = (entry: Required<MetaEntry>): StreamRecord =>
   readRecord(entry, decodeStreamRecord, 'streams')
+
+export const decodeLedger = (entry: Required<MetaEntry>): LedgerTable =>
+  readRecord(
+    entry,
+    (value) => {
+      const table = JSON.parse(Buffer.from(value).toString()) as LedgerTable
+      spaceId(table.space)
+      return table
+    },
+    'ledgers',
+  )
+
+const ledgerTable = (record: TableRecord): LedgerTable => ({
+  name: record.name,
+  id: record.id,
+  space: record.space,
+  key: keySchemaOf(record.keySchema, record.attributeDefinitions),
+  createdAtMicros: record.createdAtMicros,
+})

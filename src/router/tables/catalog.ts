@@ -26,13 +26,16 @@ import type { TableShape } from '../../model/table.js'
 import type { Clock, Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { SpaceCount } from '../../line/space-counts.js'
+import type { LedgerTable } from '../../blocks/maker.js'
 import type { CommitLog } from '../../commit-log/commit-log.js'
 import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
 import type { Catalog, Table } from '../request/context.js'
 import {
   CatalogDraft,
+  decodeLedger,
   decodeStream,
   DROPPED_PREFIX,
+  LEDGER_PREFIX,
   metaEntries,
   NEXT_SPACE,
   numberEntry,
@@ -93,11 +96,12 @@ async function stored(home: StorageNode): Promise<StoredCatalog> {
     // A drop whose outcome was unknown may have been followed by a change that kept the space.
     .filter((space) => !inUse.has(space))
   const streams = (await home.readMeta(STREAM_PREFIX)).map(decodeStream)
+  const ledgers = (await home.readMeta(LEDGER_PREFIX)).map(decodeLedger)
   const next = await storedNumber(home, NEXT_SPACE)
   let nextSpace = next ?? FIRST_SPACE
-  const left = streams.map((stream) => stream.space)
+  const left = [...streams, ...ledgers].map(({ space }) => space)
   for (const space of [...inUse, ...dropped, ...left]) nextSpace = Math.max(nextSpace, space + 1)
-  return { records, streams, dropped, nextSpace, version }
+  return { records, streams, ledgers, dropped, nextSpace, version }
 }
 
 async function storedNumber(home: StorageNode, name: string): Promise<number | undefined> {
@@ -119,6 +123,7 @@ interface Entry {
 interface StoredCatalog {
   readonly records: readonly TableRecord[]
   readonly streams: readonly StreamRecord[]
+  readonly ledgers: readonly LedgerTable[]
   readonly dropped: readonly SpaceId[]
   readonly nextSpace: number
   /** Undefined: no change was counted yet. */
@@ -140,6 +145,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #streams = new Map<string, StreamRecord>()
   /** Undefined: to be sorted anew, as the names. */
   #sortedStreams: readonly StreamRecord[] | undefined
+  /** By the id of the table. */
+  readonly #ledgers = new Map<string, LedgerTable>()
   readonly #onChanged = new Set<() => void>()
   /** Undefined: to be sorted anew. */
   #names: readonly string[] | undefined
@@ -187,12 +194,14 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   /** Nodes are told, too: what was prepared before the last start may have been so with an older shape. */
   async #refresh(): Promise<void> {
-    const { records, streams, dropped, nextSpace, version } = await stored(this.#home)
+    const { records, streams, ledgers, dropped, nextSpace, version } = await stored(this.#home)
     this.#entries.clear()
     this.#names = undefined
     this.#streams.clear()
     this.#sortedStreams = undefined
     for (const stream of streams) this.#streams.set(streamKey(stream), stream)
+    this.#ledgers.clear()
+    for (const table of ledgers) this.#ledgers.set(table.id, table)
     this.#dropped = new Set(dropped)
     this.#nextSpace = Math.max(this.#nextSpace, nextSpace)
     this.#version = version
@@ -273,6 +282,15 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     return this.#streams.get(key)
   }
 
+  /** The tables that are ledgers, and those that were until they were dropped. */
+  ledgers(): readonly LedgerTable[] {
+    return [...this.#ledgers.values()]
+  }
+
+  ledger(tableId: string): LedgerTable | undefined {
+    return this.#ledgers.get(tableId)
+  }
+
   /** Key spaces that nothing refers to any more and that may still hold entries. */
   droppedSpaces(): SpaceId[] {
     return [...this.#dropped]
@@ -311,7 +329,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     if (this.#closed) throw new Error('the catalogue is closed')
     for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
       if (this.#isBehind) await this.#refresh()
-      const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++))
+      const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++), this.#clock.nowMicros())
       const result = decide(draft)
       if (draft.isEmpty) return result
       const version = (this.#version ?? 0) + 1
@@ -339,6 +357,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       else this.#streams.set(key, stream)
     }
     if (draft.streams.size > 0) this.#sortedStreams = undefined
+    for (const [id, table] of draft.ledgers) this.#ledgers.set(id, table)
     for (const space of draft.dropped) {
       this.#dropped.add(space)
       told.push(this.#drop(space))

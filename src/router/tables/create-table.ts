@@ -32,6 +32,7 @@ import {
 import { checkedPolicy, refusePolicyWithKeys, TABLE_POLICY } from './table-policies.js'
 import { vectorIndexShape } from './vector-indexes.js'
 import { beginLog, checkStreamSpecification, withStream } from './table-stream.js'
+import { asksForLedger, beginLedger, ledgerTags } from './table-ledger.js'
 import { checkTags } from './tags.js'
 import { tableOperation } from './table-operation.js'
 
@@ -73,14 +74,17 @@ export const createTable = tableOperation<CreateTableInput>({
       checkedPolicy(input.ResourcePolicy)
     }
     const tags = checkTags(input.Tags ?? [])
+    const isLedger = asksForLedger(tags) || context.isLedger?.(name) === true
     await beginLog(input.StreamSpecification, context)
+    if (isLedger) await beginLedger(context)
     const record = await catalog.change((draft) => {
       if (draft.find(name) !== undefined) {
         throw new DynamoError('ResourceInUseException', `Table already exists: ${name}`)
       }
       const record = newTable(draft, context, input, { definition, tags })
       const { StreamSpecification: stream } = input
-      return draft.put(stream?.StreamEnabled === true ? withStream(draft, record, stream, context) : record)
+      const created = stream?.StreamEnabled === true ? withStream(draft, record, stream, context) : record
+      return isLedger ? draft.putLedger({ ...created, tags: ledgerTags(tags) }) : draft.put(created)
     })
     const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
     const statuses = { table: 'CREATING', indexes: creating } as const

@@ -122,6 +122,8 @@ export interface TableRecord {
   readonly loading?: Loading
   /** Where its items came from. */
   readonly restored?: RestoredFrom
+  /** Every change is kept for good (blocks/). */
+  readonly ledger?: true
   readonly tags: readonly Tag[]
   readonly deletionProtection: boolean
   readonly tableClass?: string
@@ -163,7 +165,7 @@ export const decodeTableRecord = (entry: Required<MetaEntry>): TableRecord =>
 export function readRecord<Decoded>(
   entry: Required<MetaEntry>,
   decode: (value: Uint8Array) => Decoded,
-  what: 'tables' | 'streams' | 'transfers',
+  what: 'tables' | 'streams' | 'transfers' | 'ledgers',
 ): Decoded {
   try {
     return decode(entry.value)
@@ -209,13 +211,15 @@ export function tableOf(record: TableRecord, withheld?: ReadonlyMap<string, unkn
   return { name: record.name, shape, readableIndexes: new Map(readable.map((index) => [index.name, index])) }
 }
 
-/** What the readers of its log need together: a stream, restores to a point in time, a backup that is being made. */
-function loggedImages({ stream, pointInTime, captures = [] }: TableRecord): LoggedImages | undefined {
+/** What the readers of its log need together: a stream, restores to a point in time, a backup that is being made, blocks. */
+function loggedImages({ stream, pointInTime, ledger, captures = [] }: TableRecord): LoggedImages | undefined {
   const streamed = stream?.viewType === undefined ? undefined : imagesOf(stream.viewType)
-  if (streamed === undefined && pointInTime === undefined && captures.length === 0) return undefined
+  if (streamed === undefined && pointInTime === undefined && captures.length === 0 && ledger !== true)
+    return undefined
   return {
     old: streamed?.old === true || captures.length > 0,
-    new: streamed?.new === true || pointInTime !== undefined,
+    new: streamed?.new === true || pointInTime !== undefined || ledger === true,
+    ...(ledger && { keys: ledger }),
   }
 }
 
@@ -229,7 +233,7 @@ function indexShape(record: TableRecord, index: IndexRecord): IndexShape {
   }
 }
 
-function keySchemaOf(
+export function keySchemaOf(
   elements: readonly KeySchemaElement[],
   definitions: readonly AttributeDefinition[],
 ): KeySchema {

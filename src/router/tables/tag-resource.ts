@@ -4,6 +4,7 @@ import type { CatalogDraft } from './catalog-draft.js'
 import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { tableNameOfArn } from '../shapes/table-name.js'
+import { checkAddedTags, checkRemovedTags } from './table-ledger.js'
 import type { TableRecord, Tag } from './table-record.js'
 import { tagsShape } from './table-shapes.js'
 import { checkTagCount, checkTagKey, checkTags, mergeTags } from './tags.js'
@@ -26,6 +27,7 @@ export const tagResource = tableOperation<ResourceInput & { readonly Tags: reado
     const added = checkTags(input.Tags)
     await catalog.change((draft) => {
       const record = taggedTable(draft, arn, name)
+      checkAddedTags(record, added)
       draft.put({ ...record, tags: mergeTags(record.tags, added) })
     })
     return EMPTY_BODY
@@ -49,6 +51,7 @@ export const untagResource = tableOperation<ResourceInput & { readonly TagKeys: 
     const removed = new Set(input.TagKeys)
     await catalog.change((draft) => {
       const record = taggedTable(draft, arn, name)
+      checkRemovedTags(record, removed)
       draft.put({ ...record, tags: record.tags.filter((tag) => !removed.has(tag.Key)) })
     })
     return EMPTY_BODY

@@ -1,6 +1,7 @@
 // Who may do what: a file of keys, and the check of a request against it.
 import { readFile, stat } from 'node:fs/promises'
 import { DynamoError } from '../../model/errors.js'
+import { matcherOf } from '../../model/name-pattern.js'
 import type { Access, Principal } from '../../router/request/router.js'
 import {
   deriveSigningKey,
@@ -11,6 +12,7 @@ import {
   unknownKey,
   wrongSignature,
   type SignedHeaders,
+  type SignedRequest,
 } from './sigv4.js'
 
 /** One entry of the file: a secret, and what its holder may do to which tables. */
@@ -35,7 +37,7 @@ export interface Auth {
    * The holder of the key that signed the request, or why there is none.
    * @internal
    */
-  authenticate(method: string, headers: SignedHeaders, body: Buffer, nowMs: number): Principal | DynamoError
+  authenticate(request: SignedRequest, body: Buffer, nowMs: number): Principal | DynamoError
 }
 
 /**
@@ -132,15 +134,15 @@ export function authOf(keys: readonly AuthKey[]): Auth {
   const signingKeys = new Map<string, Buffer>()
   return {
     refusesUnread: (headers) => (headers['authorization'] === undefined ? missingToken() : undefined),
-    authenticate: (method, headers, body, nowMs) => {
-      const claim = readClaim(headers, nowMs)
+    authenticate: (request, body, nowMs) => {
+      const claim = readClaim(request.headers, nowMs)
       if (claim instanceof DynamoError) return claim
       const holder = holders.get(claim.accessKeyId)
       if (holder === undefined) return unknownKey()
       const cacheKey = `${claim.accessKeyId}/${claim.scope}`
       const cached = signingKeys.get(cacheKey)
       const signingKey = cached ?? deriveSigningKey(holder.secret, claim.scope)
-      if (!signatureMatches(claim, signingKey, stringToSign(claim, method, headers, body))) {
+      if (!signatureMatches(claim, signingKey, stringToSign(claim, request, body))) {
         return wrongSignature()
       }
       // Only a holder of the secret gets here, so nobody else can fill the cache with scopes of his own.
@@ -156,19 +158,13 @@ export function authOf(keys: readonly AuthKey[]): Auth {
 function principalOf(key: AuthKey): Principal {
   const granted = new Set<Access>(key.access)
   const exact = new Set(key.tables.filter((table) => !table.includes('*')))
-  const patterns = key.tables.filter((table) => table.includes('*')).map(patternOf)
+  const patterns = key.tables.filter((table) => table.includes('*')).map(matcherOf)
   return {
     id: key.accessKeyId,
     name: key.name ?? key.accessKeyId,
     allows: (access, tableName) =>
-      granted.has(access) && (exact.has(tableName) || patterns.some((pattern) => pattern.test(tableName))),
+      granted.has(access) && (exact.has(tableName) || patterns.some((matches) => matches(tableName))),
   }
-}
-
-/** `*` stands for any characters, everything else for itself. */
-function patternOf(table: string): RegExp {
-  const literals = table.split(/\*+/).map((text) => text.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'))
-  return new RegExp(`^${literals.join('.*')}$`, 's')
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

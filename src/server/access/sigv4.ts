@@ -79,14 +79,20 @@ const CREDENTIAL_REGION = /\bCredential=[^/,]{1,200}\/\d{1,16}\/([^/,]{1,64})\//
 export const signedRegion = (authorization: string): string | undefined =>
   CREDENTIAL_REGION.exec(authorization)?.[1]
 
+/** What of a request is signed beside its body. A path needs no escapes here: those that have any are not served. */
+export interface SignedRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: SignedHeaders
+}
+
 /** The string that the client must have signed. */
 export function stringToSign(
   claim: SignatureClaim,
-  method: string,
-  headers: SignedHeaders,
+  { method = '', url = '/', headers }: SignedRequest,
   body: Buffer,
 ): string {
-  let canonical = `${method}\n/\n\n`
+  let canonical = `${method}\n${url}\n\n`
   for (const name of claim.signedHeaders) {
     // A client may name any header, `constructor` too.
     const value = Object.hasOwn(headers, name) ? headers[name] : undefined

@@ -44,6 +44,7 @@ import {
   type Fault,
 } from '../faults/faults.js'
 import { parseBody } from './json-body.js'
+import { asksForLedgerFile, LEDGER_FILES, ledgerFileAnswer } from './ledger-files.js'
 import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
 import { type Admitted, OriginCheck } from '../access/origin.js'
@@ -226,6 +227,7 @@ export class Dispatcher {
     const { headers } = head
     const foreign = this.#checksOrigin ? this.#origins.refusal(headers) : undefined
     if (foreign !== undefined) return this.edge(403, 'AccessDeniedException', `Refused: ${foreign}.`)
+    if (asksForLedgerFile(head)) return this.#metrics.operation(LEDGER_FILES)
     if (head.method !== 'POST') return this.#page(head)
     if (head.url !== '/') {
       return this.edge(404, 'UnknownOperationException', 'Operations are posted to the path /.')
@@ -250,7 +252,7 @@ export class Dispatcher {
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     let principal: Principal = anyone
     if (auth !== undefined) {
-      const claimed = auth.authenticate('POST', headers, body, Date.now())
+      const claimed = auth.authenticate(head, body, Date.now())
       if (claimed instanceof DynamoError) return this.#error(claimed, contentType)
       principal = claimed
       if (room !== undefined) unsent?.billTo(room.shareOf(principal.id))
@@ -259,6 +261,10 @@ export class Dispatcher {
     if (unsent !== undefined && room?.admits(operation, unsent) === false)
       return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
+    if (head.method !== 'POST')
+      return ledgerFileAnswer(this.#router, head, principal, (error, status) =>
+        this.edge(status, error.name, error.message),
+      )
     const coding = requestCoding(headers['content-encoding'])
     if (coding === 'none') return this.#read(operation, headers, body, principal)
     if (coding === 'unknown') return this.#error(unknownCoding(), contentType)
@@ -367,7 +373,7 @@ export class Dispatcher {
     if (url === '/metrics') {
       return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render())
     }
-    return this.edge(404, 'NotFound', 'There are /, /health and /metrics.')
+    return this.edge(404, 'NotFound', 'There are /, /health, /metrics and /ledger/.')
   }
 
   #preflight(head: RequestHead): Answer {

@@ -14,6 +14,7 @@ import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord, WriteRequest } from '../../rules/item/item.js'
 import type { RangeText, RangeTextRequest } from './range-text.js'
+import type { Shelf } from './shelf.js'
 import type { TransactionNode } from './transactions.js'
 import type { UnitNode } from './units.js'
 
@@ -112,6 +113,9 @@ export interface StorageNode extends TransactionNode, UnitNode {
 
   /** This node's part of the transaction ledger. */
   readonly ledger: Ledger
+
+  /** Where the blocks of ledger tables are kept, at the first node. Not every node has one. */
+  readonly shelf?: Shelf
 
   /**
    * Calls back with transactions that requests meet here and that look stalled (§3.5). A hint that carries plain data, which a

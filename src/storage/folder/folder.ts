@@ -5,6 +5,8 @@
 //   DIR/node-0/index/*           LMDB
 //   DIR/node-0/journal/*         segments, with one node
 //   DIR/journal/*                segments, with several: they share them
+//   DIR/commit-log/*             the log of commits, once a table has asked for it
+//   DIR/ledger.key               the key that signs checkpoints, once a table is a ledger; of its owner alone
 //
 // The id of the folder stands also in each index, with the number of its node, and in each segment: a part that was swapped
 // or brought from elsewhere is refused. While a folder is made, or brought to this format, it is `unfinished`: parts may
@@ -35,6 +37,8 @@ const PART = /^(node-\d+|journal|commit-log)$/
 const FORMAT = 4
 /** The same with a log of commits, of which earlier versions know nothing. */
 const FORMAT_WITH_LOG = 5
+/** And with ledger tables: an earlier version would leave holes in their history. */
+const FORMAT_WITH_LEDGER = 6
 /**
  * Before, nothing in a folder said where it belonged. In format 1 each of several nodes had a journal of its own: that is not
  * read any more.
@@ -55,6 +59,10 @@ export interface DataFolder {
   readonly hasLog: boolean
   /** Before a log of commits is begun: from here on earlier versions refuse the folder. */
   beginLog(): Promise<void>
+  /** The key of the ledger. */
+  readonly keyPath: string
+  /** Before a table is a ledger. */
+  beginLedger(): Promise<void>
   /** `old`: of an earlier format, or not begun. */
   readonly state: 'whole' | 'unfinished' | 'old'
   readonly id: string
@@ -104,7 +112,7 @@ async function takenFolder(
   const lock = await lockFolder(path, locks())
   try {
     const found = await readFormat(path, nodes)
-    const format = found ?? { nodes: nodes ?? 1, state: 'old' as const, hasLog: false }
+    const format = found ?? { nodes: nodes ?? 1, state: 'old' as const, hasLog: false, hasLedger: false }
     const id = format.id ?? Buffer.from(runtime.randomBytes(ID_BYTES)).toString('hex')
     return folderOf(path, { ...format, id }, lock.release)
   } catch (error) {
@@ -115,12 +123,12 @@ async function takenFolder(
 
 function folderOf(
   path: string,
-  { nodes, id, state, hasLog }: Required<Format>,
+  { nodes, id, state, hasLog, hasLedger }: Required<Format>,
   release: DataFolder['release'],
 ): DataFolder {
   const files = realFiles()
   const nodePath = (node: number): string => join(path, `node-${node}`)
-  let format = hasLog ? FORMAT_WITH_LOG : FORMAT
+  let format = hasLedger ? FORMAT_WITH_LEDGER : hasLog ? FORMAT_WITH_LOG : FORMAT
   const write = async (unfinished: { readonly unfinished?: true }): Promise<void> => {
     await writeWhole(join(path, FORMAT_FILE), `${JSON.stringify({ format, nodes, id, ...unfinished })}\n`)
     await files.syncFolder(path)
@@ -151,7 +159,13 @@ function folderOf(
     logPath: join(path, 'commit-log'),
     hasLog,
     beginLog: async () => {
-      format = FORMAT_WITH_LOG
+      format = Math.max(format, FORMAT_WITH_LOG)
+      await write({})
+    },
+    keyPath: join(path, 'ledger.key'),
+    beginLedger: async () => {
+      if (format === FORMAT_WITH_LEDGER) return
+      format = FORMAT_WITH_LEDGER
       await write({})
     },
     begin,
@@ -209,6 +223,7 @@ interface Format {
   readonly nodes: number
   readonly state: DataFolder['state']
   readonly hasLog: boolean
+  readonly hasLedger: boolean
   readonly id?: string
 }
 
@@ -218,10 +233,10 @@ async function readFormat(path: string, wanted: number | undefined): Promise<For
   if (text === undefined) return undefined
   const { format, nodes, id, unfinished } = parseFormat(file, text)
   const old = nodes === 1 ? OLD_FORMATS_OF_ONE_NODE : OLD_FORMATS_OF_SEVERAL_NODES
-  const isCurrent = format === FORMAT || format === FORMAT_WITH_LOG
+  const isCurrent = format >= FORMAT && format <= FORMAT_WITH_LEDGER
   if (!isCurrent && !old.includes(format)) {
     throw new FolderRefused(
-      `The data folder ${path} has format ${format}, and this version reads format ${FORMAT_WITH_LOG}. ` +
+      `The data folder ${path} has format ${format}, and this version reads format ${FORMAT_WITH_LEDGER}. ` +
         `Open it with the version of Seriatim that wrote it.`,
     )
   }
@@ -231,10 +246,11 @@ async function readFormat(path: string, wanted: number | undefined): Promise<For
         `Start with --nodes ${nodes}, or in an empty folder.`,
     )
   }
-  if (!isCurrent) return { nodes, state: 'old', hasLog: false }
-  const hasLog = format === FORMAT_WITH_LOG
+  if (!isCurrent) return { nodes, state: 'old', hasLog: false, hasLedger: false }
+  const hasLog = format >= FORMAT_WITH_LOG
+  const hasLedger = format === FORMAT_WITH_LEDGER
   if (typeof id !== 'string' || !ID.test(id)) throw unreadableFormat(file)
-  return { nodes, id, hasLog, state: unfinished === true ? 'unfinished' : 'whole' }
+  return { nodes, id, hasLog, hasLedger, state: unfinished === true ? 'unfinished' : 'whole' }
 }
 
 interface FormatText {

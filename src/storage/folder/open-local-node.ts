@@ -10,7 +10,9 @@ import type { FileLayer } from '../../runtime/files.js'
 import { realFiles } from '../../runtime/real-files.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
+import type { KeyPlace } from '../contract/key-place.js'
 import { refusalOf } from '../items/damage.js'
+import { folderKey } from './folder-key.js'
 import { type DataFolder, refusing, takeFolder } from './folder.js'
 import { asRefusal, claimIndex, ownerOf, refuseMissingIndexes } from './folder-parts.js'
 import { HybridClock } from '../../line/hybrid-clock.js'
@@ -73,6 +75,8 @@ export interface NodesWithLog {
   readonly log: LocalLog
   /** Of nodes in memory. */
   readonly memory?: NodesMemory
+  /** Where the key of the ledger is kept; absent: on the shelf. */
+  readonly key?: KeyPlace
 }
 
 /** The same, with the log of commits; it is closed with the last of the nodes. */
@@ -116,7 +120,7 @@ async function openFolder(
     const parts = { ...options, files, folder: folder.journalPath, owner: ownerOf(folder), indexes, log }
     const opened = await openJournalled(parts, () => folder.release())
     await folder.finish()
-    return opened
+    return { ...opened, key: folderKey(folder) }
   } catch (error) {
     for (const index of indexes) await index.close()
     await folder.release()

@@ -46,6 +46,8 @@ function nameOfOwnRecord(key: KeyBytes, tables: Iterable<TableShape>): string {
       return `the record ${hex(key)} of the transaction ledger`
     case 'e':
       return `the record ${hex(key)} of an ended transaction`
+    case 'b':
+      return `the record ${hex(key)} of the blocks of ledger tables`
     case 't':
       return 'the record of the clock'
     case 'r':

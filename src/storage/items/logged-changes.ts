@@ -31,6 +31,12 @@ export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChan
   const keptOld = logged.old ? old : undefined
   const keptNew = logged.new ? text : undefined
   const { bytes } = key
+  // Of a ledger table: readers need not look for the key in the image.
+  if (logged.keys === true) {
+    const keys = keysOf(table, next?.item ?? parsed(old))
+    const change = { space, key: bytes, event, operation, cause, keys } as const
+    return { ...change, ...(keptOld && { old: keptOld }), ...(keptNew && { new: keptNew }) }
+  }
   if (keptOld !== undefined && keptNew !== undefined)
     return { space, key: bytes, event, operation, cause, old: keptOld, new: keptNew }
   if (keptNew !== undefined) return { space, key: bytes, event, operation, cause, new: keptNew }

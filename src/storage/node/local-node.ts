@@ -17,6 +17,7 @@ import { ItemPending } from '../../line/errors.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { ItemSteps } from '../items/item-steps.js'
 import type { Line } from '../../line/line.js'
+import { LineShelf } from './line-shelf.js'
 import { Partitions } from '../items/partitions.js'
 import { PendingItems } from '../items/pending-items.js'
 import { ReadMarks } from '../items/read-marks.js'
@@ -94,6 +95,7 @@ export interface UnitLimits extends SnapshotLimits, LockLimits {}
 
 export class LocalNode implements StorageNode {
   readonly ledger: LocalLedger
+  readonly shelf: LineShelf
   readonly #line: Line
   readonly #clock: HybridClock
   readonly #rules: TransactionRules
@@ -115,6 +117,7 @@ export class LocalNode implements StorageNode {
     this.#texts = new TextCollector(knobs)
     this.#line = line
     this.#clock = clock
+    this.shelf = new LineShelf(line)
     this.#rules = rules
     this.#onClose = onClose
     // Whatever was read or deleted before the node was opened was so below these.

@@ -1,0 +1,164 @@
+// What is on the shelf, read back: headers, entries, revisions of a document. All of it is durable.
+import type { KeyBytes } from '../model/brand.js'
+import type { Shelf } from '../storage/contract/shelf.js'
+import { type BlockHeader, decodeBlockHeader } from '../verify/block.js'
+import { decodeBundle, encodeBundle, TILE_WIDTH } from '../verify/tiles.js'
+import {
+  blockIn,
+  decodeBlockNumber,
+  decodeRevisionPlace,
+  decodeRows,
+  type EntryRow,
+  headersKey,
+  newestKey,
+  olderKey,
+  type RevisionPlace,
+  rowsKey,
+  transactionKey,
+} from './places.js'
+import { blockOfSingle } from './maker.js'
+
+/** How many pieces of a block are read at once. */
+const PIECES_MAX = 64
+
+/** A part of the ledger is not what was written, or is not there. */
+export class LedgerDamaged extends Error {
+  override readonly name = 'LedgerDamaged'
+}
+
+/** A piece of rows, and where it stands. */
+export interface Piece {
+  readonly key: KeyBytes
+  readonly rows: readonly EntryRow[]
+}
+
+export interface WholeBlock {
+  readonly header: Uint8Array
+  readonly parsed: BlockHeader
+  readonly entries: readonly EntryRow[]
+}
+
+/** A revision, with its entry. */
+export interface FoundRevision extends RevisionPlace {
+  readonly row: EntryRow
+}
+
+export class BlockReader {
+  readonly #shelf: Shelf
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  async header(block: number): Promise<Uint8Array> {
+    const [piece] = await this.#shelf.keptRange({
+      from: headersKey(block - (block % TILE_WIDTH)),
+      to: headersKey(block + 1),
+      reverse: true,
+      entriesMax: 1,
+    })
+    const header = piece && decodeBundle(piece.value)?.[block - blockIn(piece.key)]
+    if (header === undefined) throw new LedgerDamaged(`The header of block ${block} is not there.`)
+    return header
+  }
+
+  /** Headers of one bundle, up to before that block. */
+  async bundle(index: number, end: number): Promise<Uint8Array> {
+    const first = index * TILE_WIDTH
+    const pieces = await this.#shelf.keptRange({
+      from: headersKey(first),
+      to: headersKey(end),
+      reverse: false,
+      entriesMax: TILE_WIDTH,
+    })
+    const headers = pieces.flatMap(({ value }) => decodeBundle(value) ?? [])
+    if (headers.length < end - first)
+      throw new LedgerDamaged(`Headers of the blocks from ${first} on are not there.`)
+    return encodeBundle(headers.slice(0, end - first))
+  }
+
+  async block(block: number): Promise<WholeBlock> {
+    const header = await this.header(block)
+    const parsed = decodeBlockHeader(header)
+    const entries: EntryRow[] = []
+    const first = await this.pieceOf(block, 0)
+    let rows = first.rows
+    for (let from = first.key; ;) {
+      for (const row of rows) if (row.block === block) entries.push(row)
+      if (entries.length >= parsed.entries) break
+      const pieces = await this.#shelf.keptRange({
+        from: `${from}\0` as KeyBytes,
+        to: rowsKey(block + 1, 0),
+        reverse: false,
+        entriesMax: PIECES_MAX,
+      })
+      const last = pieces.at(-1)
+      if (last === undefined) throw new LedgerDamaged(`Entries of block ${block} are not there.`)
+      from = last.key
+      rows = pieces.flatMap(({ value }) => decodeRows(value))
+    }
+    return { header, parsed, entries }
+  }
+
+  /** The piece that has that entry. */
+  async pieceOf(block: number, entry: number): Promise<Piece> {
+    const [piece] = await this.#shelf.keptRange({
+      from: rowsKey(0, 0),
+      to: `${rowsKey(block, entry)}\0` as KeyBytes,
+      reverse: true,
+      entriesMax: 1,
+    })
+    if (piece === undefined) throw new LedgerDamaged(`Entry ${entry} of block ${block} is not there.`)
+    return { key: piece.key, rows: decodeRows(piece.value) }
+  }
+
+  async entry(block: number, entry: number): Promise<EntryRow> {
+    const { rows } = await this.pieceOf(block, entry)
+    const row = rows.find((each) => each.block === block && each.entry === entry)
+    if (row === undefined) throw new LedgerDamaged(`Entry ${entry} of block ${block} is not there.`)
+    return row
+  }
+
+  /** The newest revision of each of these documents. */
+  async newest(documents: readonly string[]): Promise<readonly (RevisionPlace | undefined)[]> {
+    const found = await this.#shelf.kept(documents.map(newestKey))
+    return found.map((value) => value && decodeRevisionPlace(value))
+  }
+
+  /** The place of one revision; undefined if there is none of that version. `newest` is the document's. */
+  async place(document: string, version: number, newest: RevisionPlace): Promise<RevisionPlace | undefined> {
+    if (version >= newest.version) return version === newest.version ? newest : undefined
+    const [value] = await this.#shelf.kept([olderKey(document, version)])
+    if (value === undefined)
+      throw new LedgerDamaged(`Version ${version} of the document ${document} is not in its history.`)
+    return decodeRevisionPlace(value)
+  }
+
+  /** The version that was current at that time: the last one that is not later; -1 if all are. */
+  async versionAt(document: string, timestamp: number, newest: RevisionPlace): Promise<number> {
+    if (newest.timestamp <= timestamp) return newest.version
+    let [low, high] = [-1, newest.version]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const place = await this.place(document, middle, newest)
+      if (place !== undefined && place.timestamp <= timestamp) low = middle
+      else high = middle
+    }
+    return low
+  }
+
+  /** The block of a transaction, by its id or by the beginning of it that its slot is; the latest if there are several. */
+  async blockOf(tx: string): Promise<number | undefined> {
+    const single = blockOfSingle(tx)
+    if (single !== undefined) return single
+    const from = transactionKey(tx)
+    const found = await this.#shelf.keptRange({
+      from,
+      to: `${from}\xff` as KeyBytes,
+      reverse: false,
+      entriesMax: PIECES_MAX,
+    })
+    const blocks = found.map(({ value }) => decodeBlockNumber(value))
+    return blocks.length === 0 ? undefined : Math.max(...blocks)
+  }
+}

@@ -1,0 +1,69 @@
+// The key of the ledger and its home: made at the first use, and refused where it does not belong.
+//
+// A copy of a data folder would go on as the same ledger, and sign what contradicts the original. The home of the key (of a
+// file: its inode) is on the shelf: a copy has another one, and is refused until its owner says that the original is gone.
+import { FolderRefused } from '../line/errors.js'
+import type { KeyBytes } from '../model/brand.js'
+import type { Runtime } from '../runtime/runtime.js'
+import type { KeyPlace } from '../storage/contract/key-place.js'
+import type { Shelf } from '../storage/contract/shelf.js'
+import { openSigner, type Signer, signerText } from './signer.js'
+
+export interface LedgerKeyOptions {
+  readonly runtime: Pick<Runtime, 'randomBytes'>
+  readonly shelf: Shelf
+  readonly place: KeyPlace
+  /** `adopt`: the original of this copy is gone. */
+  readonly copies: 'refuse' | 'adopt'
+}
+
+const HOME_KEY = 'k' as KeyBytes
+const SEED_BYTES = 32
+const NAME_BYTES = 8
+
+/** @throws FolderRefused if the key is missing or damaged, or if the folder is a copy */
+export async function ledgerSigner({ runtime, shelf, place, copies }: LedgerKeyOptions): Promise<Signer> {
+  const [known] = await shelf.kept([HOME_KEY])
+  if (known === undefined && (await place.read()) === undefined) {
+    const origin = `seriatim.local/${Buffer.from(runtime.randomBytes(NAME_BYTES)).toString('hex')}`
+    await place.write(signerText(origin, runtime.randomBytes(SEED_BYTES)))
+  }
+  const found = await place.read()
+  if (found === undefined)
+    throw new FolderRefused(
+      `The key of the ledger is missing: there is no ${place.name}. Restore it from where it was kept.`,
+    )
+  const signer = signerIn(found.text, place)
+  const home = Buffer.from(`${signer.origin} ${found.home}`)
+  if (known !== undefined && Buffer.compare(known, home) !== 0 && copies === 'refuse')
+    throw new FolderRefused(
+      `The data folder of ${place.name} is a copy, or was restored: its ledger ${signer.origin} would contradict what the ` +
+        `original signs. If the original is gone for good, start once with --adopt-ledger.`,
+    )
+  if (known === undefined || Buffer.compare(known, home) !== 0)
+    await shelf.keep([{ key: HOME_KEY, value: home }])
+  return signer
+}
+
+function signerIn(text: string, { name }: KeyPlace): Signer {
+  try {
+    return openSigner(text)
+  } catch (error) {
+    throw new FolderRefused(
+      `The key of the ledger in ${name} cannot be used: ${(error as Error).message}. Restore it from where it was kept.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Of a store in memory: on the shelf, so that forks, snapshots and dumps of it have it, too. They are for tests. */
+export const shelfKeyPlace = (shelf: Shelf): KeyPlace => ({
+  name: 'memory',
+  async read() {
+    const [text] = await shelf.kept([MEMORY_KEY])
+    return text && { text: Buffer.from(text).toString(), home: 'memory' }
+  },
+  write: (text) => shelf.keep([{ key: MEMORY_KEY, value: Buffer.from(text) }]),
+})
+
+const MEMORY_KEY = 'K' as KeyBytes

@@ -1,0 +1,80 @@
+// Removes the data of a revision that is not the current one any more. Its hash and all else of it stay, and the redaction is
+// a block itself: who, when and what.
+import { base64 } from '../verify/bytes.js'
+import {
+  committedData,
+  decodeBlockEntry,
+  encodeBlockEntry,
+  type RedactionEntry,
+  type RevisionEntry,
+} from '../verify/block.js'
+import type { Blocks } from './blocks.js'
+import type { LedgerTable } from './maker.js'
+import { encodeRows } from './places.js'
+
+export interface Redaction {
+  readonly table: LedgerTable
+  readonly document: string
+  readonly version: number
+  readonly by?: string | undefined
+  readonly reason?: string | undefined
+}
+
+export type RedactionVerdict =
+  | { readonly verdict: 'done'; readonly block: number }
+  | { readonly verdict: 'unknown' | 'current' | 'without-data' | 'redacted-before' }
+
+/** Refusals leave no block. */
+export async function redact(blocks: Blocks, redaction: Redaction): Promise<RedactionVerdict> {
+  const { table, document, version } = redaction
+  try {
+    const block = await blocks.append(async ({ time }) => {
+      const [newest] = await blocks.reader.newest([document])
+      const place = newest && (await blocks.reader.place(document, version, newest))
+      if (newest === undefined || place === undefined) throw new NotRedacted('unknown')
+      const isCurrent = version === newest.version && table.droppedAtMicros === undefined
+      const piece = await blocks.reader.pieceOf(place.block, place.entry)
+      const row = piece.rows.find((each) => each.block === place.block && each.entry === place.entry)
+      if (row === undefined) throw new NotRedacted('unknown')
+      const revision = decodeBlockEntry(row.bytes) as RevisionEntry
+      if (committedData(revision) === null) throw new NotRedacted('without-data')
+      if (isCurrent) throw new NotRedacted('current')
+      if (row.data === undefined) throw new NotRedacted('redacted-before')
+      const rows = piece.rows.map(({ data, ...each }) =>
+        each.block === row.block && each.entry === row.entry ? each : { ...each, ...(data && { data }) },
+      )
+      const { id, key } = revision
+      const { by, reason } = redaction
+      const entry: RedactionEntry & { readonly id: string; readonly time: string; readonly by?: string } = {
+        kind: 'redaction',
+        table: table.name,
+        tableId: table.id,
+        key,
+        version,
+        block: place.block,
+        entry: place.entry,
+        revision: base64(place.hash),
+        ...(reason !== undefined && { reason }),
+        id,
+        time,
+        ...(by !== undefined && { by }),
+      }
+      return {
+        entry: { bytes: encodeBlockEntry(entry) },
+        changes: [{ key: piece.key, value: encodeRows(rows) }],
+      }
+    })
+    return { verdict: 'done', block }
+  } catch (error) {
+    if (error instanceof NotRedacted) return { verdict: error.verdict }
+    throw error
+  }
+}
+
+class NotRedacted extends Error {
+  readonly verdict: Exclude<RedactionVerdict['verdict'], 'done'>
+  constructor(verdict: Exclude<RedactionVerdict['verdict'], 'done'>) {
+    super(verdict)
+    this.verdict = verdict
+  }
+}

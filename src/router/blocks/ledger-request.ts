@@ -1,0 +1,135 @@
+// What the operations on ledgers share: members of their requests, and finding the table and the document that they name.
+import type { FoundRevision } from '../../blocks/block-reader.js'
+import { type Blocks, NoLedger } from '../../blocks/blocks.js'
+import { documentId, type LedgerTable } from '../../blocks/maker.js'
+import { DynamoError, validationError } from '../../model/errors.js'
+import { keyAttributesOf } from '../../model/table.js'
+import { EXTENSION_PREFIX } from '../../port/extension.js'
+import { base64, utf8Text } from '../../verify/bytes.js'
+import { committedData, decodeBlockEntry, imageOf, type RevisionEntry } from '../../verify/block.js'
+import { leafHash } from '../../verify/merkle.js'
+import type { Operation, RequestScope, RouterContext } from '../request/context.js'
+import { parseKey } from '../request/keys.js'
+import { tableNameShape, type NumberShape, type StringShape, type StructShape } from '../shapes/shape.js'
+import { tableNameOf } from '../shapes/table-name.js'
+import type { TableCatalog } from '../tables/catalog.js'
+import { tableOperation } from '../tables/table-operation.js'
+
+export const numberShape: NumberShape = { kind: 'long', valueMin: 0 }
+const { required: _required, ...optionalName } = tableNameShape
+const idShape: StringShape = { kind: 'string', lengthMin: 1, lengthMax: 64 }
+export const transactionIdShape: StringShape = { kind: 'string', lengthMin: 1, lengthMax: 128 }
+
+/** The table by its name, or by its id, also after it was dropped. */
+export const documentMembers: StructShape['members'] = {
+  TableName: optionalName,
+  TableId: idShape,
+  Key: { kind: 'any' },
+}
+
+export interface DocumentInput {
+  readonly TableName?: string
+  readonly TableId?: string
+  readonly Key?: unknown
+}
+
+export interface NamedDocument {
+  readonly table: LedgerTable
+  readonly document: string
+}
+
+interface LedgerOperation<In> {
+  readonly name: Operation['name']
+  readonly members: StructShape['members']
+  readonly run: (
+    ledger: { readonly blocks: Blocks; readonly catalog: TableCatalog; readonly context: RouterContext },
+    input: In,
+    scope: RequestScope,
+  ) => Promise<Uint8Array>
+}
+
+export const ledgerOperation = <In>({ name, members, run }: LedgerOperation<In>): Operation =>
+  tableOperation<In>({
+    name,
+    targetPrefix: EXTENSION_PREFIX,
+    shape: { kind: 'struct', members },
+    async run(catalog, input, scope, context) {
+      const { blocks } = context
+      if (blocks === undefined) throw noLedger()
+      try {
+        return await run({ blocks, catalog, context }, input, scope)
+      } catch (error) {
+        throw error instanceof NoLedger ? noLedger() : error
+      }
+    },
+  })
+
+const noLedger = (): DynamoError =>
+  new DynamoError(
+    'ResourceNotFoundException',
+    'Requested resource not found: No table of this store is a ledger',
+  )
+
+/** Access is asked for before anything is told of the table. */
+export function documentOf(catalog: TableCatalog, input: DocumentInput, scope: RequestScope): NamedDocument {
+  const table = ledgerTableOf(catalog, input, scope)
+  if (input.Key === undefined) throw validationError('The parameter Key is required: the key of the item')
+  const { attributes } = parseKey(table, input.Key)
+  const key = JSON.stringify(keyAttributesOf(table.key, attributes))
+  return { table, document: documentId(table.id, key) }
+}
+
+function ledgerTableOf(
+  catalog: TableCatalog,
+  { TableName, TableId }: DocumentInput,
+  scope: RequestScope,
+): LedgerTable {
+  if ((TableName === undefined) === (TableId === undefined))
+    throw validationError('Exactly one of TableName and TableId names the table')
+  if (TableId !== undefined) {
+    const table = catalog.ledger(TableId)
+    // Who may not read it is told the same as if there were none.
+    if (table === undefined || !scope.allows(table.name))
+      throw new DynamoError(
+        'ResourceNotFoundException',
+        `Requested resource not found: No ledger table has the id ${TableId}`,
+      )
+    return table
+  }
+  const name = tableNameOf(TableName)
+  scope.authorise(name)
+  const { id } = catalog.record(name)
+  const table = catalog.ledger(id)
+  if (table === undefined) throw validationError(`Table ${name} is not a ledger`)
+  return table
+}
+
+/** A size of the tree that a proof may be of: of a digest that was given. */
+export function checkDigestSize(blocks: Blocks, size: number, block: number): void {
+  if (size > block && size <= blocks.size) return
+  throw validationError(
+    size > blocks.size
+      ? `DigestSize ${size} is beyond the ${blocks.size} blocks of the ledger`
+      : `A digest of ${size} blocks does not have block ${block}`,
+  )
+}
+
+/** A revision as answers have it. */
+export function revisionAnswer(
+  blocks: Blocks,
+  { block, entry, row }: Pick<FoundRevision, 'block' | 'entry' | 'row'>,
+): object {
+  const revision = decodeBlockEntry(row.bytes) as RevisionEntry
+  const { table, tableId, key, id, version, tx, time, event, cause } = revision
+  return {
+    BlockAddress: { StrandId: blocks.signer.origin, SequenceNumber: block },
+    EntryIndex: entry,
+    TableName: table,
+    TableId: tableId,
+    Key: key,
+    Metadata: { Id: id, Version: version, TransactionId: tx, Time: time, Event: event, Cause: cause },
+    Hash: base64(leafHash(row.bytes)),
+    ...(row.data && { Data: JSON.parse(utf8Text(imageOf(row.data)) ?? 'null') as unknown }),
+    ...(row.data === undefined && committedData(revision) !== null && { Redacted: true }),
+  }
+}

@@ -1,0 +1,117 @@
+import type { Blocks } from '../../blocks/blocks.js'
+import { type HistoryRange, revisionsOf, versionsBetween } from '../../blocks/proofs.js'
+import { DynamoError, validationError } from '../../model/errors.js'
+import { limits } from '../../model/limits.js'
+import { decodeBlockEntry } from '../../verify/block.js'
+import type { RequestScope, RouterContext } from '../request/context.js'
+import { jsonReply } from '../request/reply.js'
+import { authoriseBlock } from './get-block.js'
+import {
+  type DocumentInput,
+  documentMembers,
+  documentOf,
+  ledgerOperation,
+  numberShape,
+  revisionAnswer,
+  transactionIdShape,
+} from './ledger-request.js'
+
+interface ListRevisionsInput extends DocumentInput {
+  /** Instead of an item: the revisions of one transaction. */
+  readonly TransactionId?: string
+  /** Times in ISO 8601: what was current at some time between them, both inclusive. */
+  readonly From?: string
+  readonly To?: string
+  readonly FromVersion?: number
+  readonly ToVersion?: number
+  readonly Limit?: number
+  readonly NextToken?: string
+}
+
+const PAGE_MAX = 1000
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z$/
+
+export const listRevisions = ledgerOperation<ListRevisionsInput>({
+  name: 'ListRevisions',
+  members: {
+    ...documentMembers,
+    TransactionId: transactionIdShape,
+    From: { kind: 'string', lengthMax: 40 },
+    To: { kind: 'string', lengthMax: 40 },
+    FromVersion: numberShape,
+    ToVersion: numberShape,
+    Limit: { kind: 'integer', valueMin: 1, valueMax: PAGE_MAX },
+    NextToken: { kind: 'string', lengthMin: 1, lengthMax: 512 },
+  },
+
+  async run({ blocks, catalog, context }, input, scope) {
+    if (input.TransactionId !== undefined) return ofTransaction(blocks, input, scope)
+    const { document } = documentOf(catalog, input, scope)
+    const [from, to] = [microsOf('From', input.From), microsOf('To', input.To)]
+    await blocks.caughtUp()
+    const [newest] = await blocks.reader.newest([document])
+    const between = newest && (await versionsBetween(blocks, document, newest, { from, to }))
+    if (newest === undefined || between === undefined) return jsonReply({ Revisions: [] })
+    const start = input.NextToken === undefined ? 0 : tokenVersion(context, scope, document, input.NextToken)
+    const range: HistoryRange = {
+      fromVersion: Math.max(between.fromVersion, input.FromVersion ?? 0, start),
+      toVersion: Math.min(between.toVersion, input.ToVersion ?? Infinity),
+    }
+    const found = await revisionsOf(blocks, document, newest, {
+      ...range,
+      revisionsMax: input.Limit ?? PAGE_MAX,
+      bytesMax: limits.pageBytesMax,
+    })
+    const last = found.at(-1)
+    const more = last !== undefined && last.version < range.toVersion
+    return jsonReply({
+      Revisions: found.map((each) => revisionAnswer(blocks, each)),
+      ...(more && {
+        NextToken: context.tickets.seal(scope.principal, `${document} ${last.version + 1}`),
+      }),
+    })
+  },
+})
+
+/** All of them: a transaction has a bounded number. */
+async function ofTransaction(
+  blocks: Blocks,
+  { TransactionId, TableName, TableId, Key }: ListRevisionsInput,
+  scope: RequestScope,
+): Promise<Uint8Array> {
+  if (TableName !== undefined || TableId !== undefined || Key !== undefined)
+    throw validationError('Either an item or a TransactionId is asked for, not both')
+  await blocks.caughtUp()
+  const number = await blocks.reader.blockOf(TransactionId as string)
+  if (number === undefined || number >= blocks.size)
+    throw new DynamoError(
+      'ResourceNotFoundException',
+      `Requested resource not found: No block is of transaction ${TransactionId}`,
+    )
+  const block = await blocks.reader.block(number)
+  authoriseBlock(block, scope)
+  const revisions = block.entries.filter(({ bytes }) => decodeBlockEntry(bytes).kind === 'revision')
+  return jsonReply({
+    Revisions: revisions.map((row) => revisionAnswer(blocks, { block: number, entry: row.entry, row })),
+  })
+}
+
+function microsOf(name: 'From' | 'To', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = TIME.test(text) ? Date.parse(text) : NaN
+  if (Number.isNaN(ms)) throw validationError(`${name} is a time such as 2030-01-31T12:00:00Z, not ${text}`)
+  // Times are shown to the millisecond: what was done within it is done at its end.
+  return ms * 1000 + 999
+}
+
+function tokenVersion(
+  { tickets }: RouterContext,
+  { principal }: RequestScope,
+  document: string,
+  token: string,
+): number {
+  const [of, version] = (tickets.open(principal, token) ?? '').split(' ')
+  if (version === undefined) throw validationError('Invalid NextToken')
+  if (of !== document) throw validationError('NextToken does not match request')
+  return Number(version)
+}
