@@ -14,6 +14,11 @@ const SUITES = [
     variable: 'DYNAMODB_CONFORMANCE',
     repository: 'nubo-db/dynamodb-conformance',
     commit: '0ba4393668860db921afa5728feffe68b55e3e93',
+    // The service has other words by now, which the second suite pins.
+    superseded: [
+      'BatchGetItem — exact error messages empty RequestItems: full required-parameter error',
+      'Batch operations — validation ordering BatchGetItem rejects empty RequestItems',
+    ],
     // What has to be there for a checkout to be whole.
     parts: ['tests/tier1', 'tests/tier2', 'tests/tier3', 'src/setup.ts'],
   },
@@ -21,6 +26,7 @@ const SUITES = [
     variable: 'DYNAMODB_PARITY',
     repository: 'paritysuite/dynamodb-conformance',
     commit: undefined,
+    superseded: [],
     parts: [
       'tests/tier1',
       'tests/tier2/vectorSearch',
@@ -51,7 +57,7 @@ function missingOf({ variable, repository, commit, parts }) {
   return absent.length === 0 ? undefined : `${place} has no ${absent.join(', no ')}`
 }
 
-async function run({ variable, repository }) {
+async function run({ variable, repository, superseded }) {
   const checkout = resolve(process.env[variable])
   const folder = mkdtempSync(join(tmpdir(), 'seriatim-conformance-'))
   const report = join(folder, 'report.json')
@@ -64,7 +70,7 @@ async function run({ variable, repository }) {
   try {
     const ended = await runSuite(checkout, report, server.url)
     if (!existsSync(report)) throw new Error(`the suite ended with ${ended} and left no report`)
-    return summarize(checkout, JSON.parse(readFileSync(report, 'utf8')))
+    return summarize(checkout, superseded, JSON.parse(readFileSync(report, 'utf8')))
   } finally {
     await server.stop()
     rmSync(folder, { recursive: true })
@@ -79,7 +85,7 @@ function runSuite(checkout, report, endpoint) {
   return new Promise((resolve) => child.once('exit', resolve))
 }
 
-function summarize(checkout, { testResults }) {
+function summarize(checkout, superseded, { testResults }) {
   const counts = new Map()
   const failures = []
   for (const { name: file, assertionResults, message } of testResults) {
@@ -88,6 +94,10 @@ function summarize(checkout, { testResults }) {
     const results =
       assertionResults.length > 0 ? assertionResults : [{ status: 'failed', failureMessages: [message] }]
     for (const { status, fullName = '(the whole file)', failureMessages } of results) {
+      if (superseded.includes(fullName)) {
+        console.log(`superseded, ${status}: ${fullName}`)
+        continue
+      }
       count(counts, path, status)
       if (status !== 'passed')
         failures.push(`${path}: ${fullName}: ${failureMessages?.[0]?.split('\n')[0] || status}`)
