@@ -10,8 +10,13 @@ import { join } from 'node:path'
 import { ROOT, withPacked } from './packed.mjs'
 
 const RUNS = {
-  vitest: [['run'], ['run', '--no-isolate', '--no-file-parallelism'], ['run', '--pool=threads']],
-  jest: [[], ['--runInBand']],
+  vitest: [
+    ['run'],
+    ['run', '--no-isolate', '--no-file-parallelism'],
+    ['run', '--pool=threads'],
+    ['run', '--config', 'vitest.fresh.config.js'],
+  ],
+  jest: [[], ['--runInBand'], ['--config', 'jest.fresh.config.js']],
 }
 
 const named = process.argv.slice(2)

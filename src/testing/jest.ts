@@ -7,7 +7,7 @@ import { enterSdkEnvironment } from './sdk-environment.js'
 import { type OpenedTestStore, openTestStore } from './test-store.js'
 import type { TestStore, TestStoreOptions } from './test-store.js'
 
-export type { Source, TestStore, TestStoreOptions } from './test-store.js'
+export type { ForkedTestStore, Source, TestStore, TestStoreOptions } from './test-store.js'
 
 declare global {
   /** The store of the test file that is running. */
@@ -44,6 +44,12 @@ class SeriatimEnvironment extends NodeEnvironment {
     this.#opened = opened
     this.global['seriatim'] = opened
     this.#restoreEnvironment = enterSdkEnvironment(this.global.process.env, opened.endpoint)
+  }
+
+  /** Called by jest's runner, which waits for it. */
+  async handleTestEvent({ name }: { readonly name: string }): Promise<void> {
+    // Before the hooks of the test.
+    if (name === 'test_start') await this.#opened?.beforeTest()
   }
 
   override async teardown(): Promise<void> {

@@ -1,6 +1,7 @@
 // What is used of vitest and jest, which are not installed here: each comes from the project that uses its preset.
 declare module 'vitest' {
   export function afterAll(run: () => Promise<void>): void
+  export function beforeEach(run: () => Promise<void>): void
   export function inject(key: string): unknown
 }
 

@@ -1,7 +1,8 @@
 // A store for the tests of one file: in memory, with the tables of a template and the items they begin with, behind a port
 // of its own. The presets of vitest and jest open one for each test file.
+import { resolve } from 'node:path'
 import { manualClock, type ManualClock } from '../runtime/manual-clock.js'
-import { open, type Store } from '../store/store.js'
+import { open, type Store, type StoreSnapshot } from '../store/store.js'
 import type { Parameters } from './intrinsics.js'
 import { readDocument, readTables } from './read-document.js'
 import { type Seed, seedsIn } from './seeds.js'
@@ -20,7 +21,14 @@ export interface TestStoreOptions {
   readonly parameters?: Parameters | undefined
   /** One or several sets of items by table: `{ Orders: [{ id: 'o1' }] }`. */
   readonly seeds?: Source | readonly Source[] | undefined
-  /** Storage nodes; 1 by default. */
+  /** A file that `dump` of a store has written, with which the store begins; tables and seeds are added to it. */
+  readonly from?: string | undefined
+  /**
+   * `file`, the default: a test file begins with the tables and seeds, and its tests see what those before them have left. `test`:
+   * each test begins with what there was before the first one, with what `beforeAll` of the file has added.
+   */
+  readonly fresh?: 'file' | 'test' | undefined
+  /** Storage nodes; 1 by default, or as many as the dump has. */
   readonly nodes?: number | undefined
   /** A time such as `2030-01-01T00:00:00Z`: the clock stands still there until a test moves it. The system's clock by default. */
   readonly now?: string | undefined
@@ -36,11 +44,27 @@ export interface TestStore {
   readonly tables: Readonly<Record<string, string>>
   /** The clock of the store, if the option `now` was given. */
   readonly clock?: ManualClock
-  /** Creates all tables and seeds anew, as they were at the beginning. */
+  /** Brings the store back to its tables and seeds, or to what was there at the last `keep()`: in a moment, by a snapshot. */
   reset(): Promise<void>
+  /** What is there now is what `reset()` brings back from here on, and what forks begin with: after migrations, say. */
+  keep(): Promise<void>
+  /**
+   * A store of its own behind a port of its own, with what `reset()` would bring back: for tests that run at the same time. Close
+   * it, or use `await using`.
+   */
+  fork(): Promise<ForkedTestStore>
+}
+
+/** A store for one test. */
+export interface ForkedTestStore
+  extends Pick<TestStore, 'store' | 'endpoint' | 'tables' | 'clock'>, AsyncDisposable {
+  /** Stops its server, and lets go of what it holds. */
+  close(): Promise<void>
 }
 
 export interface OpenedTestStore extends TestStore {
+  /** Before each test. */
+  beforeTest(): Promise<void>
   close(): Promise<void>
 }
 
@@ -54,30 +78,86 @@ export async function openTestStore(
 ): Promise<OpenedTestStore> {
   const tables = await tablesFrom(options, root)
   const seeds = await seedsFrom(options, root, tables)
-  const clock = options.now === undefined ? undefined : manualClock(momentOf(options.now))
+  const { from, nodes, now, fresh = 'file' } = options
+  if (fresh !== 'file' && fresh !== 'test') throw wrong(['fresh'], `is file or test, not '${String(fresh)}'`)
+  const clock = now === undefined ? undefined : manualClock(momentOf(now))
   const store = await open({
     memory: true,
+    ...(from !== undefined && { from: resolve(root, from) }),
     ...(clock !== undefined && { clock }),
-    ...(options.nodes !== undefined && { nodes: options.nodes }),
+    ...(nodes !== undefined && { nodes }),
   })
   try {
     await fill(store, tables, seeds)
     const { url } = await store.listen({ port }).catch(() => store.listen({ port: 0 }))
-    return {
-      store,
+    return new FilledStore(store, {
       endpoint: url,
       tables: Object.fromEntries(tables.map(({ id, create }) => [id, create.TableName as string])),
       ...(clock !== undefined && { clock }),
-      reset: async () => {
-        await store.reset()
-        await fill(store, tables, seeds)
-      },
-      close: () => store.close(),
-    }
+      fresh,
+      kept: await store.snapshot(),
+    })
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+interface Filled extends Pick<TestStore, 'endpoint' | 'tables' | 'clock'> {
+  readonly fresh: 'file' | 'test'
+  /** What it was filled with. */
+  readonly kept: StoreSnapshot
+}
+
+/** Its functions may be taken off it: `const { reset } = testStore()`. */
+class FilledStore implements OpenedTestStore {
+  readonly store: Store
+  readonly endpoint: string
+  readonly tables: TestStore['tables']
+  readonly clock?: ManualClock
+  readonly #fresh: Filled['fresh']
+  #kept: StoreSnapshot
+  #isBegun = false
+
+  constructor(store: Store, { endpoint, tables, clock, fresh, kept }: Filled) {
+    this.store = store
+    this.endpoint = endpoint
+    this.tables = tables
+    if (clock !== undefined) this.clock = clock
+    this.#fresh = fresh
+    this.#kept = kept
+  }
+
+  readonly reset = (): Promise<void> => this.store.restore(this.#kept)
+
+  readonly keep = async (): Promise<void> => {
+    this.#kept = await this.store.snapshot()
+  }
+
+  readonly fork = async (): Promise<ForkedTestStore> => {
+    // Not with what other tests are at work on: that of the snapshot.
+    const store = await this.store.fork()
+    try {
+      await store.restore(this.#kept)
+      const { url } = await store.listen({ port: 0 })
+      const { tables, clock } = this
+      const close = (): Promise<void> => store.close()
+      return { store, endpoint: url, tables, ...(clock && { clock }), close, [Symbol.asyncDispose]: close }
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  }
+
+  readonly beforeTest = async (): Promise<void> => {
+    if (this.#fresh === 'file') return
+    if (this.#isBegun) await this.reset()
+    // With what hooks have done before the first test.
+    else await this.keep()
+    this.#isBegun = true
+  }
+
+  readonly close = (): Promise<void> => this.store.close()
 }
 
 async function tablesFrom(options: TestStoreOptions, root: string): Promise<readonly TemplateTable[]> {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { currentStore, OPTIONS_KEY } from './current-store.js'
 import type { TestStore, TestStoreOptions } from './test-store.js'
 
-export type { Source, TestStore, TestStoreOptions } from './test-store.js'
+export type { ForkedTestStore, Source, TestStore, TestStoreOptions } from './test-store.js'
 export { TemplateError } from './template-error.js'
 
 /** A plugin of Vite, as far as this one needs it. */

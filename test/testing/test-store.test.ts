@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { lastPort, setCurrentStore } from '../../src/testing/current-store.js'
 import { enterSdkEnvironment } from '../../src/testing/sdk-environment.js'
+import type { Store } from '../../src/store/store.js'
 import { openTestStore, type TestStoreOptions } from '../../src/testing/test-store.js'
 import { seriatim, testStore } from '../../src/testing/vitest.js'
 import { testFolder } from '../support/folder.js'
@@ -79,6 +80,52 @@ test('test store: files are found from the root, and several are put together', 
   assert.deepEqual(it.tables, { Orders: 'orders-test', books: 'books' })
   assert.equal((await itemsOf(it, 'orders-test')).length, 2)
   assert.deepEqual((await opened(t, { tables: [books] })).tables, { books: 'books' })
+})
+
+const remove = (store: Store, id: string): Promise<unknown> =>
+  store.call('DeleteItem', { TableName: 'orders-test', Key: { id: { S: id } } })
+
+test('test store: reset goes back to what was kept, and forks begin with it', async (t) => {
+  const it = await opened(t, { tables: TEMPLATE, seeds: SEEDS, nodes: 2 })
+  await remove(it.store, 'o1')
+  await it.keep()
+  await remove(it.store, 'o2')
+  await using fork = await it.fork()
+  assert.notEqual(fork.endpoint, it.endpoint)
+  assert.deepEqual(
+    ((await fork.store.call('Scan', { TableName: 'orders-test' })).Items ?? []).map(({ id }) => id),
+    [{ S: 'o2' }],
+  )
+  await remove(fork.store, 'o2')
+  await it.reset()
+  assert.equal((await itemsOf(it, 'orders-test')).length, 1)
+})
+
+test('test store: with fresh test each test begins with what there was before the first one', async (t) => {
+  const it = await opened(t, { tables: TEMPLATE, seeds: SEEDS, fresh: 'test' })
+  await remove(it.store, 'o1')
+  for (let n = 0; n < 3; n++) {
+    await it.beforeTest()
+    assert.equal((await itemsOf(it, 'orders-test')).length, 1)
+    await it.store.reset()
+  }
+  const other = await opened(t, { tables: TEMPLATE, seeds: SEEDS })
+  await other.beforeTest()
+  await remove(other.store, 'o1')
+  await other.beforeTest()
+  assert.equal((await itemsOf(other, 'orders-test')).length, 1, 'otherwise tests see what others have left')
+  await assert.rejects(
+    openTestStore({ fresh: 'never' as 'test' }, '.'),
+    /fresh.* is file or test, not 'never'/u,
+  )
+})
+
+test('test store: it begins with a dump, by a path relative to the root', async (t) => {
+  const root = testFolder()
+  const made = await opened(t, { tables: TEMPLATE, seeds: SEEDS })
+  await made.store.dump(join(root, 'orders.dump'))
+  const it = await opened(t, { from: 'orders.dump' }, root)
+  assert.equal((await itemsOf(it, 'orders-test')).length, 2)
 })
 
 test('test store: reset brings back the tables and the seeds as they were', async (t) => {
