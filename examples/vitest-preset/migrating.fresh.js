@@ -15,9 +15,10 @@ test('the next one begins with the seeds and with what was made for all of them'
 })
 
 test.concurrent.each([1, 2, 3])('tests at the same time have a store each: %i', async (n) => {
-  await using own = await testStore().fork()
+  const { store, tables, close } = await testStore().fork()
   const key = { customer: { S: 'ada' }, number: { N: '1' } }
-  await own.store.call('PutItem', { TableName: own.tables.Orders, Item: { ...key, total: { N: String(n) } } })
-  const { Item } = await own.store.call('GetItem', { TableName: own.tables.Orders, Key: key })
+  await store.call('PutItem', { TableName: tables.Orders, Item: { ...key, total: { N: String(n) } } })
+  const { Item } = await store.call('GetItem', { TableName: tables.Orders, Key: key })
   expect(Item.total.N).toBe(String(n))
+  await close()
 })
