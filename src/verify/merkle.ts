@@ -114,10 +114,11 @@ export function isConsistent(
   root: Uint8Array,
   path: readonly Uint8Array[],
 ): boolean {
-  if (!isSize(oldSize) || !isSize(size) || oldSize > size || !areHashes([oldRoot, root, ...path]))
-    return false
-  if (oldSize === 0) return path.length === 0 && isEqual(oldRoot, emptyRoot())
-  if (oldSize === size) return path.length === 0 && isEqual(oldRoot, root)
+  if (!isSize(oldSize) || !isSize(size) || oldSize > size) return false
+  if (oldSize === size && size > 0) return path.length === 0 && isEqual(oldRoot, root)
+  if (!areHashes([oldRoot, root, ...path])) return false
+  if (oldSize === 0)
+    return path.length === 0 && isEqual(oldRoot, emptyRoot()) && (size > 0 || isEqual(root, oldRoot))
   let at = oldSize - 1
   let last = size - 1
   for (; at % 2 === 1; at = (at - 1) / 2) last = Math.floor(last / 2)

@@ -103,6 +103,7 @@ test('verify: every leaf of every tree up to 300 leaves has a proof, of no other
       if (path.length > 1) assert.ok(!isIncluded(index, size, leaves[index]!, path.toReversed(), root))
       assert.ok(!isIncluded(index, size, leaves[index]!, [...path, other], root), 'a sibling more')
       assert.ok(!isIncluded(size, size, leaves[index]!, path, root), 'a place behind the end')
+      assert.ok(!isIncluded(index, 2 * size, leaves[index]!, path, root), 'a larger tree of the same root')
       assert.ok(!isIncluded(index, size, leaves[index]!, path, emptyRoot()), 'another root')
     }
   }
@@ -129,6 +130,7 @@ test('verify: every pair of sizes up to 300 has a proof of consistency, of no ot
       if (old > 0 && old < size) {
         assert.ok(!isConsistent(old, oldRoot, old, root, path), 'the same size')
         assert.ok(!isConsistent(size, root, old, oldRoot, path), 'the other way round')
+        assert.ok(!isConsistent(old, oldRoot, 2 * size, root, path), 'a larger tree of the same root')
       }
       for (const other of [old - 1, old + 1])
         if (other > 0 && other < size)
