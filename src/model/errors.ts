@@ -129,6 +129,16 @@ function parsed(value: unknown): unknown {
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message)
 
+/** A refusal that the service has worded anew, though not in all operations: `older` is what the others still say. */
+export class RewordedError extends DynamoError {
+  readonly older: string
+
+  constructor(message: string, older: string) {
+    super('ValidationException', message)
+    this.older = older
+  }
+}
+
 /** Why a request met a transaction that is not decided: of single requests, and of an item of a transaction. */
 export const TRANSACTION_ONGOING = 'Transaction is ongoing for the item'
 

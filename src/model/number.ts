@@ -4,7 +4,7 @@
 // that carry no value, no plus, no negative zero. Two numbers are equal if and only if their texts are. Everything here
 // but `parseNumber` takes canonical text and would be wrong with another.
 import type { DecimalText } from './brand.js'
-import { validationError } from './errors.js'
+import { RewordedError, validationError } from './errors.js'
 import { limits } from './limits.js'
 
 const { numberDigitsMax, numberCharactersMax } = limits
@@ -160,7 +160,7 @@ function isCanonical(text: string): boolean {
 }
 
 function parseAnyNotation(text: string): DecimalText {
-  if (text === '') throw validationError('The parameter cannot be converted to a numeric value')
+  if (text === '') throw new RewordedError(`${NOT_NUMERIC}: `, NOT_NUMERIC)
   // Before anything looks at its characters: there may be millions of them.
   if (text.length > numberCharactersMax)
     throw notANumber(`${text.slice(0, numberCharactersMax)}... (${text.length} characters)`)
@@ -227,8 +227,9 @@ function parseExponent(text: string, start: number): number {
 const EXPONENT_CHARACTERS_MAX = 19
 const LONG_MAX = 2n ** 63n - 1n
 
-const notANumber = (text: string): Error =>
-  validationError(`The parameter cannot be converted to a numeric value: ${text}`)
+const NOT_NUMERIC = 'The parameter cannot be converted to a numeric value'
+
+const notANumber = (text: string): Error => validationError(`${NOT_NUMERIC}: ${text}`)
 
 function checkedText(decimal: Decimal): DecimalText {
   const { digits, exponent } = decimal

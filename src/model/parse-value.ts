@@ -4,10 +4,10 @@
 // unpaired surrogates, at most 32 levels deep (so that every later walk may recurse). What was canonical already is
 // returned as it is, not copied: most items are.
 import { parseBase64 } from './binary.js'
-import { DynamoError, validationError } from './errors.js'
+import { DynamoError, RewordedError, validationError } from './errors.js'
 import { limits } from './limits.js'
 import { parseNumber } from './number.js'
-import { inOrder } from './sets.js'
+import { sortedMembers } from './sets.js'
 import { setAttribute, type AttributeValue, type Item, type MutableItem } from './value.js'
 
 /** Validates one value such as `{ "N": "1.0" }`, here to `{ "N": "1" }`. Throws what DynamoDB answers. */
@@ -159,9 +159,8 @@ function parseStringSet(json: unknown): readonly string[] {
       throw validationError(`${INVALID}An string set may not have a null string as a member`)
     parseText(member)
   }
-  if (hasDuplicates(members))
-    throw validationError(`${INVALID}Input collection [${members.join(', ')}] contains duplicates.`)
-  return inOrder('SS', members as readonly string[])
+  if (hasDuplicates(members)) throw repeated(members as readonly string[], 'SS')
+  return sortedMembers('SS', members as readonly string[])
 }
 
 function parseNumberSet(json: unknown): readonly string[] {
@@ -175,8 +174,12 @@ function parseNumberSet(json: unknown): readonly string[] {
     changed ||= number !== member
     return number
   })
-  if (hasDuplicates(numbers)) throw validationError('Input collection contains duplicates')
-  return inOrder('NS', changed ? numbers : (members as readonly string[]))
+  if (hasDuplicates(numbers))
+    throw new RewordedError(
+      `${INVALID}Input collection contains duplicates.`,
+      'Input collection contains duplicates',
+    )
+  return sortedMembers('NS', changed ? numbers : (members as readonly string[]))
 }
 
 function parseBinarySet(json: unknown): readonly string[] {
@@ -186,9 +189,21 @@ function parseBinarySet(json: unknown): readonly string[] {
     if (member === null) throw validationError(`${INVALID}Binary sets may not contain null values`)
     parseBlob(member)
   }
-  if (hasDuplicates(members))
-    throw validationError(`${INVALID}Input collection [${members.join(', ')}]of type BS contains duplicates.`)
-  return inOrder('BS', members as readonly string[])
+  if (hasDuplicates(members)) throw repeated(members as readonly string[], 'BS')
+  return sortedMembers('BS', members as readonly string[])
+}
+
+/** Shows the members in order up to the first that is repeated, then that, then the rest as they were sent. */
+function repeated(members: readonly string[], type: 'SS' | 'BS'): DynamoError {
+  const at = members.findIndex((member, position) => members.indexOf(member) < position)
+  const shown = [...sortedMembers(type, members.slice(0, at)), ...members.slice(at)]
+    .map((member) => JSON.stringify(member))
+    .join(type === 'SS' ? ', ' : ',')
+  const what = type === 'SS' ? ' contains duplicates.' : 'of type BS contains duplicates.'
+  return new RewordedError(
+    `${INVALID}Input collection [${shown}]${what}`,
+    `${INVALID}Input collection [${members.join(', ')}]${what}`,
+  )
 }
 
 const hasDuplicates = (members: readonly unknown[]): boolean =>

@@ -7,7 +7,7 @@ import { compareNumbers } from './number.js'
 const COMPARE = { SS: compareUtf8, NS: compareNumbers, BS: compareBase64 } as const
 
 /** The same members in order; the same list if it is in order already, as most are. */
-export function inOrder(type: keyof typeof COMPARE, members: readonly string[]): readonly string[] {
+export function sortedMembers(type: keyof typeof COMPARE, members: readonly string[]): readonly string[] {
   const compare = COMPARE[type]
   for (let at = 1; at < members.length; at++)
     if (compare(members[at - 1]!, members[at]!) > 0) return members.toSorted(compare)

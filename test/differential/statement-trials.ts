@@ -67,7 +67,10 @@ function shown({ error, answer }: Outcome): string {
   if (error !== undefined) {
     if (DUPLICATE.has(error.name)) return 'ConditionalCheckFailedException'
     // Expressions say which parameter they are about.
-    const message = error.message.replace(/^Invalid \w+Expression: /, '')
+    const message = error.message.replace(
+      /^(?:1 validation error detected: )?(?:Invalid \w+Expression: )?/,
+      '',
+    )
     return error.name === 'ValidationException' ? `ValidationException: ${message}` : error.name
   }
   const { Items, Item, Attributes } = answer as { Items?: Item[]; Item?: Item; Attributes?: Item }

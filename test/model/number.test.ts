@@ -68,7 +68,7 @@ describe('numbers', () => {
   }
 
   test('the empty string is no number, and DynamoDB does not quote it', () => {
-    assert.throws(() => parseNumber(''), refusal('The parameter cannot be converted to a numeric value'))
+    assert.throws(() => parseNumber(''), refusal('The parameter cannot be converted to a numeric value: '))
   })
 
   for (const written of ['1e126', '-1e126', '10e125', '1e99999999999', `1${'0'.repeat(126)}`]) {

@@ -1,6 +1,6 @@
 // Which parameters a request may combine: expressions or the older parameters, and names and values only with
 // expressions. DynamoDB looks at this before it looks at any expression.
-import { validationError } from '../../model/errors.js'
+import { RewordedError, validationError } from '../../model/errors.js'
 
 /**
  * @example
@@ -38,12 +38,13 @@ export function checkExpressionParameters(
     throw validationError('ExpressionAttributeNames can only be specified when using expressions')
   const withValues = parameters.expressions.filter((name) => name !== 'ProjectionExpression')
   if (given('ExpressionAttributeValues') && !withValues.some(given))
-    throw validationError(
-      'ExpressionAttributeValues can only be specified when using expressions: ' +
-        `${withValues.join(' and ')} ${withValues.length > 1 ? 'are' : 'is'} null`,
+    throw new RewordedError(
+      WITHOUT_EXPRESSION,
+      `${WITHOUT_EXPRESSION}: ${withValues.join(' and ')} ${withValues.length > 1 ? 'are' : 'is'} null`,
     )
 }
 
+const WITHOUT_EXPRESSION = 'ExpressionAttributeValues can only be specified when using expressions'
 const NAMES_AND_VALUES = ['ExpressionAttributeNames', 'ExpressionAttributeValues']
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null

@@ -1,5 +1,5 @@
 // ExpressionAttributeNames and ExpressionAttributeValues of one request, and which of them its expressions have used.
-import { DynamoError, validationError } from '../../model/errors.js'
+import { DynamoError, RewordedError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
 import type { AttributeValue } from '../../model/value.js'
@@ -106,8 +106,10 @@ function valuesOf(json: unknown): ReadonlyMap<string, AttributeValue> {
       values.set(key, parseAttributeValue(value))
     } catch (error) {
       if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error
-      throw validationError(
-        `ExpressionAttributeValues contains invalid value: ${error.message} for key ${key}`,
+      const older = error instanceof RewordedError ? error.older : error.message
+      throw new RewordedError(
+        error.message,
+        `ExpressionAttributeValues contains invalid value: ${older} for key ${key}`,
       )
     }
   }

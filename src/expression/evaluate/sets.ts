@@ -1,7 +1,7 @@
 // ADD and DELETE: numbers and sets combined with what is there already. Members are canonical texts, so that equal
 // members are equal texts.
 import { addNumbers } from '../../model/number.js'
-import { inOrder } from '../../model/sets.js'
+import { sortedMembers } from '../../model/sets.js'
 import type { AttributeValue } from '../../model/value.js'
 
 /** The sum or union; what is absent counts as nothing. A list is appended to, which only AttributeUpdates can ask. */
@@ -11,9 +11,9 @@ export function afterAdd(
 ): AttributeValue | 'wrong type' {
   if (before === undefined) return operand
   if ('N' in before && 'N' in operand) return { N: addNumbers(before.N, operand.N) }
-  if ('SS' in before && 'SS' in operand) return { SS: inOrder('SS', union(before.SS, operand.SS)) }
-  if ('NS' in before && 'NS' in operand) return { NS: inOrder('NS', union(before.NS, operand.NS)) }
-  if ('BS' in before && 'BS' in operand) return { BS: inOrder('BS', union(before.BS, operand.BS)) }
+  if ('SS' in before && 'SS' in operand) return { SS: sortedMembers('SS', union(before.SS, operand.SS)) }
+  if ('NS' in before && 'NS' in operand) return { NS: sortedMembers('NS', union(before.NS, operand.NS)) }
+  if ('BS' in before && 'BS' in operand) return { BS: sortedMembers('BS', union(before.BS, operand.BS)) }
   if ('L' in before && 'L' in operand) return { L: [...before.L, ...operand.L] }
   return 'wrong type'
 }

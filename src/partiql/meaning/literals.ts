@@ -4,7 +4,7 @@
 import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseNumber } from '../../model/number.js'
-import { inOrder } from '../../model/sets.js'
+import { sortedMembers } from '../../model/sets.js'
 import { setAttribute, type AttributeValue, type MutableItem } from '../../model/value.js'
 import type { ExpressionNode, StructNode } from '../parse/tree.js'
 import type { Refusals } from './places.js'
@@ -113,7 +113,7 @@ function bagOf(items: readonly ExpressionNode[], path: string, refusals: Refusal
       `One or more parameter values were invalid: Input collection [${texts.join(', ')}] contains duplicates` +
         (type === 'string' ? '.' : `! under ${path}`),
     )
-  return type === 'string' ? { SS: inOrder('SS', members) } : { NS: inOrder('NS', members) }
+  return type === 'string' ? { SS: sortedMembers('SS', members) } : { NS: sortedMembers('NS', members) }
 }
 
 function numberOf(text: string, path: string, negativeZero: () => DynamoError): string {

@@ -20,6 +20,7 @@ import {
   startPosition,
 } from './start-key.js'
 import type { Reply } from '../request/router.js'
+import { inOlderWords } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { plainReads, type RangeReader } from './query.js'
 
@@ -47,9 +48,9 @@ export async function runScan(
 ): Promise<Reply> {
   const tableName = tableNameOf(input['TableName'])
   scope.authorise(tableName)
-  const start = parseStartKey(input['ExclusiveStartKey'])
+  const start = inOlderWords(() => parseStartKey(input['ExclusiveStartKey']))
   const segment = segmentOf(input)
-  const expressions = openScanExpressions(input)
+  const expressions = inOlderWords(() => openScanExpressions(input))
   checkSelect(input)
 
   const target = readTarget(context, tableName, input)

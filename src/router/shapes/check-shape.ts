@@ -21,10 +21,49 @@ export function checkShape(
       if (member(members, 'TableName') === undefined) throw validationError(tableName.missing)
     }
     collectAt('tableName', tableName, member(members, 'TableName'), violations)
-    refuse(violations)
+    if (violations.length > 0) refuseTableName(shape, members, violations)
   }
   collectMembers(shape, members, violations)
+  refuse(inNewerWords(shape, members, violations))
+}
+
+/** The table name comes first and alone, but beside a member that is missing where the wording is the newer one. */
+function refuseTableName(shape: StructShape, members: Members, violations: readonly Violation[]): void {
+  if (shape.wording !== undefined) {
+    if (lacksRequired(shape, members)) return refuse(allOf(shape, members))
+    if (member(members, 'TableName') === '')
+      throw validationError(
+        "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+      )
+  }
   refuse(violations)
+}
+
+function allOf(shape: StructShape, members: Members): readonly Violation[] {
+  const violations: Violation[] = []
+  collectMembers(shape, members, violations)
+  return violations
+}
+
+const lacksRequired = (shape: StructShape, members: Members): boolean =>
+  Object.entries(shape.members).some(
+    ([name, inner]) => name !== 'TableName' && inner.required && member(members, name) === undefined,
+  )
+
+function inNewerWords(
+  shape: StructShape,
+  members: Members,
+  violations: readonly Violation[],
+): readonly Violation[] {
+  if (violations.length === 0 || shape.wording === undefined || lacksRequired(shape, members))
+    return violations
+  const reworded = violations.map((violation) => {
+    const inner = shape.members[violation.path.charAt(0).toUpperCase() + violation.path.slice(1)]
+    const newer = inner?.kind === 'string' ? inner.newerConstraint : undefined
+    return newer === undefined ? violation : { ...violation, whole: newer }
+  })
+  const first = reworded.find(({ whole }) => whole !== undefined)
+  return shape.wording === 'newer, stops' && first !== undefined ? [first] : reworded
 }
 
 /** What is wrong with a value. Its path is made from the inside out, once it is known that something is wrong. */
@@ -32,14 +71,16 @@ interface Violation {
   path: string
   readonly shown: string
   readonly constraint: string
+  /** Said in place of where it is and what is there. */
+  readonly whole?: string
 }
 
 function refuse(violations: readonly Violation[]): void {
   if (violations.length === 0) return
   const noun = violations.length === 1 ? 'error' : 'errors'
   const texts = violations.map(
-    ({ path, shown: value, constraint }) =>
-      `Value ${value} at '${path}' failed to satisfy constraint: ${constraint}`,
+    ({ path, shown: value, constraint, whole }) =>
+      whole ?? `Value ${value} at '${path}' failed to satisfy constraint: ${constraint}`,
   )
   throw validationError(`${violations.length} validation ${noun} detected: ${texts.join('; ')}`)
 }

@@ -18,6 +18,8 @@ export interface StringShape extends Required, Length {
   readonly values?: readonly string[]
   /** The ARN of a table will do as well; table-name.ts checks it. */
   readonly acceptsArn?: true
+  /** What the newer wording says of a value that is not one of `values`. */
+  readonly newerConstraint?: string
   /** The whole message when the member is absent, where it is not the usual one. */
   readonly missing?: string
 }
@@ -42,6 +44,8 @@ export interface MapShape extends Required, Length {
 }
 export interface StructShape extends Required {
   readonly kind: 'struct'
+  /** Some constraints are worded anew, unless a required member is missing; `stops`: at the first of those. */
+  readonly wording?: 'newer' | 'newer, stops'
   /** The class name that serialization errors show. */
   readonly className?: string
   readonly members: Readonly<Record<string, RequestShape>>

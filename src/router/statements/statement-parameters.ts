@@ -3,6 +3,7 @@ import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseNumber } from '../../model/number.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
+import { inOlderWords } from '../request/wording.js'
 import { valueBytes } from '../../model/item-size.js'
 import type { AttributeValue } from '../../model/value.js'
 import type { Input, RouterContext } from '../request/context.js'
@@ -44,7 +45,7 @@ const NONE: readonly AttributeValue[] = []
 
 function parseParameter(json: unknown): AttributeValue {
   try {
-    return parseAttributeValue(json)
+    return inOlderWords(() => parseAttributeValue(json))
   } catch (error) {
     if (!(error instanceof DynamoError) || !error.message.startsWith('Number ')) throw error
     throw exponentRefusal(json) ?? error

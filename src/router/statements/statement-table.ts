@@ -6,7 +6,8 @@ import {
   type BoundStatement,
   type Statement,
 } from '../../partiql/partiql.js'
-import { validationError } from '../../model/errors.js'
+import { DynamoError, validationError } from '../../model/errors.js'
+import type { IndexShape } from '../../model/table.js'
 import type { AttributeValue } from '../../model/value.js'
 import type { AccessPart } from '../request/access.js'
 import type { Catalog, RequestScope, Table } from '../request/context.js'
@@ -56,9 +57,18 @@ export function tableStatement(
   catalog: Catalog,
   { statement, tableName, parameters }: AskedStatement,
 ): TableStatement {
+  if (statement.source.index !== undefined) refuseSeveralKeyParts(statement, indexesOf(catalog, tableName))
   // What is wrong with the statement itself is told before its table is looked for.
   const bound = bindStatement(statement, parameters)
-  const table = catalog.table(tableName)
-  refuseSeveralKeyParts(statement, table.shape.indexes)
-  return { statement, table, bound }
+  return { statement, table: catalog.table(tableName), bound }
+}
+
+/** None of a table that is not there, which is told later. */
+function indexesOf(catalog: Catalog, tableName: string): readonly IndexShape[] {
+  try {
+    return catalog.table(tableName).shape.indexes
+  } catch (error) {
+    if (error instanceof DynamoError) return []
+    throw error
+  }
 }

@@ -4,6 +4,7 @@ import { storableBytes } from '../../model/item-size.js'
 import { itemKey } from '../../model/key-bytes.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
+import { inOlderWords } from '../request/wording.js'
 import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import { indexKeyRefusal } from '../../rules/item/index-keys.js'
@@ -143,9 +144,13 @@ function parseWrite(write: WireWrite): Action {
     )
   }
   if (put === undefined) {
-    return { itemBytes: 0, mutation: { kind: 'delete' }, attributes: parseItem(remove?.Key) }
+    return {
+      itemBytes: 0,
+      mutation: { kind: 'delete' },
+      attributes: inOlderWords(() => parseItem(remove?.Key)),
+    }
   }
-  const item = parseItem(put.Item)
+  const item = inOlderWords(() => parseItem(put.Item))
   const bytes = storableBytes(item)
   return { itemBytes: bytes, mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
 }

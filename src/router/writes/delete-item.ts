@@ -2,6 +2,7 @@ import { conditionAttributes, refuseNestedKeys } from '../../expression/expressi
 import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
+import { enveloped } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { checkConditionParameters, openCondition } from './write-expressions.js'
 import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
@@ -10,16 +11,19 @@ export const deleteItem: Operation = {
   name: 'DeleteItem',
   shape: {
     kind: 'struct',
+    wording: 'newer',
     members: { ...writeMembers, Key: { kind: 'map', member: { kind: 'any' }, required: true } },
   },
 
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    checkConditionParameters(input)
-    const keyAttributes = parseItem(input['Key'])
-    refuseUpdateReturnValues(input)
-    const condition = openCondition(input)
+    const { keyAttributes, condition } = enveloped(() => {
+      checkConditionParameters(input)
+      const key = parseItem(input['Key'])
+      refuseUpdateReturnValues(input)
+      return { keyAttributes: key, condition: openCondition(input) }
+    })
     const table = context.catalog.table(tableName)
     const key = checkedKeyOf(table.shape, keyAttributes)
     if (condition !== undefined)

@@ -3,6 +3,7 @@ import { storableBytes } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Operation } from '../request/context.js'
 import { keyOfItem } from '../request/keys.js'
+import { enveloped } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { checkConditionParameters, openCondition } from './write-expressions.js'
 import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
@@ -11,17 +12,20 @@ export const putItem: Operation = {
   name: 'PutItem',
   shape: {
     kind: 'struct',
+    wording: 'newer',
     members: { ...writeMembers, Item: { kind: 'map', member: { kind: 'any' }, required: true } },
   },
 
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    checkConditionParameters(input)
-    const item = parseItem(input['Item'])
-    refuseUpdateReturnValues(input)
+    const { item, condition } = enveloped(() => {
+      checkConditionParameters(input)
+      const given = parseItem(input['Item'])
+      refuseUpdateReturnValues(input)
+      return { item: given, condition: openCondition(input) }
+    })
     const bytes = storableBytes(item)
-    const condition = openCondition(input)
     const table = context.catalog.table(tableName)
     const key = keyOfItem(table.shape, item)
     if (condition !== undefined)

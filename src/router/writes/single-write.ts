@@ -42,7 +42,13 @@ export const writeMembers: Readonly<Record<string, RequestShape>> = {
   TableName: tableNameShape,
   ConditionalOperator: conditionalOperatorShape,
   Expected: expectedShape,
-  ReturnValues: { kind: 'string', values: ['ALL_NEW', 'UPDATED_OLD', 'ALL_OLD', 'NONE', 'UPDATED_NEW'] },
+  ReturnValues: {
+    kind: 'string',
+    values: ['ALL_NEW', 'UPDATED_OLD', 'ALL_OLD', 'NONE', 'UPDATED_NEW'],
+    // With the slip of the service.
+    newerConstraint:
+      'Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]',
+  },
   ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
   ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
   ConditionExpression: { kind: 'string' },

@@ -13,6 +13,7 @@ import { parseItem } from '../../model/parse-value.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
+import { enveloped } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { checkUpdateParameters, openUpdate } from './write-expressions.js'
 import { runWrite, writeMembers } from './single-write.js'
@@ -21,6 +22,7 @@ export const updateItem: Operation = {
   name: 'UpdateItem',
   shape: {
     kind: 'struct',
+    wording: 'newer, stops',
     members: {
       ...writeMembers,
       Key: { kind: 'map', member: { kind: 'any' }, required: true },
@@ -38,9 +40,10 @@ export const updateItem: Operation = {
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    checkUpdateParameters(input)
-    const keyAttributes = parseItem(input['Key'])
-    const { update, condition } = openUpdate(input)
+    const { keyAttributes, update, condition } = enveloped(() => {
+      checkUpdateParameters(input)
+      return { keyAttributes: parseItem(input['Key']), ...openUpdate(input) }
+    })
     const table = context.catalog.table(tableName)
     const key = checkedKeyOf(table.shape, keyAttributes)
     refuseKeyUpdate(update, table.shape.key)
