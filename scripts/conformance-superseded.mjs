@@ -1,0 +1,26 @@
+// Tests of nubo-db/dynamodb-conformance that expect words which the service has changed since they were written, in May 2026. Its
+// successor expects the new ones, and so do the tests of Seriatim: docs/reference/known-differences.md.
+export const SUPERSEDED = [
+  'Batch operations — validation ordering BatchGetItem rejects empty RequestItems',
+  'DeleteItem — validation ordering empty TableName reports only tableName constraint',
+  'DeleteItem — validation ordering reports invalid ReturnValues and invalid ReturnConsumedCapacity together',
+  'PutItem — validation ordering empty TableName reports tableName constraint (stops early)',
+  'PutItem — validation ordering empty TableName with invalid ReturnValues reports only tableName',
+  'PutItem — validation ordering reports invalid ReturnConsumedCapacity, ReturnItemCollectionMetrics, and ReturnValues together',
+  'UpdateItem — validation ordering empty TableName reports only tableName constraint',
+  'UpdateItem — validation ordering reports invalid ReturnValues and invalid ReturnConsumedCapacity together',
+  'BatchGetItem — exact error messages empty RequestItems: full required-parameter error',
+  'PutItem — exact error messages empty table name: minimum length 1 error',
+  'PutItem — exact error messages empty string set: full parameter-values-invalid error',
+  'PutItem — exact error messages empty number set: full parameter-values-invalid error',
+  'PutItem — exact error messages duplicate values in SS: full duplicates error',
+  'PutItem — exact error messages NULL attr with false: full null-attribute error',
+  'PutItem — exact error messages mixing expression and non-expression: full conflict error',
+  'PutItem — exact error messages ExpressionAttributeValues without expression: full unused-EAV error',
+  'UpdateItem — exact error messages invalid UpdateExpression syntax',
+  'UpdateItem — exact error messages unused ExpressionAttributeNames',
+  'UpdateItem — exact error messages unused ExpressionAttributeValues',
+  'UpdateItem — exact error messages missing ExpressionAttributeValues reference',
+  'UpdateItem — exact error messages mixing UpdateExpression with AttributeUpdates',
+  'UpdateItem — exact error messages empty UpdateExpression',
+]
