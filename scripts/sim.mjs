@@ -134,6 +134,16 @@ const longJobs = [
     ['--journal', 'shared', '--log', 'kept', '--transactions', String(transactions / 10)],
     true,
   ),
+  sound(
+    'blocks of a ledger, one process',
+    ['--processes', 'one', '--log', 'blocks', '--transactions', String(transactions / 10)],
+    true,
+  ),
+  sound(
+    'blocks of a ledger, many processes',
+    ['--journal', 'shared', '--log', 'blocks', '--transactions', String(transactions / 20)],
+    true,
+  ),
   ...['many', 'one'].map((processes) =>
     sound(
       `every crash point, ${processes === 'many' ? 'many processes' : 'one process'}`,

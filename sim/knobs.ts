@@ -55,6 +55,13 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   baseLoggedBytesMin: [1, 4096],
   aheadLineMax: [1, 8],
   aheadLineMsMax: [1, 500],
+  blocksDelayMs: [1, 200],
+  blocksRecordsMax: [1, 32],
+  blocksBytesMax: [1, 4096],
+  blocksPieceBytes: [1, 4096],
+  blocksBehindMax: [4, 200],
+  blocksBusyRecords: [1, 32],
+  blocksPositionRecords: [1, 32],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

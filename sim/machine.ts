@@ -13,6 +13,8 @@ import { JournalLine, type JournalLineOptions } from '../src/line/journal-line.j
 import type { Line } from '../src/line/line.js'
 import type { LocalNode } from '../src/storage/node/local-node.js'
 import { openJournalled } from '../src/storage/folder/open-local-node.js'
+import { Blocks } from '../src/blocks/blocks.js'
+import { openSigner, signerText } from '../src/blocks/signer.js'
 import { openLogFiles } from '../src/commit-log/files/log-files.js'
 import type { LocalLog } from '../src/commit-log/local-log.js'
 import type { LogStorage } from '../src/commit-log/log-storage.js'
@@ -34,6 +36,7 @@ const REPORT_AGAIN_MICROS = 100_000
 const SYNC_FAILED_RESTART_MICROS = 200_000
 /** The data folder. */
 const OWNER = '5'.repeat(32)
+const SIGNER = openSigner(signerText('sim', new Uint8Array(32).fill(7)))
 
 /** In one process nobody has to wait but for room: some have little. */
 const scarcity = (random: Random): Pick<Knobs, 'overlayBytesMax'> => ({
@@ -51,6 +54,7 @@ export class Machine {
   /** The log of commits was begun, and its folder says so. */
   #hasLog = false
   #log: LocalLog | undefined
+  #blocks: Blocks | undefined
 
   /** With the nodes of these positions in the cluster. */
   constructor(cluster: Cluster, name: string, positions: readonly number[]) {
@@ -69,6 +73,7 @@ export class Machine {
       onGivenUp: (error) => cluster.onBroken(`${name} cannot be started: ${String(error)}`),
       onCrash: (power) => {
         this.#log = undefined
+        this.#blocks = undefined
         this.#disk.crash(power)
         for (const node of this.nodes) node.crash()
       },
@@ -98,6 +103,7 @@ export class Machine {
     )
     if (!life.alive) return never()
     if (this.#cluster.log !== undefined) await this.#beginLog(life, log)
+    if (this.#cluster.log?.blocks === true) await this.#followLog(life, opened[0]!, log)
     const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
     const services = oneProcess ? await serveWithin(this.#cluster, life, running) : this.#serve(life, running)
     around.scheduler.note(`started ${this.process.name}`)
@@ -125,6 +131,30 @@ export class Machine {
     const { retentionMs } = this.#cluster.log!
     if (retentionMs !== undefined) log.keepFor(retentionMs)
     this.#log = log
+  }
+
+  /** As a store does it: the table is a ledger from the first life on. */
+  async #followLog(life: Life, { shelf }: LocalNode, log: LocalLog): Promise<void> {
+    const { name, space, key } = this.#cluster.table
+    const table = { name, space, key, id: 'the table', createdAtMicros: 0 }
+    const blocks = new Blocks({
+      runtime: life.runtime,
+      log,
+      shelf,
+      tables: { ledgers: () => [table], onChanged: () => () => undefined },
+      signer: () => Promise.resolve(SIGNER),
+      passNodes: () => Promise.resolve(),
+      knobs: this.#knobs,
+    })
+    await blocks.open()
+    if (!blocks.isBegun) await blocks.begin()
+    if (!life.alive) await never()
+    this.#blocks = blocks
+  }
+
+  /** The blocks of the present life, likewise. */
+  get blocks(): Blocks | undefined {
+    return this.#blocks
   }
 
   /** The log of commits of the present life; undefined while the machine is down, and in worlds without one. */

@@ -1,6 +1,7 @@
 // Wrong versions of the store, each wrong in one place: a simulation that does not find them proves nothing about the
 // right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
 // store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
+import { BLOCK_MUTANTS } from './block-mutants.js'
 import { LOG_MUTANTS } from './log-mutants.js'
 import { SHAPE_MUTANTS } from './shape-mutants.js'
 import { PLAIN, UNIT_MUTANTS } from './unit-mutants.js'
@@ -41,6 +42,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...UNIT_MUTANTS,
   ...SHAPE_MUTANTS,
   ...LOG_MUTANTS,
+  ...BLOCK_MUTANTS,
 
   // Rules: preparing.
   'prepare-ignores-last-write': {

@@ -34,7 +34,7 @@ export interface Cluster {
   readonly oneProcess: boolean
   readonly recoveries: readonly SimProcess[]
   /** There is a log of commits, and the table asks for it. Records are kept for so long, if not for good. */
-  readonly log?: { readonly retentionMs?: number }
+  readonly log?: { readonly retentionMs?: number; readonly blocks?: true }
   /** Told of what no process could expect. */
   readonly onBroken: (what: string) => void
 }

@@ -35,6 +35,8 @@ import { SimClient } from './client.js'
 import { type SimFault, Tally } from './faults.js'
 import { type HistoryEntry, type Image, requestThatWrote } from './history.js'
 import { type KnobsFrom, knobsOf, worldKnobs } from './knobs.js'
+import { BlockWitness } from './block-witness.js'
+import { judgeBlocks } from './check/blocks.js'
 import { LogFollower } from './log-follower.js'
 import { Machine, type SimNode } from './machine.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
@@ -52,7 +54,7 @@ export type JournalOf = 'own' | 'shared'
 /** Whether coordinators and recovery are processes of their own, or in that of the nodes. */
 export type Processes = 'many' | 'one'
 
-export type LogOf = 'none' | 'kept'
+export type LogOf = 'none' | 'kept' | 'blocks'
 
 export interface WorldOptions {
   readonly seed: number
@@ -112,6 +114,7 @@ class World {
   readonly #coordinators: readonly SimProcess[]
   readonly #clients: SimProcess[] = []
   readonly #recorder: Recorder
+  #witness: BlockWitness | undefined
   readonly #follower: LogFollower | undefined
   #stuck: string | undefined
   /** Something happened that must not; there is no sense in going on. */
@@ -142,10 +145,12 @@ class World {
     const sharedJournal = journal === 'shared' || oneProcess
     if (sharedJournal) tally.add('world/shared journal')
     if (oneProcess) tally.add('world/one process')
-    const isLogged = options.log === 'kept' && (sharedJournal || options.nodes === 1)
+    const hasBlocks = options.log === 'blocks'
+    const isLogged = (hasBlocks || options.log === 'kept') && (sharedJournal || options.nodes === 1)
     if (isLogged) tally.add('world/log of commits')
     const shape = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
-    const table = isLogged ? { ...shape, logged: { old: true, new: true } } : shape
+    const logged = { old: true, new: true, ...(hasBlocks && { keys: true as const }) }
+    const table = isLogged ? { ...shape, logged } : shape
     this.#cluster = {
       around,
       network,
@@ -157,7 +162,7 @@ class World {
       sharedJournal,
       oneProcess,
       recoveries,
-      ...(isLogged && { log: retentionOf(options.seed) }),
+      ...(isLogged && { log: { ...retentionOf(options.seed), ...(hasBlocks && { blocks: true as const }) } }),
       onBroken,
     }
     this.#machines = machinesOf(this.#cluster, options.nodes)
@@ -165,6 +170,8 @@ class World {
     const [machine] = this.#machines
     if (isLogged && machine !== undefined)
       this.#follower = new LogFollower(machine, around, this.#recorder, options.seed)
+    if (isLogged && hasBlocks && machine !== undefined)
+      this.#witness = new BlockWitness(machine, around, this.#recorder, options.seed)
     if (oneProcess) {
       this.#coordinators = []
       return
@@ -210,6 +217,7 @@ class World {
     const scanner = new Scanner(this.#cluster, this.#recorder, this.#options.seed)
     scanner.start()
     this.#follower?.start()
+    this.#witness?.start()
     await Promise.all(crew.map((client) => this.#drive(client)))
     trouble.on = false
     network.heal()
@@ -348,7 +356,22 @@ class World {
       ...judgeCommitLog(records, first, byKey(final)),
       ...judgeLogComplete(records, first, byKey(versions)),
       ...(this.#cluster.oneProcess ? judgeLogOrder(records, history) : []),
+      ...(await this.#blockAnomalies()),
     ]
+  }
+
+  async #blockAnomalies(): Promise<readonly Anomaly[]> {
+    const [machine] = this.#machines
+    if (this.#witness === undefined || machine?.blocks === undefined || machine.log === undefined) return []
+    const before = this.#recorder.found.all.length
+    try {
+      await this.#witness.judge(machine.blocks)
+      const { first, records } = await this.#follower!.all(machine.log)
+      const judged = await judgeBlocks(machine.blocks, records, first)
+      return [...this.#recorder.found.all.slice(before), ...judged]
+    } catch (error) {
+      return [{ kind: 'blocks-unreadable', explanation: String(error) }]
+    }
   }
 
   #report(anomalies: readonly Anomaly[], realtime: readonly Anomaly[], tally: Tally): WorldReport {

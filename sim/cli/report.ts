@@ -14,6 +14,7 @@ const TABLES = [
   ['waits', 'wait/'],
   ['ranges that were looked at, by the way to look', 'scan/'],
   ['log of commits', 'log/'],
+  ['blocks', 'blocks/'],
   ['worlds with a small knob', 'knob/'],
 ] as const
 
@@ -91,7 +92,7 @@ export function printBroken(world: CommandEnvironment, broken: WorldResult, sett
   const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
   const journal = settings.journal === undefined ? '' : ` --journal ${settings.journal}`
   const processes = settings.processes === 'one' ? ' --processes one' : ''
-  const log = settings.log === 'kept' ? ' --log kept' : ''
+  const log = settings.log === undefined || settings.log === 'none' ? '' : ` --log ${settings.log}`
   const knobs = settings.knobs === 'plain' ? ' --knobs plain' : ''
   const aims = broken.aims.map(({ point, arrival }) => `${point}@${arrival}`).join(',')
   world.printError(

@@ -23,7 +23,7 @@ export const help = `npm run sim -- [--seed S] [--transactions N] [--nodes N] [-
   --journal KIND     own, shared: one for each node, or one for all nodes of a world; some worlds of each unless told otherwise
   --processes KIND   many: coordinators and recovery call the nodes over the network; one: all in one process, as a server
                      runs them, with one journal, called by clients alone (many)
-  --log KIND         none, kept: whether the store keeps a log of commits, which is followed through all crashes, in worlds whose
+  --log KIND         none, kept, blocks (kept, and made into blocks of a ledger): whether the store keeps a log of commits, which is followed through all crashes, in worlds whose
                      nodes share a journal (none)
   --knobs KIND       seed, plain: numbers at which structures change their shape are drawn small in most worlds, or in none (seed)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
@@ -140,7 +140,8 @@ function settingsOf(args: readonly string[]): Settings {
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (journal !== undefined && journal !== 'own' && journal !== 'shared')
     throw new UsageError(`--journal must be own or shared, not '${journal}'`)
-  if (log !== 'none' && log !== 'kept') throw new UsageError(`--log must be none or kept, not '${log}'`)
+  if (log !== 'none' && log !== 'kept' && log !== 'blocks')
+    throw new UsageError(`--log must be none, kept or blocks, not '${log}'`)
   if (processes !== 'many' && processes !== 'one')
     throw new UsageError(`--processes must be many or one, not '${processes}'`)
   if (knobs !== 'seed' && knobs !== 'plain')

@@ -104,3 +104,20 @@ test('sim, one process: a run of it lacks something without such a world, but no
   assert.ok(!lacking.includes('fault/repeat'))
   assert.ok(missing(new Tally(), { faults, rules: 'all' }).includes('fault/repeat'))
 })
+
+test('sim, one process: no two digests of a ledger contradict each other, and each commit is one block, through all faults', async () => {
+  const worlds = sized(4, 16)
+  const { tally, ...report } = await simulate({
+    seed: 900,
+    transactions: worlds * 100,
+    worldTransactions: 100,
+    nodes: 4,
+    faults,
+    rules: 'all',
+    workloads: ['bank'],
+    processes: 'one',
+    log: 'blocks',
+  })
+  assertSound(report)
+  for (const name of ['blocks/digests', 'blocks/made', 'fault/killed']) assert.ok(tally.of(name) > 0, name)
+})

@@ -1,0 +1,59 @@
+// Mutants of the blocks of ledger tables: found by the witness of checkpoints and by their judge (check/blocks.ts). See mutants.ts.
+import type { Mutant } from './mutants.js'
+
+const blocks = 'blocks/blocks.js'
+const made = {
+  workload: 'bank',
+  rules: 'all',
+  options: ['--processes', 'one', '--log', 'blocks', '--world', '200'],
+} as const
+
+export const BLOCK_MUTANTS: Readonly<Record<string, Mutant>> = {
+  'blocks-signed-before-sync': {
+    module: blocks,
+    find: 'await this.#options.shelf.keep([...batch',
+    replace:
+      'await ((entries, pace) => void this.#options.shelf.keep(entries, pace).catch(() => undefined))([...batch',
+    ...made,
+  },
+  // After a restart records are in blocks twice.
+  'blocks-position-left-behind': {
+    module: blocks,
+    find: 'value: encodeState(state) }], this',
+    replace: 'value: encodeState({ ...state, next: this.#keptNext }) }], this',
+    ...made,
+  },
+  'blocks-middle-skipped': {
+    module: blocks,
+    find: 'for (const { record, documents } of commits) {',
+    replace: 'for (const { record, documents } of commits.filter((_, at) => at % 5 !== 3)) {',
+    ...made,
+  },
+  'blocks-sibling-on-the-wrong-side': {
+    module: 'blocks/tree.js',
+    find: 'hash = nodeHash(row.at(-2), hash);',
+    replace: 'hash = nodeHash(hash, row.at(-2));',
+    ...made,
+  },
+  'blocks-data-without-salt': {
+    module: 'blocks/maker.js',
+    find: 'saltedData(salt, change.new)',
+    replace: 'saltedData(new Uint8Array(16), change.new)',
+    ...made,
+  },
+  // The entry before is one of the same batch.
+  'blocks-revision-of-a-batch-forgotten': {
+    module: 'blocks/batch.js',
+    find: 'this.newest.set(document, place);',
+    replace: ';',
+    ...made,
+  },
+  // What was made before a failure counts, though it is not durable.
+  'blocks-tree-kept-after-a-failure': {
+    module: blocks,
+    find: 'await this.#load().catch(() => undefined);',
+    replace: '',
+    ...made,
+    options: [...made.options, '--transactions', '6000'],
+  },
+}
