@@ -29,16 +29,16 @@ export const LOG_MUTANTS: Readonly<Record<string, Mutant>> = {
   // The image that the step did not replace.
   'log-old-image-of-another-step': {
     module: 'storage/items/item-steps.js',
-    find: 'let old = record && { json: record.json, item: state.item };',
+    find: 'let old = state.record?.json;',
     replace:
       'const stored = this.#line.durable.get(inSpace(table.space, change.key.bytes)); ' +
-      'let old = stored && { json: stored.subarray(HEADER_BYTES), item: () => JSON.parse(Buffer.from(stored.subarray(HEADER_BYTES)).toString()) };',
+      'let old = stored?.subarray(HEADER_BYTES);',
     ...kept,
   },
   'log-overwritten-image-left-out': {
     module: 'storage/items/item-steps.js',
-    find: 'for (const each of passed ?? []) {\n            const image',
-    replace: 'for (const each of []) {\n            const image',
+    find: 'for (const each of passed) {\n                const text',
+    replace: 'for (const each of []) {\n                const text',
     ...shared,
   },
   // Numbers.
@@ -72,7 +72,7 @@ export const LOG_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'log-of-visible-commits-lost': {
     module: 'line/journal-line.js',
-    find: 'if (each.visible)\n                        this.#addNoted(each);',
+    find: 'this.#open.notedVisible.push(entry);\n                    this.#addNoted(entry);',
     replace: '',
     ...shared,
     workload: 'looks',

@@ -231,7 +231,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     options: ['--seed', '5', ...PLAIN],
   },
   'segment-name-not-synced': {
-    module: 'journal/journal.js',
+    module: 'journal/appender.js',
     find: 'await files.syncFolder(folder);',
     replace: 'void files;',
     ...mixed,
