@@ -8,7 +8,6 @@
 // brought back into the order in which the steps were decided. The journal writes them in that order: whoever takes a batch
 // takes those of the other nodes along (journal.ts). The counter begins anew with each start; only entries that were written
 // together are compared.
-import type { FrameEntry } from '../journal/frame.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import { spaceId } from '../model/brand.js'
 import type { Cause, LoggedChange } from './commit-record.js'
@@ -67,10 +66,16 @@ const HAS_NEW = 4
 /** The new image is that of the item in the same frame of the journal, and is not written twice. */
 const NEW_IN_FRAME = 8
 
+/** An entry as bytes, written straight to where they go. */
+export interface EncodedLogEntry {
+  readonly byteLength: number
+  writeTo(target: Buffer, at: number): void
+}
+
 /** Whether the frame that the entry goes into has the new image as the value of the item. */
 export type IsInFrame = (change: LoggedChange) => boolean
 
-export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): FrameEntry {
+export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): EncodedLogEntry {
   switch (entry.kind) {
     case 'change':
       return new EncodedChange(entry, isInFrame(entry.change))
@@ -97,13 +102,13 @@ export function encodeLogEntry(entry: LogEntry, isInFrame: IsInFrame): FrameEntr
   }
 }
 
-const entryOf = (bytes: Buffer): FrameEntry => ({
+const entryOf = (bytes: Buffer): EncodedLogEntry => ({
   byteLength: bytes.byteLength,
   writeTo: (target, at) => target.set(bytes, at),
 })
 
 /** Its images are copied once, from where they are into the frame. */
-class EncodedChange implements FrameEntry {
+class EncodedChange implements EncodedLogEntry {
   readonly byteLength: number
   readonly #entry: ChangeEntry
   readonly #inFrame: boolean
