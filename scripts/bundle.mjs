@@ -68,11 +68,12 @@ const GROUPS = [
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',
-    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers)\/)|server|store|sorted-btree)\//,
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers|backups)\/)|server|store|sorted-btree)\//,
   ],
   // Loaded by the first request for one of its operations.
   ['statements', /\/(partiql|router\/statements)\//],
   ['streams', /\/router\/streams\//],
+  ['backups', /\/backups\//],
   ['transfers', /\/(router\/transfers|transfer|buckets|fzstd)\//],
   ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
   ['mirror', /\/mirror\/(?!ledger-|export-options)/],

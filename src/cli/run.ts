@@ -40,6 +40,14 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     'import',
     { summary: 'bring such a folder into a table of any endpoint', load: () => import('./import.js') },
   ],
+  ['backup', { summary: 'make backups of tables of a running server', load: () => import('./backup.js') }],
+  [
+    'restore',
+    {
+      summary: 'bring a data folder back to a moment, in another folder',
+      load: () => import('./restore.js'),
+    },
+  ],
   ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
   [
     'sweep',

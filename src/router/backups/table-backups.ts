@@ -195,9 +195,43 @@ export class TableBackups {
 
   /** All of them as of the same moment, and there for requests together. Answered once they are there as CREATING. */
   async restoreTo(moment: RestoreMoment, targets: readonly RestoreTarget[]): Promise<RestoredTables> {
-    const { catalog } = this.#options
     this.#checkRestores(targets.length)
-    const sources = targets.map(({ source }) => recoverable(catalog, source))
+    const { at, tables } = await this.readAt(
+      moment,
+      targets.map(({ source }) => source),
+    )
+    const loaded = await this.#create(
+      targets.map((target, place) => ({ target, ...(tables[place] as TableAt) })),
+      at,
+    )
+    void this.#loads.run(loaded)
+    return { records: loaded.map(({ record }) => record), at }
+  }
+
+  /** Tables of another store, which are read as they are taken in. Resolves when they are there, or have failed, which was told. */
+  async takeIn(
+    tables: readonly (TableAt & { readonly target: Omit<RestoreTarget, 'source'> })[],
+    at: Timestamp,
+  ): Promise<void> {
+    await this.#loads.run(await this.#create(tables, at))
+  }
+
+  async #create(
+    tables: readonly (TableAt & { readonly target: Omit<RestoreTarget, 'source'> })[],
+    at: Timestamp,
+  ): Promise<readonly LoadedTable[]> {
+    return this.#options.catalog.change((draft) =>
+      tables.map(({ source, target, entries }) => ({
+        record: draft.put(target.newRecord(draft, source, at)),
+        entries,
+      })),
+    )
+  }
+
+  /** Tables as they were at one moment, to be read. */
+  async readAt(moment: RestoreMoment, names: readonly string[]): Promise<TablesAt> {
+    const { catalog } = this.#options
+    const sources = names.map((name) => recoverable(catalog, name))
     const shapes = sources.map(({ name }) => catalog.shapeOf(name) as TableShape)
     const complete = await fence(this.#parts, shapes)
     const to = await this.#momentOf(moment, sources, complete)
@@ -208,15 +242,11 @@ export class TableBackups {
         throw outOfWindow(source, window)
       return way
     })
-    const records = await catalog.change((draft) =>
-      targets.map((target, place) => draft.put(target.newRecord(draft, sources[place] as TableRecord, to))),
-    )
-    const tables = records.map((record, place): LoadedTable => {
+    const tables = sources.map((source, place): TableAt => {
       const way = ways[place] as (typeof ways)[number]
-      return { record, entries: () => this.#pointInTime.entriesOf(way) }
+      return { source, entries: () => this.#pointInTime.entriesOf(way) }
     })
-    void this.#loads.run(tables)
-    return { records, at: to }
+    return { at: to, tables }
   }
 
   async #momentOf(
@@ -289,6 +319,16 @@ export class TableBackups {
     await this.#passing
     this.#cancelTimer?.()
   }
+}
+
+/** A table as it was at some moment. */
+export interface TableAt extends Pick<LoadedTable, 'entries'> {
+  readonly source: TableRecord
+}
+
+export interface TablesAt {
+  readonly at: Timestamp
+  readonly tables: readonly TableAt[]
 }
 
 export interface RestoredTables {
