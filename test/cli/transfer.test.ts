@@ -9,7 +9,9 @@ import { processEnvironment } from '../../src/cli/environment.js'
 import { run } from '../../src/cli/run.js'
 import { open } from '../../src/store/store.js'
 import { dynalite } from '../support/dynalite.js'
+import { findDynamoDbLocal, startDynamoDbLocal } from '../differential/peers.js'
 import { testFolder } from '../support/folder.js'
+import { wholeOnly } from '../support/sizes.js'
 import { keysIn, putObject } from '../transfer/support.js'
 
 async function command(...args: readonly string[]): Promise<{ code: number; out: string; errors: string }> {
@@ -114,6 +116,24 @@ test('cli: a table goes from dynalite to a folder and from there to Seriatim, wi
   const { Table } = await clientOf(to.url).describeTable({ TableName: 'Orders-json' })
   assert.equal(Table!.GlobalSecondaryIndexes![0]!.IndexName, 'by-s')
 })
+
+const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
+const noLocal = wholeOnly || (localFolder === undefined && 'DYNAMODB_LOCAL names no folder that has it')
+test(
+  'cli: a table goes from DynamoDB Local to a folder and from there to Seriatim, and back',
+  { skip: noLocal },
+  async () => {
+    await using local = await startDynamoDbLocal(localFolder!)
+    await using to = await seriatim()
+    await fill(local.url, 60)
+    const folder = join(testFolder(), 'copy')
+    assert.equal((await command('export', 'Orders', '--endpoint', local.url, '--to', folder)).code, 0)
+    assert.equal((await command('import', folder, '--endpoint', to.url)).code, 0)
+    assert.deepEqual(await items(to.url, 'Orders'), await items(local.url, 'Orders'))
+    assert.equal((await command('import', folder, '--endpoint', local.url, '--table', 'Back')).code, 0)
+    assert.deepEqual(await items(local.url, 'Back'), await items(local.url, 'Orders'))
+  },
+)
 
 test('cli: a table goes from Seriatim to dynalite', async () => {
   await using from = await seriatim()
