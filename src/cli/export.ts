@@ -23,7 +23,7 @@ import { readArguments, readInteger, UsageError } from './arguments.js'
 import { atEndpoint } from './at-endpoint.js'
 import { endpointClient } from './endpoint-client.js'
 import type { CommandEnvironment } from './environment.js'
-import { Pace } from './pace.js'
+import { CopyPace } from './pace.js'
 import { ResumeFile } from './resume-file.js'
 import { describedTable, TABLE_FILE } from './table-file.js'
 
@@ -100,7 +100,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       `${home}/${TABLE_FILE}`,
       JSON.stringify(await describedTable(client, Table ?? {}), null, 2),
     )
-    const pace = new Pace(world, rate)
+    const pace = new CopyPace(world, rate)
     let state: State = begun ?? { exportId, startMicros, files: [], bytes: 0 }
     const copy = { client, table, bucket, facts, pace }
     for (let isMore = true; isMore;) {
@@ -128,7 +128,7 @@ interface Copy {
   readonly table: string
   readonly bucket: Bucket
   readonly facts: ExportFacts
-  readonly pace: Pace
+  readonly pace: CopyPace
 }
 
 /** The state after one more file; without a last key the table ends there. */

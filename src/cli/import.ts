@@ -12,7 +12,7 @@ import { readArguments, readInteger, UsageError } from './arguments.js'
 import { BatchWriter } from './batch-writer.js'
 import { endpointClient } from './endpoint-client.js'
 import type { CommandEnvironment } from './environment.js'
-import { Pace } from './pace.js'
+import { CopyPace } from './pace.js'
 import { ResumeFile } from './resume-file.js'
 import { TABLE_FILE, type TableFile } from './table-file.js'
 
@@ -83,7 +83,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
     const resume = new ResumeFile<State>(folder, `import-${name}-${id}`)
     const begun = resume.read() ?? { objects: 0, records: 0, items: 0 }
     if (begun.items > 0) world.printError(`goes on after ${begun.items} items`)
-    const pace = new Pace(world, rate)
+    const pace = new CopyPace(world, rate)
     const writer = new BatchWriter(client, { table: name, keySchema })
     const csv: CsvOptions = { delimiter: values.delimiter, types }
     const parts = { bucket, objects, csv, writer, pace, resume }
@@ -110,7 +110,7 @@ interface Bringing {
   readonly objects: readonly SourceObject[]
   readonly csv: CsvOptions
   readonly writer: BatchWriter
-  readonly pace: Pace
+  readonly pace: CopyPace
   readonly resume: ResumeFile<State>
 }
 

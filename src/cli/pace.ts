@@ -3,7 +3,7 @@ import type { CommandEnvironment } from './environment.js'
 
 const TELL_EVERY_MS = 2000
 
-export class Pace {
+export class CopyPace {
   readonly #world: CommandEnvironment
   readonly #perSecond: number
   readonly #startMs = performance.now()

@@ -185,7 +185,13 @@ export class StoreContent {
     const { snapshots } = coordinator
     this.backups = new StoreBackups({ runtime, nodes, nodeOf, catalog, snapshots, log, files, onError })
     this.direct = openDirectUnits(context, onError)
-    this.transfers = new LaterTransfers({ runtime, home: nodes[0] as StorageNode, buckets, onError })
+    this.transfers = new LaterTransfers({
+      runtime,
+      home: nodes[0] as StorageNode,
+      backups: () => this.backups.open(),
+      buckets,
+      onError,
+    })
     this.router = openRouter({
       context,
       operations: [

@@ -222,6 +222,19 @@ test('export: what is wrong with a request is said in DynamoDB’s words', async
     await assert.rejects(request(changed), { name, message }, JSON.stringify(changed))
 })
 
+test('export: a table without point-in-time recovery is refused', async (t) => {
+  const { client } = await transferPlace(t)
+  const TableArn = await createTable(client, 'Orders')
+  await client.updateContinuousBackups({
+    TableName: 'Orders',
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
+  })
+  await assert.rejects(client.exportTableToPointInTime({ TableArn, S3Bucket: 'shop' }), {
+    name: 'PointInTimeRecoveryUnavailableException',
+    message: "Point in time recovery is not enabled for table 'Orders'",
+  })
+})
+
 test('export: exports are described and listed by table, newest first, in pages', async (t) => {
   const place = await transferPlace(t)
   const { client } = place

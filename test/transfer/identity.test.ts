@@ -6,7 +6,16 @@ import type { Item } from '../../src/model/value.js'
 import { fromWire } from '../../src/store/wire-values.js'
 import { sized } from '../support/sizes.js'
 import { item } from './items.js'
-import { createTable, exported, imported, importInput, itemsOf, linesIn, transferPlace } from './support.js'
+import {
+  createTable,
+  enablePointInTime,
+  exported,
+  imported,
+  importInput,
+  itemsOf,
+  linesIn,
+  transferPlace,
+} from './support.js'
 
 test('transfer: export then import is the identity for every type, also through a second export', async (t) => {
   const place = await transferPlace(t, { nodes: 2 })
@@ -26,6 +35,7 @@ test('transfer: export then import is the identity for every type, also through 
       assert.equal(done.ImportStatus, 'COMPLETED', done.FailureMessage)
       assert.equal(done.ImportedItemCount, some.length)
       assert.deepEqual(await itemsOf(client, copy), await itemsOf(client, name))
+      await enablePointInTime(client, copy)
       const again = await exported(place, {
         TableArn: done.TableArn!,
         ExportFormat,

@@ -133,4 +133,9 @@ test('transfer: an export that is killed leaves no manifest and nothing to be ta
   }
 })
 
-async function enablePointInTime(_url: string): Promise<void> {}
+async function enablePointInTime(url: string): Promise<void> {
+  await call(url, 'UpdateContinuousBackups', {
+    TableName: 'Things',
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  })
+}

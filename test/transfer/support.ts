@@ -50,7 +50,16 @@ export async function createTable(client: DynamoDB, TableName: string): Promise<
     KeySchema: [{ AttributeName: 'p', KeyType: 'HASH' }],
     AttributeDefinitions: [{ AttributeName: 'p', AttributeType: 'S' }],
   })
+  await enablePointInTime(client, TableName)
   return TableDescription!.TableArn!
+}
+
+/** Without it there is no export. */
+export async function enablePointInTime(client: DynamoDB, TableName: string): Promise<void> {
+  await client.updateContinuousBackups({
+    TableName,
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  })
 }
 
 export async function exported(

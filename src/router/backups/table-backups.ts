@@ -8,8 +8,10 @@
 import type { CopyParts, Fence } from '../../backups/copy-table.js'
 import { fence, loggedOf } from '../../backups/copy-table.js'
 import { BackupReader } from '../../backups/backup-file.js'
+import type { BackupEntry } from '../../backups/backup-frame.js'
 import type { MomentRules } from '../../backups/moments.js'
 import type { CommitLog } from '../../commit-log/commit-log.js'
+import type { CommitRecord } from '../../commit-log/commit-record.js'
 import type { StoreSnapshots } from '../../coordinator/snapshots.js'
 import type { Timestamp } from '../../model/brand.js'
 import { DynamoError } from '../../model/errors.js'
@@ -193,6 +195,28 @@ export class TableBackups {
     return this.#pointInTime.windowOf(record)
   }
 
+  /** What can be read of the past of a table, up to now. Throws as a restore does. */
+  async past(tableName: string): Promise<TablePast> {
+    const { catalog } = this.#options
+    const source = recoverable(catalog, tableName)
+    const complete = await fence(this.#parts, [catalog.shapeOf(tableName) as TableShape])
+    return {
+      earliestMicros: Math.ceil(this.#pointInTime.windowOf(source)?.earliestMicros ?? complete.at),
+      entriesAt: (to) => {
+        const way = this.#pointInTime.wayTo(source, to, complete)
+        if (way === undefined || to > complete.at)
+          throw outOfWindow(source, this.#pointInTime.windowOf(source))
+        return this.#pointInTime.entriesOf(way)
+      },
+      commitsFrom: async (from) =>
+        loggedOf(this.#parts, {
+          space: source.space,
+          from: await this.#parts.log.numberAt(from),
+          upTo: complete.upTo,
+        }),
+    }
+  }
+
   /** All of them as of the same moment, and there for requests together. Answered once they are there as CREATING. */
   async restoreTo(moment: RestoreMoment, targets: readonly RestoreTarget[]): Promise<RestoredTables> {
     this.#checkRestores(targets.length)
@@ -329,6 +353,14 @@ export interface TableAt extends Pick<LoadedTable, 'entries'> {
 export interface TablesAt {
   readonly at: Timestamp
   readonly tables: readonly TableAt[]
+}
+
+export interface TablePast {
+  readonly earliestMicros: number
+  /** Everything as of the moment, in the order in which it is applied to an empty table. */
+  entriesAt(to: Timestamp): AsyncGenerator<readonly BackupEntry[], void, undefined>
+  /** Commits on the table; all with that timestamp or a later one are among them. */
+  commitsFrom(from: Timestamp): Promise<AsyncGenerator<readonly CommitRecord[], void, undefined>>
 }
 
 export interface RestoredTables {

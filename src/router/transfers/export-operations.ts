@@ -4,11 +4,13 @@ import type { ExportFormat, ExportView } from '../../transfer/transfer.js'
 import type { Operation, RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { tableArn, tableNameOfArn, transferArn, transferOfArn } from '../shapes/table-name.js'
+import { recoverable } from '../backups/active-table.js'
 import type { TableCatalog } from '../tables/catalog.js'
 import { tableOperation } from '../tables/table-operation.js'
 import { tableOf } from '../tables/table-record.js'
 import { type ExportOutcome, type ExportPage, runExport } from './export-job.js'
 import { withTable } from './export-source.js'
+import { pastPages } from './past-pages.js'
 import {
   bucketOwnerShape,
   bucketShape,
@@ -75,12 +77,14 @@ export const exportOperations = (transfers: () => Promise<Transfers>): readonly 
         if (JSON.stringify(known.request) !== JSON.stringify(input)) throw conflict('ExportConflictException')
         return jsonReply({ ExportDescription: describeExport(known, scope.addressed) })
       }
-      const table = catalog.find(name)
-      if (table === undefined || table.loading !== undefined)
-        throw new DynamoError('TableNotFoundException', `Table not found: ${input.TableArn}`)
+      const table = recoverable(catalog, name)
       jobs.refuseIfTooMany('export')
       const nowMicros = context.runtime.clock.nowMicros()
-      const window = exportWindow(input, { nowMicros, earliestMicros: table.createdAtMicros })
+      const restorable = (await jobs.backups()).windowOf(table)
+      const window = exportWindow(input, {
+        nowMicros,
+        earliestMicros: restorable?.earliestMicros ?? nowMicros,
+      })
       const id = jobs.newId()
       const record: ExportRecord = {
         kind: 'export',
@@ -149,6 +153,10 @@ export const exportOperations = (transfers: () => Promise<Transfers>): readonly 
 export const conflict = (name: 'ExportConflictException' | 'ImportConflictException'): DynamoError =>
   new DynamoError(name, 'Duplicate request detected with conflicting parameters')
 
+/** What was asked for without a time is the table as it is when the work begins. */
+const isOfPast = ({ window, request }: ExportRecord): boolean =>
+  window.type === 'INCREMENTAL_EXPORT' || request['ExportTime'] !== undefined
+
 interface WorkParts {
   readonly catalog: TableCatalog
   readonly context: RouterContext
@@ -186,6 +194,15 @@ async function workOff(record: ExportRecord, parts: WorkParts): Promise<ExportRe
       nowMicros: () => context.runtime.clock.nowMicros(),
       checkpoint: () => jobs.checkpoint(),
     })
-  const outcome = await withTable(context, tableOf(table).shape, write)
+  const shape = tableOf(table).shape
+  const outcome = isOfPast(record)
+    ? await write(
+        pastPages(record.window, {
+          table: shape,
+          past: await (await jobs.backups()).past(table.name),
+          bytes,
+        }),
+      )
+    : await withTable(context, shape, write)
   return { ...record, status: 'COMPLETED', billedSizeBytes: bytes, ...outcome }
 }

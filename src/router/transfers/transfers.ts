@@ -7,6 +7,7 @@
 // the start, router/tables/catalog.ts), and the request can be made again.
 import { BucketError, type Bucket, type Buckets } from '../../buckets/buckets.js'
 import { DynamoError } from '../../model/errors.js'
+import type { TableBackups } from '../backups/table-backups.js'
 import { ManifestError, exportKeys } from '../../transfer/manifest.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
@@ -25,6 +26,8 @@ export interface TransfersParts {
   readonly runtime: Runtime
   /** Where records of them are kept. */
   readonly home: StorageNode
+  /** For exports of the past. */
+  readonly backups: () => Promise<TableBackups>
   /** Absent: there is no bucket. */
   readonly buckets?: Buckets | undefined
   readonly onError: (error: unknown) => void
@@ -110,6 +113,10 @@ export class Transfers {
     const most = kind === 'export' ? transferJobLimits.exportsMax : transferJobLimits.importsMax
     if (running.length >= most)
       throw new DynamoError('LimitExceededException', `There are already ${most} ${kind}s in progress.`)
+  }
+
+  backups(): Promise<TableBackups> {
+    return this.#parts.backups()
   }
 
   async bucket(name: string): Promise<Bucket> {
