@@ -1,6 +1,7 @@
 // seriatim ledger: what a ledger has, and whether it is true. Each command is a file of its own beside this one.
 import { UsageError } from './arguments.js'
 import type { CommandEnvironment } from './environment.js'
+import * as ask from './ledger-ask.js'
 import * as cosign from './ledger-cosign.js'
 import * as copy from './ledger-export.js'
 import * as verify from './ledger-verify.js'
@@ -17,6 +18,11 @@ interface LedgerCommand {
 }
 
 const COMMANDS: ReadonlyMap<string, LedgerCommand> = new Map<string, LedgerCommand>([
+  ['digest', { summary: 'print a signed checkpoint of now', command: ask.printDigest }],
+  ['block', { summary: 'print a block', command: ask.printBlock }],
+  ['history', { summary: 'print the versions of an item', command: ask.printHistory }],
+  ['prove', { summary: 'print a proof of a version of an item', command: ask.printProof }],
+  ['redact', { summary: 'remove the data of an old version', command: ask.redactVersion }],
   ['export', { summary: 'copy a ledger to a folder that any web server can host', command: copy }],
   ['verify', { summary: 'check an exported ledger, or one proof, offline', command: verify }],
   ['watch', { summary: 'refuse a server that has rewritten its past', command: watch }],
