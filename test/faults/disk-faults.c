@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +21,11 @@
 #include <unistd.h>
 
 enum { WRITE = 1, TRUNCATE = 2, SYNC = 4 };
-enum { SHORT_WRITE = -1 };
+enum { SHORT_WRITE = -1, KILL = -2 };
 
 struct control {
   int32_t kinds;     // which calls fail; 0: none
-  int32_t error;     // errno, or SHORT_WRITE: half of the bytes are written
+  int32_t error;     // errno, or SHORT_WRITE: half of the bytes are written, or KILL: the group of the process is killed before the call
   int32_t skip;      // so many of them pass first
   int32_t count;     // so many of them fail then
   int32_t failed;    // how many have failed
@@ -61,6 +62,7 @@ static int fault(int kind, int fd) {
   if (__atomic_sub_fetch(&control->skip, 1, __ATOMIC_SEQ_CST) >= 0) return 0;
   if (__atomic_sub_fetch(&control->count, 1, __ATOMIC_SEQ_CST) < 0) return 0;
   __atomic_add_fetch(&control->failed, 1, __ATOMIC_SEQ_CST);
+  if (control->error == KILL) kill(0, SIGKILL);
   return control->error;
 }
 

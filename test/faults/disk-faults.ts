@@ -10,13 +10,17 @@ import { testFolder } from '../support/folder.js'
 const SOURCE = fileURLToPath(new URL('../../../test/faults/disk-faults.c', import.meta.url))
 const CONTROL_BYTES = 128
 const NAME_OFFSET = 24
-const KINDS = { write: 1, truncate: 2, sync: 4 } as const
+const KINDS = { write: 1, truncate: 2, sync: 4, any: 7 } as const
 const SHORT_WRITE = -1
+const KILL = -2
 
 export interface DiskFault {
   readonly kind: keyof typeof KINDS
-  /** `short`: half of the bytes are written. */
-  readonly error: 'EIO' | 'ENOSPC' | 'EDQUOT' | 'EROFS' | 'short'
+  /**
+   * `short`: half of the bytes are written. `kill`: the process, and all of its group, are killed before the call; start it
+   * detached, in a group of its own.
+   */
+  readonly error: 'EIO' | 'ENOSPC' | 'EDQUOT' | 'EROFS' | 'short' | 'kill'
   /** So many of these calls pass before. */
   readonly skip?: number
   /** So many of them fail; all unless told otherwise. */
@@ -67,7 +71,12 @@ export function diskFaults(name: string): DiskFaults {
   return {
     environment: { ...process.env, LD_PRELOAD: library, SERIATIM_DISK_FAULTS: path },
     fail: ({ kind, error, skip = 0, count = 2 ** 30 }) => {
-      const code = error === 'short' ? SHORT_WRITE : constants.errno[error as keyof typeof constants.errno]
+      const code =
+        error === 'short'
+          ? SHORT_WRITE
+          : error === 'kill'
+            ? KILL
+            : constants.errno[error as keyof typeof constants.errno]
       // The kinds last: they arm it.
       write([code, skip, count], 4)
       write([KINDS[kind]], 0)

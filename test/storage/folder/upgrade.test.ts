@@ -1,15 +1,12 @@
 // Folders of earlier formats, and folders whose making was interrupted.
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
-import { verifyDataFolder } from '../../../src/cli/verify-folder.js'
 import type { FileLayer } from '../../../src/runtime/files.js'
 import { openLocalNodes } from '../../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../../src/storage/contract/storage-node.js'
 import { verifyFolder } from '../../../src/storage/folder/verify.js'
-import { open as openStore } from '../../../src/store/store.js'
 import { FaultyDisk, somePages, tornAt } from '../../faults/faulty-files.js'
 import { testFolder } from '../../support/folder.js'
 import { oldFolder } from '../../support/old-folder.js'
@@ -141,41 +138,6 @@ for (const count of [1, 4]) {
     }
   })
 }
-
-/**
- * As commit 8692286, the last of format 2, left it when it was killed: two nodes, the items 0 to 9 in the indexes, 10 to 19
- * only in the journal, and of each half three transactions over both nodes, each of which added 100 to the first four. What
- * LMDB does not use of its pages is zeroed.
- */
-const FORMAT_2 = new URL('../../../../test/support/format-2.json.gz', import.meta.url)
-
-test('upgrade: a folder of format 2, as the code of that time wrote it, is read, and brought to this one', async () => {
-  const path = testFolder()
-  const files = JSON.parse(gunzipSync(readFileSync(FORMAT_2)).toString()) as Record<string, string>
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(path, name)), { recursive: true })
-    writeFileSync(join(path, name), Buffer.from(text, 'base64'))
-  }
-  writeFileSync(join(path, 'lock'), '999999999 gone 1')
-  assert.equal(readFileSync(join(path, 'seriatim.json'), 'utf8'), '{"format":2,"nodes":2}\n')
-  assert.deepEqual((await verifyDataFolder(path)).problems, [], 'verify reads it too')
-  const expected = Array.from({ length: 20 }, (_, n) => [`item ${n}`, String(n % 10 < 4 ? n + 300 : n)])
-  for (let opening = 0; opening < 2; opening++) {
-    const store = await openStore({ path })
-    for (const IndexName of [undefined, 'ByKind']) {
-      const { Items = [] } = await store.call('Scan', { TableName: 'Things', IndexName })
-      const found = new Map(Items.map(({ id, n }) => [id?.S, n?.N]))
-      assert.equal(Items.length, expected.length)
-      for (const [id, n] of expected) assert.equal(found.get(id), n, id)
-    }
-    await store.close()
-    assert.match(
-      readFileSync(join(path, 'seriatim.json'), 'utf8'),
-      /^\{"format":4,"nodes":2,"id":"\w{32}"\}\n$/,
-    )
-    assert.deepEqual((await verifyDataFolder(path)).problems, [])
-  }
-})
 
 test('create: a folder of which only the beginning of seriatim.json was written is made anew', async () => {
   const path = testFolder()
