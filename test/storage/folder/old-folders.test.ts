@@ -67,7 +67,7 @@ const formatOf = (path: string): unknown =>
 
 test('old folders: there is one of every format that is read', () => {
   const formats = new Set(NAMES.map((name) => (formatOf(unpacked(name)) as { format: number }).format))
-  assert.deepEqual([...formats].toSorted(), [1, 2, 3, 4, 5])
+  assert.deepEqual(formats, new Set([1, 2, 3, 4, 5]))
 })
 
 for (const name of NAMES) {
@@ -90,7 +90,7 @@ for (const name of NAMES) {
 
   test(
     `old folders: ${name}, opened by a process that is killed at each write, loses nothing`,
-    needsCompiler,
+    killed(name),
     async () => {
       // The quick size takes some of them, others for each name; of folders that are not upgraded the whole one does, too.
       const stride = sized(31, /[123]$/u.test(name) ? 1 : 4)
