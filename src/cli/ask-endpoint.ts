@@ -35,7 +35,8 @@ export async function askEndpoint(request: EndpointRequest): Promise<unknown> {
   const { endpoint, target, input, credentials, signal } = request
   const body = JSON.stringify(input)
   const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target }
-  const signed = credentials === undefined ? headers : sign(endpoint, headers, body, credentials, new Date())
+  const signed =
+    credentials === undefined ? headers : sign('POST', new URL('/', endpoint), headers, body, credentials)
   const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
   const response = await fetch(new URL('/', endpoint), {
     method: 'POST',
@@ -60,19 +61,23 @@ const causeOf = (error: unknown): string => {
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
+/** The headers of a GET that has no others; none without keys. */
+export const signedGet = (url: URL, credentials: Credentials | undefined): Record<string, string> =>
+  credentials === undefined ? {} : sign('GET', url, {}, '', credentials)
+
 function sign(
-  endpoint: string,
+  method: 'GET' | 'POST',
+  url: URL,
   given: Readonly<Record<string, string>>,
   body: string,
   { accessKeyId, secretAccessKey }: Credentials,
-  now: Date,
 ): Record<string, string> {
-  const date = now.toISOString().replace(/[-:]|\.\d{3}/g, '')
+  const date = new Date().toISOString().replace(/[-:]|\.\d{3}/g, '')
   const scope = `${date.slice(0, 8)}/us-east-1/dynamodb/aws4_request`
-  const headers = { ...given, host: new URL(endpoint).host, 'x-amz-date': date }
+  const headers = { ...given, host: url.host, 'x-amz-date': date }
   const signedHeaders = Object.keys(headers).toSorted()
   const claim = { accessKeyId, scope, date, signedHeaders, signature: Buffer.alloc(0) }
-  const text = stringToSign(claim, { method: 'POST', url: '/', headers }, Buffer.from(body))
+  const text = stringToSign(claim, { method, url: url.pathname, headers }, Buffer.from(body))
   const signature = createHmac('sha256', deriveSigningKey(secretAccessKey, scope)).update(text).digest('hex')
   return {
     ...given,

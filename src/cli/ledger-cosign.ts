@@ -1,10 +1,9 @@
 // seriatim ledger cosign: takes the newest checkpoint of a ledger to witnesses.
 import { cosignedCheckpoint } from '../mirror/cosign.js'
-import { remoteSource } from '../mirror/remote-source.js'
 import { writeWhole } from '../runtime/small-files.js'
 import { readArguments, UsageError } from './arguments.js'
 import type { CommandEnvironment } from './environment.js'
-import { readEndpoint, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
+import { sourceAt, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
 
 export const help = `seriatim ledger cosign --endpoint URL --key KEY --witness URL [--out FILE]
 
@@ -25,10 +24,10 @@ const OPTIONS = {
 
 export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
   const { values } = readArguments(args, OPTIONS)
-  const endpoint = readEndpoint(values.endpoint)
+  const source = sourceAt(values.endpoint)
   if (values.witness.length === 0) throw new UsageError('give at least one --witness URL')
   const trust = readTrust(values)
-  const { note } = await cosignedCheckpoint(remoteSource(endpoint), values.witness, trust)
+  const { note } = await cosignedCheckpoint(source, values.witness, trust)
   if (values.out === undefined) world.print(note.trimEnd())
   else await writeWhole(values.out, note)
   return 0

@@ -1,9 +1,8 @@
 // seriatim ledger export: a ledger as a folder.
 import { exportLedger } from '../mirror/export-ledger.js'
-import { remoteSource } from '../mirror/remote-source.js'
 import { readArguments, UsageError } from './arguments.js'
 import type { CommandEnvironment } from './environment.js'
-import { progressOf, readEndpoint, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
+import { progressOf, sourceAt, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
 
 export const help = `seriatim ledger export DIR --endpoint URL --key KEY
 
@@ -20,8 +19,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   const { values, positionals } = readArguments(args, OPTIONS, 'with positionals')
   const [folder, ...more] = positionals
   if (folder === undefined || more.length > 0) throw new UsageError('give one folder to export to')
-  const endpoint = readEndpoint(values.endpoint)
-  const source = remoteSource(endpoint)
+  const source = sourceAt(values.endpoint)
   const { checkpoint, filesWritten } = await exportLedger(source, folder, readTrust(values), {
     onProgress: progressOf((line) => world.printError(`seriatim ledger export: ${line}`)),
   })

@@ -5,7 +5,11 @@ import type { Trust } from '../verify/checkpoint.js'
 import type { Ed25519 } from '../verify/note.js'
 import { parseVerifierKey } from '../verify/note.js'
 import type { Sha256 } from '../verify/sha256.js'
+import { remoteSource } from '../mirror/remote-source.js'
+import type { LedgerSource } from '../verify/folder.js'
 import { UsageError } from './arguments.js'
+import { signedGet } from './ask-endpoint.js'
+import { credentials } from './environment.js'
 
 export const TRUST_OPTIONS = {
   key: { type: 'string' },
@@ -68,11 +72,13 @@ function readKeyFile(option: string, path: string): string {
   }
 }
 
-export function readEndpoint(endpoint: string | undefined): string {
+/** A running server, with the keys of the environment, or a hosted export. */
+export function sourceAt(endpoint: string | undefined): LedgerSource {
   if (endpoint === undefined) throw new UsageError('give --endpoint URL')
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
     throw new UsageError(`--endpoint must be a URL such as http://127.0.0.1:8000, not '${endpoint}'`)
-  return endpoint
+  const keys = credentials()
+  return remoteSource(endpoint, (url) => signedGet(url, keys))
 }
 
 const PROGRESS_MS = 1000

@@ -1,10 +1,9 @@
 // seriatim ledger watch: one look at a server, against what was seen before.
 import { LedgerRewritten } from '../mirror/ledger-rewritten.js'
-import { remoteSource } from '../mirror/remote-source.js'
 import { checkAndRemember } from '../mirror/watch.js'
 import { readArguments, UsageError } from './arguments.js'
 import type { CommandEnvironment } from './environment.js'
-import { readEndpoint, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
+import { sourceAt, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
 
 export const help = `seriatim ledger watch FILE --endpoint URL --key KEY
 
@@ -22,7 +21,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   const [file, ...more] = positionals
   if (file === undefined || more.length > 0)
     throw new UsageError('give the file that remembers the checkpoint')
-  const source = remoteSource(readEndpoint(values.endpoint))
+  const source = sourceAt(values.endpoint)
   try {
     const { origin, size } = await checkAndRemember(source, file, readTrust(values))
     world.print(`${origin}: ${size} blocks, and none of those seen before has changed`)
