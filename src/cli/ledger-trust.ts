@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Trust } from '../verify/checkpoint.js'
 import type { Ed25519 } from '../verify/note.js'
 import { parseVerifierKey } from '../verify/note.js'
-import type { Sha256 } from '../verify/sha256.js'
+import { sha256, type Sha256 } from '../verify/sha256.js'
 import { remoteSource } from '../mirror/remote-source.js'
 import type { LedgerSource } from '../verify/folder.js'
 import { UsageError } from './arguments.js'
@@ -32,7 +32,11 @@ export const nodeEd25519: Ed25519 = (publicKey, message, signature) =>
     signature,
   )
 
-export const nodeSha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')
+/** Node's is faster for long texts only: a call of it costs as much as the hash of a header. */
+const LONG_BYTES = 2048
+
+export const nodeSha256: Sha256 = (bytes) =>
+  bytes.length > LONG_BYTES ? hash('sha256', bytes, 'buffer') : sha256(bytes)
 
 export function readTrust(values: {
   readonly key?: string | undefined
