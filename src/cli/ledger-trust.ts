@@ -76,13 +76,17 @@ function readKeyFile(option: string, path: string): string {
   }
 }
 
-/** A running server, with the keys of the environment, or a hosted export. */
-export function sourceAt(endpoint: string | undefined): LedgerSource {
+export function readEndpoint(endpoint: string | undefined): string {
   if (endpoint === undefined) throw new UsageError('give --endpoint URL')
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
     throw new UsageError(`--endpoint must be a URL such as http://127.0.0.1:8000, not '${endpoint}'`)
+  return endpoint
+}
+
+/** A running server, with the keys of the environment, or a hosted export. */
+export function sourceAt(endpoint: string | undefined): LedgerSource {
   const keys = credentials()
-  return remoteSource(endpoint, (url) => signedGet(url, keys))
+  return remoteSource(readEndpoint(endpoint), (url) => signedGet(url, keys))
 }
 
 const PROGRESS_MS = 1000
