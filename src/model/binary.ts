@@ -38,6 +38,11 @@ export function base64ToBytes(text: string): string {
   return Buffer.from(text, 'base64').toString('latin1')
 }
 
+/** The canonical base64 text of bytes that are a latin1 string. */
+export function bytesToBase64(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('base64')
+}
+
 const INVALID = 0xff
 const PAD = 0x3d
 

@@ -195,16 +195,22 @@ function parseBinarySet(json: unknown): readonly string[] {
 
 /** Shows the members in order up to the first that is repeated, then that, then the rest as they were sent. */
 function repeated(members: readonly string[], type: 'SS' | 'BS'): DynamoError {
-  const at = members.findIndex((member, position) => members.indexOf(member) < position)
+  const seen = new Set<string>()
+  // One look at each: there may be 200,000 of them.
+  const at = members.findIndex((member) => seen.size === seen.add(member).size)
   const shown = [...sortedMembers(type, members.slice(0, at)), ...members.slice(at)]
+    .slice(0, SHOWN_MAX)
     .map((member) => JSON.stringify(member))
     .join(type === 'SS' ? ', ' : ',')
   const what = type === 'SS' ? ' contains duplicates.' : 'of type BS contains duplicates.'
   return new RewordedError(
     `${INVALID}Input collection [${shown}]${what}`,
-    `${INVALID}Input collection [${members.join(', ')}]${what}`,
+    `${INVALID}Input collection [${members.slice(0, SHOWN_MAX).join(', ')}]${what}`,
   )
 }
+
+/** Each takes two characters at least: a message with more of them is cut off before their end. */
+const SHOWN_MAX = 32 * 1024
 
 const hasDuplicates = (members: readonly unknown[]): boolean =>
   members.length > 1 && new Set(members).size !== members.length
