@@ -350,3 +350,22 @@ test('vectors: a write is charged four bytes for a dimension, and in bytes for e
   })
   assert.deepEqual(searched.ConsumedCapacity, { VectorSearchRequestBytes: 1024 })
 })
+
+test('vectors: results of more than 16 MB are refused, with the TopK that fits; a projection of them is answered', async (t) => {
+  const { client } = await opened(t)
+  const text = S('x'.repeat(390_000))
+  for (let at = 0; at < 45; at++) await put(client, `i${at}`, [1, at, 0], { text })
+  await assert.rejects(search(client, { TopK: 100 }), {
+    name: 'ValidationException',
+    message:
+      'The results of the search exceed 16777216 bytes. Use a TopK of at most 43, or a ProjectionExpression',
+  })
+  const nearest = Array.from({ length: 43 }, (_, at) => `i${at}`)
+  assert.deepEqual(
+    (await search(client, { TopK: 43 })).map(([id]) => id),
+    nearest,
+  )
+  const ids = await search(client, { TopK: 100, ProjectionExpression: 'id' })
+  assert.deepEqual(ids.map(([id]) => id).slice(0, 43), nearest)
+  assert.equal(ids.length, 45)
+})

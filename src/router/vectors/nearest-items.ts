@@ -1,9 +1,9 @@
-// The best of many, a bounded number of them, in order. Of equal scores the one that came first is the better one.
-import type { VectorShape } from '../../model/table.js'
-import type { Item } from '../../model/value.js'
+// The best of many, a bounded number of them, in order. Of equal scores the one that came first is the better one. Only their
+// keys are kept: a hundred large items for each of many searches would be more than the process has room for.
+import type { ItemKey, VectorShape } from '../../model/table.js'
 
 export interface NearItem {
-  readonly item: Item
+  readonly key: ItemKey
   readonly score: number
 }
 
@@ -19,14 +19,14 @@ export class NearestItems {
     this.#sign = distance === 'DOT_PRODUCT' ? -1 : 1
   }
 
-  offer(item: Item, score: number): void {
+  offer(key: ItemKey, score: number): void {
     const worst = this.#best.at(-1)
     const isFull = this.#best.length >= this.#countMax
     if (isFull && worst !== undefined && !this.#isNearer(score, worst.score)) return
     if (isFull) this.#best.pop()
     let at = this.#best.length
     while (at > 0 && this.#isNearer(score, this.#best[at - 1]!.score)) at--
-    this.#best.splice(at, 0, { item, score })
+    this.#best.splice(at, 0, { key, score })
   }
 
   inOrder(): readonly NearItem[] {

@@ -2,6 +2,7 @@
 //
 //   request --> strict shape --> search vector, condition --> a snapshot of the table --> pages of items, in turns
 //                                                                                         |--> distance --> the best TopK
+//                                                                  the same snapshot <---- their keys, and up to 16 MB of items
 //
 // The search is exact, and of one moment: it reads a snapshot, as a unit of work does, so that it sees every write that was
 // answered before, and a transaction whole or not at all. It looks at every item of the table; nothing is kept for it.
@@ -9,7 +10,9 @@
 // May import: reads, tables and all below them.
 import { checkExpressionParameters, openExpressions, projector } from '../../expression/expression.js'
 import { parseRecord } from '../../line/record.js'
+import type { Timestamp } from '../../model/brand.js'
 import { validationError } from '../../model/errors.js'
+import { itemKey } from '../../model/key-bytes.js'
 import { keyAfter, segmentRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
 import type { TableShape, VectorShape } from '../../model/table.js'
@@ -17,7 +20,8 @@ import type { AttributeValue, Item } from '../../model/value.js'
 import { coordinate, indexedVector } from '../../rules/item/vectors.js'
 import { returnConsumedCapacityShape } from '../request/capacity.js'
 import type { Operation, RouterContext } from '../request/context.js'
-import { jsonReply } from '../request/reply.js'
+import { furtherMembers } from '../request/reply.js'
+import { TurnBudget } from '../request/turns.js'
 import { checkShape } from '../shapes/check-shape.js'
 import { indexNameShape, tableNameShape, type RequestShape, type StructShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
@@ -87,18 +91,24 @@ const search = tableOperation<SearchInput>({
     const index = searchableIndex(catalog, shape, input.IndexName)
     const wanted = searchVector(input.SearchVector, index)
     const condition = searchConditionOf(bound, index)
-    const { best, looked } = await nearest(context, shape, index, wanted, condition, resultsMax)
     const project = projection && projector(projection)
-    return jsonReply({
-      SearchResults: best.map(({ item, score }) => ({
-        Item: searchedItem(shape, index, item, project),
-        Score: score,
-      })),
-      ...(input.ReturnConsumedCapacity !== undefined &&
-        input.ReturnConsumedCapacity !== 'NONE' && {
-          ConsumedCapacity: { VectorSearchRequestBytes: searchedBytes(index, looked) },
-        }),
-    })
+    const { snapshots } = context.coordinator
+    const at = await snapshots.open()
+    try {
+      const { best, looked } = await nearest(context, at, shape, index, wanted, condition, resultsMax)
+      const results = await searchResults(context, at, shape, best, (item) =>
+        searchedItem(shape, index, item, project),
+      )
+      const further = furtherMembers({
+        ...(input.ReturnConsumedCapacity !== undefined &&
+          input.ReturnConsumedCapacity !== 'NONE' && {
+            ConsumedCapacity: { VectorSearchRequestBytes: searchedBytes(index, looked) },
+          }),
+      })
+      return Buffer.from(`{"SearchResults":[${results.join(',')}]${further}}`)
+    } finally {
+      snapshots.forget(at)
+    }
   },
 })
 
@@ -148,16 +158,16 @@ function searchVector(values: readonly unknown[], { dimensions }: VectorShape): 
 
 const PAGE = { entriesMax: 1000, bytesMax: 64 * 1024 }
 
-/** Looks at every item of the table as of one moment. Other requests have their turn between two pages. */
+/** Looks at every item of the table as of that moment. Other requests have their turn between two pages. */
 async function nearest(
-  { coordinator, nodes, runtime }: RouterContext,
+  { coordinator: { snapshots }, nodes, runtime }: RouterContext,
+  at: Timestamp,
   table: TableShape,
   index: VectorShape,
   wanted: Float32Array,
   condition: SearchCondition | undefined,
   resultsMax: number,
 ): Promise<{ readonly best: readonly NearItem[]; readonly looked: number }> {
-  const { snapshots } = coordinator
   const distance = distanceTo(wanted, index.distance)
   const best = new NearestItems(resultsMax, index.distance)
   let looked = 0
@@ -165,28 +175,53 @@ async function nearest(
     const vector = indexedVector(index, item)
     if (vector === undefined || condition?.(item) === false) return
     looked += 1
-    best.offer(item, distance(vector))
+    best.offer(itemKey(table.key, item), distance(vector))
   }
-  const at = await snapshots.open()
-  try {
-    for (const node of nodes) {
-      let range: ReturnType<typeof segmentRange> | undefined = segmentRange(0, 1)
-      while (range !== undefined) {
-        const request = { space: table.space, ...range, reverse: false, ...PAGE, at, table }
-        const outcome = await snapshots.range(node, request)
-        if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
-        const { entries, more } = outcome.page
-        for (const { record } of entries) look(parseRecord(record))
-        const last = entries.at(-1)
-        range = more && last !== undefined ? { from: keyAfter(last.key) } : undefined
-        if (range !== undefined) await new Promise<void>((resolve) => runtime.defer(resolve))
-      }
+  for (const node of nodes) {
+    let range: ReturnType<typeof segmentRange> | undefined = segmentRange(0, 1)
+    while (range !== undefined) {
+      const request = { space: table.space, ...range, reverse: false, ...PAGE, at, table }
+      const outcome = await snapshots.range(node, request)
+      if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+      const { entries, more } = outcome.page
+      for (const { record } of entries) look(parseRecord(record))
+      const last = entries.at(-1)
+      range = more && last !== undefined ? { from: keyAfter(last.key) } : undefined
+      if (range !== undefined) await new Promise<void>((resolve) => runtime.defer(resolve))
     }
-  } finally {
-    snapshots.forget(at)
   }
   return { best: best.inOrder(), looked }
 }
+
+/** The results as JSON text, of as many bytes as an answer may have. Others have their turn between large items. */
+async function searchResults(
+  { coordinator: { snapshots }, runtime }: RouterContext,
+  at: Timestamp,
+  { space }: TableShape,
+  best: readonly NearItem[],
+  shownOf: (item: Item) => Item,
+): Promise<readonly string[]> {
+  const turns = new TurnBudget(runtime)
+  const results: string[] = []
+  let bytes = 0
+  for (const { key, score } of best) {
+    const outcome = await snapshots.read({ at, items: [{ space, key }] })
+    if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+    const record = outcome.records[0]
+    if (record === undefined) throw new Error('an item of a snapshot is gone')
+    const result = JSON.stringify({ Item: shownOf(parseRecord(record)), Score: score })
+    bytes += Buffer.byteLength(result)
+    if (bytes > limits.batchGetBytesMax) throw tooLarge(results.length)
+    results.push(result)
+    if (turns.isDue(record.json.length)) await turns.next()
+  }
+  return results
+}
+
+const tooLarge = (fitting: number): Error =>
+  validationError(
+    `The results of the search exceed ${limits.batchGetBytesMax} bytes. Use a TopK of at most ${fitting}, or a ProjectionExpression`,
+  )
 
 /** Of the vectors that were compared; the service does not say what it counts, and says other numbers each time. */
 const searchedBytes = ({ dimensions }: VectorShape, looked: number): number =>

@@ -21,6 +21,7 @@ const MANY_ITEMS: ReadonlySet<string> = new Set([
   'TransactGetItems',
   'Query',
   'Scan',
+  'SearchVectors',
   'UnitGetItems',
   'UnitQuery',
   'UnitScan',
