@@ -1,7 +1,7 @@
 // The order of the members of sets, and what large sets cost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { compareBase64 } from '../../src/model/binary.js'
 import { compareUtf8 } from '../../src/model/compare.js'
 import { compareNumbers, parseNumber } from '../../src/model/number.js'

@@ -101,7 +101,7 @@ describe('wording of refusals', () => {
     ],
   ] as const)
     test(`${what} is told in the words of each operation`, async () => {
-      for (const [name, [operation, input]] of Object.entries(valued(value as AttributeValue))) {
+      for (const [name, [operation, input]] of Object.entries(valued(value))) {
         const expected = /^(?:Put|Update|Delete)Item/.test(name)
           ? one(newer)
           : name === 'BatchWriteItem'
