@@ -175,3 +175,37 @@ test('infrastructure: what would promise what is not there is refused', async (t
     name: 'GlobalTableNotFoundException',
   })
 })
+
+test('infrastructure: the list of contributor insights has every table and index once, page by page', async (t) => {
+  const dynamodb = await client(t)
+  const expected: string[] = []
+  // Names that sort otherwise when something is put behind them, and indexes enabled in another order than that of their names.
+  for (const name of ['table', 'table-2', 'table.3']) {
+    const [index] = TERRAFORM.GlobalSecondaryIndexes!
+    const indexes = ['zzz', 'aaa', 'constructor']
+    await dynamodb.createTable({
+      ...TERRAFORM,
+      TableName: name,
+      GlobalSecondaryIndexes: indexes.map((IndexName) => ({ ...index!, IndexName })),
+    })
+    for (const IndexName of ['zzz', 'aaa', undefined])
+      await dynamodb.updateContributorInsights({
+        TableName: name,
+        IndexName,
+        ContributorInsightsAction: 'ENABLE',
+      })
+    expected.push(`${name}/`, `${name}/aaa`, `${name}/zzz`)
+    const other = await dynamodb.describeContributorInsights({ TableName: name, IndexName: 'constructor' })
+    assert.equal(other.ContributorInsightsStatus, 'DISABLED')
+  }
+  const seen: string[] = []
+  let NextToken: string | undefined
+  for (let pages = 0; pages < 9; pages++) {
+    const page = await dynamodb.listContributorInsights({ MaxResults: 2, NextToken })
+    for (const each of page.ContributorInsightsSummaries ?? [])
+      seen.push(`${each.TableName}/${each.IndexName ?? ''}`)
+    NextToken = page.NextToken
+    if (NextToken === undefined) break
+  }
+  assert.deepEqual(seen.toSorted(), expected.toSorted())
+})

@@ -6,7 +6,7 @@ import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape, indexNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from '../tables/table-operation.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { Insights, TableRecord } from '../tables/table-record.js'
 
 interface InsightsInput {
   readonly TableName: string
@@ -42,7 +42,7 @@ export const updateContributorInsights = tableOperation<
     const part = input.IndexName ?? TABLE
     const mode = await catalog.change((draft) => {
       const record = withIndex(draft.record(name), input.IndexName)
-      const { [part]: there, ...others } = record.contributorInsights ?? {}
+      const { [part]: there, ...others } = Object.fromEntries(enabledParts(record))
       if (input.ContributorInsightsAction === 'DISABLE') {
         if (there !== undefined) draft.put({ ...record, contributorInsights: others })
         return there?.mode
@@ -71,7 +71,7 @@ export const describeContributorInsights = tableOperation<InsightsInput>({
   run(catalog, input, scope) {
     const name = allowedTable(input, scope)
     const record = withIndex(catalog.record(name), input.IndexName)
-    const enabled = record.contributorInsights?.[input.IndexName ?? TABLE]
+    const enabled = new Map(enabledParts(record)).get(input.IndexName ?? TABLE)
     return jsonReply({
       TableName: name,
       IndexName: input.IndexName,
@@ -101,15 +101,14 @@ export const listContributorInsights = tableOperation<{
   run(catalog, input, scope) {
     const only = input.TableName === undefined ? undefined : tableNameOf(input.TableName)
     const pageMax = Math.max(1, input.MaxResults ?? PAGE_MAX)
+    const [afterTable = '', afterPart = TABLE] = input.NextToken?.split('/', 2) ?? []
     const page: object[] = []
-    let last = ''
+    let last: string | undefined
     for (const name of only === undefined ? catalog.names() : [only]) {
-      if (!scope.allows(name, 'listed')) continue
-      const record = catalog.find(name)
-      for (const [part, { mode }] of Object.entries(record?.contributorInsights ?? {})) {
-        // By name and not by place: what the page before ended with may be gone by now.
-        const token = `${name}/${part}`
-        if (record === undefined || !hasIndex(record, part) || token <= (input.NextToken ?? '')) continue
+      // By name and not by place: what the page before ended with may be gone by now.
+      if (name < afterTable || !scope.allows(name, 'listed')) continue
+      for (const [part, { mode }] of enabledParts(catalog.find(name))) {
+        if (name === afterTable && part <= afterPart) continue
         if (page.length === pageMax) return jsonReply({ ContributorInsightsSummaries: page, NextToken: last })
         page.push({
           TableName: name,
@@ -117,7 +116,7 @@ export const listContributorInsights = tableOperation<{
           ContributorInsightsStatus: 'ENABLED',
           ContributorInsightsMode: mode,
         })
-        last = token
+        last = `${name}/${part}`
       }
     }
     return jsonReply({ ContributorInsightsSummaries: page })
@@ -129,6 +128,12 @@ function allowedTable({ TableName }: InsightsInput, scope: RequestScope): string
   scope.authorise(name)
   return name
 }
+
+/** In the order of their names; those of indexes that are gone are left out. */
+const enabledParts = (record: TableRecord | undefined): [string, Insights][] =>
+  Object.entries(record?.contributorInsights ?? {})
+    .filter(([part]) => hasIndex(record!, part))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 const hasIndex = ({ indexes }: TableRecord, part: string): boolean =>
   part === TABLE || indexes.some((index) => index.name === part)

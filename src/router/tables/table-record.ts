@@ -50,6 +50,12 @@ export interface ResourcePolicy {
   readonly revision: string
 }
 
+/** Contributor insights that are enabled, and since when. */
+export interface Insights {
+  readonly mode: string
+  readonly atMicros: number
+}
+
 /** How many units a table or an index is said to be ready for; nothing is throttled by it. */
 export interface WarmThroughput {
   readonly readUnits: number
@@ -134,9 +140,7 @@ export interface TableRecord {
   /** By `table`, or the label of its stream. */
   readonly resourcePolicies?: Readonly<Record<string, ResourcePolicy>>
   /** By the name of an index; that of the table itself is empty. Absent: disabled. */
-  readonly contributorInsights?: Readonly<
-    Record<string, { readonly mode: string; readonly atMicros: number }>
-  >
+  readonly contributorInsights?: Readonly<Record<string, Insights>>
   /** Indexes for SearchVectors. They have no key space: the vectors of the table's items are searched. */
   readonly vectorIndexes?: readonly VectorIndexRecord[]
 }
