@@ -93,6 +93,17 @@ describe('compressed requests: bombs', () => {
     assert.equal(coder.bytes, 0)
   })
 
+  test('compressed requests: room is taken for those that are being inflated, and not for those in line', async () => {
+    const coder = new ContentCoder({ inflatedBytesMax: 4 * MB, compressedAnswerBytesMin: 1 })
+    // Small, although as many bytes might become a megabyte.
+    const text = Array.from({ length: 500 }, (_, at) => at * 7919).join()
+    const all = Array.from({ length: 20 }, () =>
+      coder.inflated('gzip', gzipSync(text), MB, (plain) => plain.toString()),
+    )
+    for (const read of await Promise.all(all)) assert.equal(read, text)
+    assert.equal(coder.bytes, 0)
+  })
+
   test('compressed requests: more than there are threads for wait in line, and all are read', async () => {
     const coder = new ContentCoder({ inflatedBytesMax: 64 * MB, compressedAnswerBytesMin: 1 })
     const all = Array.from({ length: 40 }, (_, at) =>

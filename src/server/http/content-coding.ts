@@ -1,6 +1,6 @@
 // Bodies that are compressed on the wire: requests by Content-Encoding, answers by Accept-Encoding.
 //
-//   request   gzip, deflate --> room for what it may become --> one of few places --> inflated, up to the bound of its operation
+//   request   gzip, deflate --> one of few places --> room for what it may become --> inflated, up to the bound of its operation
 //   answer    asked for, and large --> a place is free --> compressed; otherwise it leaves as it is, which HTTP allows
 //
 // All of it is done by zlib on threads of the pool, on few of them at once: the journal's syncs need the others. May import:
@@ -87,14 +87,21 @@ export class ContentCoder {
     use: (body: Buffer) => Result | Promise<Result>,
   ): Promise<Result | InflateRefusal> {
     if (coding === 'gzip' && saidBytes(body) > bytesMax) return 'too-large'
-    let held = Math.min(bytesMax, body.length * INFLATION_MAX)
-    if (this.#bytes + held > this.#limits.inflatedBytesMax) return 'no-room'
-    this.#bytes += held
+    let held = 0
     try {
-      const plain = await this.#inPlace(() => inflateBounded(coding, body, bytesMax))
+      // Those that wait for a place are held as they came, and need no room yet.
+      const plain = await this.#inPlace(async () => {
+        const needed = Math.min(bytesMax, body.length * INFLATION_MAX)
+        if (this.#bytes + needed > this.#limits.inflatedBytesMax) return 'no-room'
+        this.#bytes += needed
+        held = needed
+        const inflated = await inflateBounded(coding, body, bytesMax)
+        if (typeof inflated === 'string') return inflated
+        this.#bytes += inflated.length - held
+        held = inflated.length
+        return inflated
+      })
       if (typeof plain === 'string') return plain
-      this.#bytes += plain.length - held
-      held = plain.length
       return await use(plain)
     } finally {
       this.#bytes -= held
