@@ -60,25 +60,31 @@ type Named = Pick<IndexShape, 'name'>
  * whole request for it.
  */
 export function emptyIndexKeyRefusal(table: TableShape, mutation: Mutation): string | undefined {
+  const given = givenEmpty(mutation)
+  if (given.size === 0) return undefined
   for (const index of table.indexes) {
     for (const part of keyParts(index.key)) {
-      const value = givenValue(mutation, part.name)
-      if (value !== undefined && typeOf(value) === part.type && keyBytesOf(value) === 0)
-        return emptyKey(index, part, mutation.kind)
+      if (given.get(part.name) === part.type) return emptyKey(index, part, mutation.kind)
     }
   }
   return undefined
 }
 
-function givenValue(mutation: Mutation, name: string): AttributeValue | undefined {
-  if (mutation.kind === 'put') return attribute(mutation.item, name)
-  if (mutation.kind === 'delete') return undefined
+/** The attributes that a write gives an empty string or binary, with its type. Looked at once, however many indexes there are. */
+function givenEmpty(mutation: Mutation): ReadonlyMap<unknown, string> {
+  const empty = new Map<unknown, string>()
+  const note = (name: unknown, value: AttributeValue | undefined): void => {
+    if (value !== undefined && (('S' in value && value.S === '') || ('B' in value && value.B === '')))
+      empty.set(name, typeOf(value))
+  }
+  if (mutation.kind === 'put') for (const [name, value] of Object.entries(mutation.item)) note(name, value)
+  if (mutation.kind !== 'update') return empty
   const { tree, bindings } = mutation.update
   for (const action of tree.actions) {
     if (action.type !== 'set' || action.value.type !== 'value' || action.path.steps.length > 1) continue
-    if (resolvePath(action.path, bindings.names)[0] === name) return bindings.values.get(action.value.name)
+    note(resolvePath(action.path, bindings.names)[0], bindings.values.get(action.value.name))
   }
-  return undefined
+  return empty
 }
 
 interface KeyLimit {
