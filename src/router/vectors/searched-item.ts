@@ -35,9 +35,13 @@ function asIndexed(value: AttributeValue): AttributeValue {
 /** Digits that always tell a number of 32 bits from its neighbours. */
 const DIGITS_MAX = 9
 
-/** The shortest decimal that is nearest to this number of 32 bits. */
+/** Any six digits come back from a number of 32 bits as they were, but from the smallest. */
+const DIGITS_KEPT = 6
+const KEPT_MIN = 2 ** -126
+
+/** The shortest decimal that is nearest to this number of 32 bits; zeros at its end count for nothing. */
 function shortest(number: number): string {
-  for (let digits = 1; digits < DIGITS_MAX; digits++) {
+  for (let digits = Math.abs(number) < KEPT_MIN ? 1 : DIGITS_KEPT; digits < DIGITS_MAX; digits++) {
     const text = number.toPrecision(digits)
     if (Math.fround(Number(text)) === number) return text
   }
