@@ -45,7 +45,8 @@ export const putResourcePolicy = tableOperation<PolicyInput & { readonly Policy:
       // The same once more is the same revision.
       if (there?.text === text) return there.revision
       const policy = { text, revision: String(runtime.clock.nowMicros()) }
-      draft.put({ ...record, resourcePolicies: { ...record.resourcePolicies, [resource.part]: policy } })
+      const kept = Object.entries(record.resourcePolicies ?? {}).filter(([part]) => isThere(record, part))
+      draft.put({ ...record, resourcePolicies: { ...Object.fromEntries(kept), [resource.part]: policy } })
       return policy.revision
     })
     return jsonReply({ RevisionId: revision })
@@ -100,12 +101,16 @@ function resourceOf(arn: string, scope: RequestScope): Resource {
 
 function recordOf(catalog: TableCatalog | CatalogDraft, { arn, tableName, part }: Resource): TableRecord {
   const record = catalog.find(tableName)
-  if (record !== undefined && (part === TABLE_POLICY || record.stream?.label === part)) return record
+  if (record !== undefined && isThere(record, part)) return record
   throw new DynamoError(
     'ResourceNotFoundException',
     `Requested resource not found: ResourcArn: ${arn} not found`,
   )
 }
+
+/** A policy of a stream goes with it: streams come and go as long as the table is there. */
+const isThere = ({ stream }: TableRecord, part: string): boolean =>
+  part === TABLE_POLICY || stream?.label === part
 
 function refuseOtherRevision(
   resource: Resource,

@@ -90,7 +90,7 @@ export function vectorIndexesOf(
   return records
 }
 
-export function refuseProvisioned(billingMode: BillingMode, { invalid }: Pick<IndexChecks, 'invalid'>): void {
+function refuseProvisioned(billingMode: BillingMode, { invalid }: Pick<IndexChecks, 'invalid'>): void {
   if (billingMode === 'PROVISIONED')
     throw invalid('Vector indexes are only supported for PAY_PER_REQUEST tables')
 }
