@@ -98,7 +98,7 @@ test('applying: drains and direct changes end in the order of their batches, eac
 
 test('applying: a failed commit is told to every drain and direct change that waits', async () => {
   const failure = new Error('MDB_MAP_FULL')
-  const index: OrderedMap = { ...memoryMap(), apply: () => Promise.reject(failure), appliedUpTo: 0 }
+  const index: OrderedMap = Object.assign(memoryMap(), { apply: () => Promise.reject(failure) })
   const applier = new Applier({
     index,
     runtime: testRuntime(1),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { laterOperations } from '../../src/router/later-operations.js'
+import { blockOperations } from '../../src/router/blocks/block-operations.js'
 import { searchVectors } from '../../src/router/vectors/search-vectors.js'
 import { settingsOperations } from '../../src/router/settings/settings-operations.js'
 import { statementOperations } from '../../src/router/statements/statement-operations.js'
@@ -14,6 +15,12 @@ test('router: every operation that is loaded later is there, under its own name 
   )
   assert.deepEqual(
     new Set(loaded),
-    new Set([...statementOperations, ...streamOperations, ...settingsOperations, searchVectors]),
+    new Set([
+      ...statementOperations,
+      ...streamOperations,
+      ...settingsOperations,
+      ...blockOperations,
+      searchVectors,
+    ]),
   )
 })

@@ -52,8 +52,8 @@ test('folder: another format, or another number of nodes, is refused with a sent
   await assert.rejects(open(path), /has format 2, and this version reads format 6\. Open it with the version/)
   writeFileSync(join(path, 'seriatim.json'), '{"form')
   await assert.rejects(open(path), /seriatim\.json is not readable\. Restore it/)
-  writeFileSync(join(path, 'seriatim.json'), '{"format":6,"nodes":1}')
-  await assert.rejects(open(path), /has format 6, and this version reads format 6\. Open it with the version/)
+  writeFileSync(join(path, 'seriatim.json'), '{"format":7,"nodes":1}')
+  await assert.rejects(open(path), /has format 7, and this version reads format 6\. Open it with the version/)
   writeFileSync(join(path, 'seriatim.json'), written)
   await (await open(path)).close() // A refused folder is free.
 })
