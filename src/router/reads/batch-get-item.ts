@@ -62,7 +62,7 @@ export const batchGetItem: Operation = {
       const keys = gets.Keys.map((key) => parseKey(table.shape, key).key)
       return { name, table, gets, keys, projection }
     })
-    const records = await Promise.all(batches.map((batch) => getAll(context, batch)))
+    const records = await getAll(context, batches)
     return answer(context, input, batches, records)
   },
 }
@@ -121,12 +121,31 @@ function refuseDuplicates(keys: readonly unknown[]): void {
   }
 }
 
-const getAll = (
+/** Read at once. */
+const KEYS_AT_ONCE = 25
+
+/** In the order of the keys, and no more of them than it takes to fill the answer: a hundred large items would be 40 MB. */
+async function getAll(
   context: RouterContext,
-  { table, gets, keys }: Batch,
-): Promise<readonly (ItemRecord | undefined)[]> => {
-  const isConsistent = gets['ConsistentRead'] === true
-  return Promise.all(keys.map((key) => context.nodeOf(key.hash).get(table.shape.space, key, isConsistent)))
+  batches: readonly Batch[],
+): Promise<readonly (readonly (ItemRecord | undefined)[])[]> {
+  const all: (ItemRecord | undefined)[][] = []
+  let bytes = 0
+  for (const { table, gets, keys } of batches) {
+    const records: (ItemRecord | undefined)[] = []
+    all.push(records)
+    const isConsistent = gets['ConsistentRead'] === true
+    while (records.length < keys.length && bytes <= limits.batchGetBytesMax) {
+      const some = await Promise.all(
+        keys
+          .slice(records.length, records.length + KEYS_AT_ONCE)
+          .map((key) => context.nodeOf(key.hash).get(table.shape.space, key, isConsistent)),
+      )
+      for (const record of some) bytes += record?.itemBytes ?? 0
+      records.push(...some)
+    }
+  }
+  return all
 }
 
 /**
@@ -149,7 +168,8 @@ async function answer(
     let separator = `${position === 0 ? '' : ','}${JSON.stringify(batch.name)}:[`
     const left: unknown[] = []
     let units = 0
-    for (const [at, record] of (records[position] ?? []).entries()) {
+    const read = records[position] ?? []
+    for (const [at, record] of read.entries()) {
       const size = record?.itemBytes ?? 0
       const length = record?.json.length ?? 0
       const beyond = Math.max(bytes + size, jsonBytes + length) > limits.batchGetBytesMax
@@ -165,6 +185,7 @@ async function answer(
       separator = ','
       if (batch.projection !== undefined && turns.isDue(length)) await turns.next()
     }
+    for (let at = read.length; at < batch.keys.length; at++) left.push(batch.gets.Keys[at])
     pieces.push(separator === ',' ? ']' : `${separator}]`)
     if (left.length > 0) unprocessed.push([batch.name, { ...batch.gets, Keys: left }])
     const consumed = consumedCapacity(input['ReturnConsumedCapacity'], batch.table.name, { table: units })

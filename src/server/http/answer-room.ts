@@ -26,6 +26,13 @@ const MANY_ITEMS: ReadonlySet<string> = new Set([
   'UnitQuery',
   'UnitScan',
 ])
+/** Of them, those whose answers are not bounded by a page of 1 MB. */
+const LARGEST: ReadonlySet<string> = new Set([
+  'BatchGetItem',
+  'SearchVectors',
+  'TransactGetItems',
+  'UnitGetItems',
+])
 /** Those, and what answers with one: nothing has changed if its answer is not sent. */
 const READS: ReadonlySet<string> = new Set([...MANY_ITEMS, 'GetItem', 'WaitForItem'])
 
@@ -35,8 +42,12 @@ const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
   'TransactionCanceledException',
 ])
 
-/** Operations that are under way although the largest answer would not fit. Their answers are in memory for a moment. */
+/**
+ * Operations that are under way although the largest answer would not fit. Their answers are in memory for a moment. One with
+ * an answer of many MB counts as all of them: it is tried alone.
+ */
 const TRIALS_MAX = 4
+const trialsOf = (operation: string): number => (LARGEST.has(operation) ? TRIALS_MAX : 1)
 /** After one whose answer was too large none begins for so long: such answers are made in vain, and take memory until they are collected. */
 const TRIAL_PAUSE_MS = 250
 
@@ -93,9 +104,10 @@ export class AnswerRoom {
   /** Whether the operation may begin; if so, `holds` is asked when its answer is made. */
   admits(operation: string, unsent: UnsentBytes): boolean {
     if (!MANY_ITEMS.has(operation) || this.#fits(this.#limits.answerBytesMax, unsent)) return true
-    if (this.#trials >= TRIALS_MAX || this.#nowMs() < this.#nextTrialMs) return false
-    this.#trials++
-    unsent.trials++
+    const trials = trialsOf(operation)
+    if (this.#trials + trials > TRIALS_MAX || this.#nowMs() < this.#nextTrialMs) return false
+    this.#trials += trials
+    unsent.trials += trials
     return true
   }
 
@@ -103,8 +115,8 @@ export class AnswerRoom {
   holds(operation: string, { body, error }: MadeAnswer, unsent: UnsentBytes): boolean {
     const isTrial = unsent.trials > 0
     if (isTrial) {
-      this.#trials--
-      unsent.trials--
+      this.#trials -= trialsOf(operation)
+      unsent.trials -= trialsOf(operation)
     }
     const mayHaveWritten = !READS.has(operation) && !REFUSALS_WITH_ITEMS.has(error ?? '')
     if (body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)) return true
