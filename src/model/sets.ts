@@ -21,7 +21,7 @@ const SORTED: Readonly<Record<keyof typeof COMPARE, (members: readonly string[])
     members.some((member) => SURROGATE.test(member)) ? members.toSorted(compareUtf8) : members.toSorted(),
   NS: (members) =>
     members.every((member) => SHORT_INTEGER.test(member))
-      ? Array.from(Float64Array.from(members, Number).sort(), String)
+      ? Array.from(Float64Array.from(members, Number).toSorted(), String)
       : members.toSorted(compareNumbers),
   BS: (members) => members.map(base64ToBytes).toSorted().map(bytesToBase64),
 }
