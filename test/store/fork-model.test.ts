@@ -5,7 +5,7 @@ import { type ForkMutant, runForkHistory } from './fork-model.js'
 
 for (const nodes of [1, 2, 4])
   test(`forks: random histories with copies in the middle of writes hold what plain maps do, with ${nodes} nodes`, async () => {
-    for (let seed = 0; seed < sized(3, 150); seed++) await runForkHistory({ seed, nodes, steps: 60 })
+    for (let seed = 0; seed < sized(3, 80); seed++) await runForkHistory({ seed, nodes, steps: 60 })
   })
 
 for (const mutant of ['one-node-copied-before', 'log-copied-before'] satisfies ForkMutant[])

@@ -45,6 +45,6 @@ test('transfer: export then import is the identity for every type, also through 
       const lines = (prefix: string): Item[] => linesIn(folder, `${prefix}/`).toSorted() as unknown as Item[]
       assert.deepEqual(lines(`${name}-second`), lines(`${name}-first`))
     }),
-    { numRuns: sized(12, 300) },
+    { numRuns: sized(12, 150) },
   )
 })
