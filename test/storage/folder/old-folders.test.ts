@@ -89,10 +89,10 @@ for (const name of NAMES) {
   })
 
   test(
-    `old folders: ${name}, opened by a process that is killed at each write, loses nothing`,
+    `old folders: ${name}, opened by a process that is killed at its writes, loses nothing`,
     killed(name),
     async () => {
-      // The quick size takes some of them, others for each name; of folders that are not upgraded the whole one does, too.
+      // The quick size takes some of them, others for each name; the whole one every second, of folders that are not upgraded every eighth.
       const stride = sized(31, /[123]$/u.test(name) ? 2 : 8)
       let kills = 0
       for (let at = NAMES.indexOf(name) % stride; ; at += stride) {
