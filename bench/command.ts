@@ -11,10 +11,10 @@ import { CHART_LIBRARY_MISSING, chartLibrary, chartSvg } from './report/chart-sv
 import { chartsOf } from './report/charts.js'
 import { reportLines } from './report/report.js'
 import { TARGET_NAMES, type TargetName } from './targets/commands.js'
-import { readArguments, UsageError } from '../src/cli/arguments.js'
+import { readArguments, UsageError } from '../src/cli/command/arguments.js'
 import { loadOptionsOf } from '../src/cli/bench.js'
-import { version } from '../src/cli/version.js'
-import type { CommandEnvironment } from '../src/cli/environment.js'
+import { version } from '../src/cli/command/version.js'
+import type { CommandEnvironment } from '../src/cli/command/environment.js'
 
 export const help = `npm run bench -- [--quick | --figures | --judged | --page | --full | --try] [options]
 

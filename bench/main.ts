@@ -1,6 +1,6 @@
 // npm run bench -- ...: the benchmarks beside the package, which know its peers and make the page of figures.
-import { UsageError } from '../src/cli/arguments.js'
-import { processEnvironment } from '../src/cli/environment.js'
+import { UsageError } from '../src/cli/command/arguments.js'
+import { processEnvironment } from '../src/cli/process-environment.js'
 import { help, run } from './command.js'
 
 const args = process.argv.slice(2)

@@ -77,7 +77,7 @@ const GROUPS = [
   ['transfers', /\/(router\/transfers|transfer|buckets|fzstd)\//],
   ['documents', /\/testing\/(?!jest|vitest|templates|test-store)/],
   ['mirror', /\/mirror\/(?!ledger-|export-options)/],
-  ['terminal', /\/cli\/(arguments|version)/],
+  ['terminal', /\/cli\/command\/(arguments|version)/],
   ['load', /\/bench\/(?!load\/(generator|alarm-thread)\.)/],
 ]
 

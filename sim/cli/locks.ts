@@ -1,8 +1,8 @@
 // npm run sim -- locks: runs simulated contenders for locks and judges them.
 import { register } from 'node:module'
 import { LOCK_MUTANTS, SHOWS_FROM_SEED } from '../locks/mutants.js'
-import { readArguments, readInteger, UsageError } from '../../src/cli/arguments.js'
-import type { CommandEnvironment } from '../../src/cli/environment.js'
+import { readArguments, readInteger, UsageError } from '../../src/cli/command/arguments.js'
+import type { CommandEnvironment } from '../../src/cli/command/environment.js'
 
 export const help = `npm run sim -- locks [--seed S] [--runs N] [--mutant NAME]
 

@@ -1,6 +1,6 @@
 // npm run sim -- [locks] ...: the simulators of the store and of locks. They prove what ships and do not ship with it.
-import { UsageError } from '../../src/cli/arguments.js'
-import { processEnvironment } from '../../src/cli/environment.js'
+import { UsageError } from '../../src/cli/command/arguments.js'
+import { processEnvironment } from '../../src/cli/process-environment.js'
 
 const [first = '', ...others] = process.argv.slice(2)
 const isLocks = first === 'locks'

@@ -2,7 +2,7 @@
 import type { CrashPointReport } from '../crash-points.js'
 import type { SimFault, Tally } from '../faults.js'
 import type { SimulationReport, WorldResult } from '../simulate.js'
-import type { CommandEnvironment } from '../../src/cli/environment.js'
+import type { CommandEnvironment } from '../../src/cli/command/environment.js'
 
 const TABLES = [
   ['worlds', 'world/'],

@@ -6,9 +6,9 @@ import { MUTANTS } from '../mutants.js'
 import type { KnobsFrom } from '../knobs.js'
 import type { SimulationReport } from '../simulate.js'
 import type { JournalOf, LogOf, Processes } from '../world.js'
-import { readArguments, readInteger, UsageError } from '../../src/cli/arguments.js'
+import { readArguments, readInteger, UsageError } from '../../src/cli/command/arguments.js'
 import { printBroken, printCrashPoints, printSummary, printTables } from './report.js'
-import type { CommandEnvironment } from '../../src/cli/environment.js'
+import type { CommandEnvironment } from '../../src/cli/command/environment.js'
 
 export const help = `npm run sim -- [--seed S] [--transactions N] [--nodes N] [--faults all|none|LIST] [--rules all|none] [--workload all|LIST]
 

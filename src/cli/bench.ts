@@ -6,9 +6,9 @@ import { resultTable } from '../bench/result-table.js'
 import { type BenchResult, type BenchSettings, runBench, workloadsOf } from '../bench/run.js'
 import { terminalLines } from '../bench/table.js'
 import { peerWorkloads } from '../bench/load/workloads.js'
-import { readArguments, readInteger, UsageError } from './arguments.js'
-import { version } from './version.js'
-import type { CommandEnvironment } from './environment.js'
+import { readArguments, readInteger, UsageError } from './command/arguments.js'
+import { version } from './command/version.js'
+import type { CommandEnvironment } from './command/environment.js'
 
 export const help = `seriatim bench [options]
 

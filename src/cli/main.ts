@@ -2,8 +2,8 @@
 // The command line. Each command is a file of its own, loaded when it is asked for.
 import module from 'node:module'
 import { run } from './run.js'
-import { processEnvironment } from './environment.js'
-import { boundYoungSpace, nodesIn, youngSpaceBytesFor } from './young-space.js'
+import { processEnvironment } from './process-environment.js'
+import { boundYoungSpace, nodesIn, youngSpaceBytesFor } from './server/young-space.js'
 
 // From Node 22.1 on: what is compiled is kept for the next start, in the temporary folder, unless NODE_DISABLE_COMPILE_CACHE
 // is set. The commands below are loaded after this line.

@@ -1,7 +1,7 @@
 // Finds the command and turns what goes wrong into a sentence and an exit code: 0 done, 1 it could not, 2 wrong usage.
-import { UsageError } from './arguments.js'
-import { version } from './version.js'
-import type { CommandEnvironment } from './environment.js'
+import { UsageError } from './command/arguments.js'
+import { version } from './command/version.js'
+import type { CommandEnvironment } from './command/environment.js'
 
 export interface Command {
   /** One line for the list of commands. */
@@ -13,50 +13,68 @@ export interface Command {
 }
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['start', { summary: 'serve a store over HTTP', load: () => import('./start.js') }],
-  ['health', { summary: 'ask a running server whether it is healthy', load: () => import('./health.js') }],
+  ['start', { summary: 'serve a store over HTTP', load: () => import('./server/start.js') }],
+  [
+    'health',
+    { summary: 'ask a running server whether it is healthy', load: () => import('./server/health.js') },
+  ],
   [
     'transactions',
     {
       summary: 'list transactions in flight, stalled, and recently completed',
-      load: () => import('./transactions.js'),
+      load: () => import('./operate/transactions.js'),
     },
   ],
   [
     'locks',
-    { summary: 'list who holds and who waits for locks; break one', load: () => import('./locks.js') },
+    {
+      summary: 'list who holds and who waits for locks; break one',
+      load: () => import('./operate/locks.js'),
+    },
   ],
   [
     'changes',
-    { summary: 'follow the changes of a table on the terminal', load: () => import('./changes.js') },
+    { summary: 'follow the changes of a table on the terminal', load: () => import('./operate/changes.js') },
   ],
-  ['sql', { summary: 'run statements of PartiQL on any endpoint', load: () => import('./sql.js') }],
+  ['sql', { summary: 'run statements of PartiQL on any endpoint', load: () => import('./sql/sql.js') }],
   [
     'ledger',
-    { summary: 'export and verify a ledger; watch and cosign one', load: () => import('./ledger.js') },
+    { summary: 'export and verify a ledger; watch and cosign one', load: () => import('./ledger/ledger.js') },
   ],
-  ['export', { summary: 'copy a table of any endpoint into a folder', load: () => import('./export.js') }],
+  [
+    'export',
+    { summary: 'copy a table of any endpoint into a folder', load: () => import('./copies/export.js') },
+  ],
   [
     'import',
-    { summary: 'bring such a folder into a table of any endpoint', load: () => import('./import.js') },
+    {
+      summary: 'bring such a folder into a table of any endpoint',
+      load: () => import('./copies/import.js'),
+    },
   ],
-  ['backup', { summary: 'make backups of tables of a running server', load: () => import('./backup.js') }],
+  [
+    'backup',
+    { summary: 'make backups of tables of a running server', load: () => import('./copies/backup.js') },
+  ],
   [
     'restore',
     {
       summary: 'bring a data folder back to a moment, in another folder',
-      load: () => import('./restore.js'),
+      load: () => import('./copies/restore.js'),
     },
   ],
-  ['verify', { summary: 'check a folder of data, changing nothing', load: () => import('./verify.js') }],
+  [
+    'verify',
+    { summary: 'check a folder of data, changing nothing', load: () => import('./operate/verify.js') },
+  ],
   [
     'sweep',
     {
       summary: 'finish or roll back what transactions on any endpoint left behind',
-      load: () => import('./sweep.js'),
+      load: () => import('./operate/sweep.js'),
     },
   ],
-  ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo.js') }],
+  ['demo', { summary: 'scenes about transactions, told and checked', load: () => import('./demo/demo.js') }],
   [
     'bench',
     { summary: 'measure this store, or any endpoint, on this machine', load: () => import('./bench.js') },

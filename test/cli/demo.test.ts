@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
 import { Stage } from '../../src/cli/demo/stage.js'
-import { processEnvironment } from '../../src/cli/environment.js'
+import { processEnvironment } from '../../src/cli/process-environment.js'
 import { open } from '../../src/store/store.js'
 
 async function demo(...args: readonly string[]): Promise<{ code: number; text: string }> {

@@ -1,7 +1,7 @@
 // The flags of DynamoDB Local, as scripts and compose files have them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { translateLocalFlags } from '../../src/cli/local-flags.js'
+import { translateLocalFlags } from '../../src/cli/server/local-flags.js'
 import { run } from '../../src/cli/run.js'
 import { ask, requestOf } from '../server/support.js'
 import { testWorld } from './test-world.js'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../../src/cli/run.js'
-import { processEnvironment, type CommandEnvironment } from '../../src/cli/environment.js'
+import { processEnvironment } from '../../src/cli/process-environment.js'
+import type { CommandEnvironment } from '../../src/cli/command/environment.js'
 import { open } from '../../src/store/store.js'
 import { locks, transactor } from '../../src/toolkit/index.js'
 

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { processEnvironment } from '../../src/cli/environment.js'
+import { processEnvironment } from '../../src/cli/process-environment.js'
 import { run } from '../../src/cli/run.js'
-import { tableLines } from '../../src/cli/sql-table.js'
+import { tableLines } from '../../src/cli/sql/sql-table.js'
 import { open } from '../../src/store/store.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))

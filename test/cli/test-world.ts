@@ -1,5 +1,5 @@
 // The command line without its process: what it prints is kept, and the test sends the signals.
-import type { FolderReport, StoreLocation, CommandEnvironment } from '../../src/cli/environment.js'
+import type { FolderReport, StoreLocation, CommandEnvironment } from '../../src/cli/command/environment.js'
 import { listen } from '../../src/server/http-server.js'
 import { echoRouter } from '../server/support.js'
 

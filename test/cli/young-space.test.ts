@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { nodesIn, youngSpaceBytesFor } from '../../src/cli/young-space.js'
+import { nodesIn, youngSpaceBytesFor } from '../../src/cli/server/young-space.js'
 
 const BYTES_MAX = 8 * 1024 * 1024
-const YOUNG_SPACE = fileURLToPath(new URL('../../src/cli/young-space.js', import.meta.url))
+const YOUNG_SPACE = fileURLToPath(new URL('../../src/cli/server/young-space.js', import.meta.url))
 
 /** Lets many objects live for a while, in turns as a server does, and prints how large the space became. */
 const script = (bounded: string, halfWay: string): string => `

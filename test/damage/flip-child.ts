@@ -1,7 +1,7 @@
 // The trials of ./flips.ts, in a process of their own: a line for what verify found, and a line for what was served.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { verifyDataFolder } from '../../src/cli/operate/verify-folder.js'
 import { open, type Store } from '../../src/store/store.js'
 import { flippedCopy, type Flip, type Model, type Served } from './flips.js'
 

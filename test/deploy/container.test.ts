@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { help } from '../../src/cli/start.js'
+import { help } from '../../src/cli/server/start.js'
 import { testFolder } from '../support/folder.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

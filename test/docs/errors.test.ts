@@ -70,6 +70,6 @@ test('docs/reference/errors.md: every reason of a cancelled transaction is there
 })
 
 test('docs/reference/errors.md: the exit codes are those of the command line', () => {
-  const second = [...textOf('src/cli/start.ts').matchAll(/\b(130|143)\b/g)].map(([code]) => code)
+  const second = [...textOf('src/cli/server/start.ts').matchAll(/\b(130|143)\b/g)].map(([code]) => code)
   assert.deepEqual(sorted(listedUnder('Exit codes of the command line')), sorted(['0', '1', '2', ...second]))
 })

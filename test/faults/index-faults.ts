@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { verifyDataFolder } from '../../src/cli/operate/verify-folder.js'
 import { testFolder } from '../support/folder.js'
 import { spawnServer, type SpawnedServer } from '../support/spawned-server.js'
 import { diskFaults, type DiskFault, type DiskFaults } from './disk-faults.js'

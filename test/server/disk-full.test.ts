@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { verifyDataFolder } from '../../src/cli/operate/verify-folder.js'
 import { open } from '../../src/store/store.js'
 import { testFolder } from '../support/folder.js'
 import { spawnServer } from '../support/spawned-server.js'

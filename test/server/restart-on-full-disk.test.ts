@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verifyDataFolder } from '../../src/cli/verify-folder.js'
+import { verifyDataFolder } from '../../src/cli/operate/verify-folder.js'
 import { sized } from '../support/sizes.js'
 import { needsSmallDisk, smallDisk } from '../support/small-disk.js'
 import { spawnServer, type SpawnedServer } from '../support/spawned-server.js'
