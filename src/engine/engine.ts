@@ -124,18 +124,21 @@ export interface PartitionRange {
   readonly to?: KeyBytes
   readonly reverse: boolean
   readonly rowsMax: number
+  /** Only this cell of each row is wanted; absent: all. */
+  readonly only?: CellName
 }
 
 /** Rows of all partitions, in the engine's own order. */
 export interface SpaceRange {
   readonly space: string
-  /** Behind this row; absent: from `fromPart` on. */
+  /** Behind this row, whether or not it is there; absent: from `fromPart` on. */
   readonly after?: RowAddress
   /** Parts of the ring, of 2^32 that are about equally full: the partitions from this one on, 0 if absent, ... */
   readonly fromPart?: number
   /** ... up to and without this one; absent: to the end. */
   readonly toPart?: number
   readonly rowsMax: number
+  readonly only?: CellName
 }
 
 export interface RowPage {

@@ -4,7 +4,6 @@
 import type { KeyBytes } from '../model/brand.js'
 import {
   type CasOutcome,
-  type Cells,
   type Consistency,
   type Engine,
   type EngineRow,
@@ -180,7 +179,7 @@ function changed(address: RowAddress, before: EngineRow | undefined, next: RowPu
     const value = given === undefined ? before?.cells[name] : (given ?? undefined)
     if (value !== undefined) cells[name] = value
   }
-  return { address, version: next.version, past: next.past, cells: cells as Cells }
+  return { address, version: next.version, past: next.past, cells }
 }
 
 const byRow = (a: EngineRow, b: EngineRow): number => (a.address.row < b.address.row ? -1 : 1)

@@ -19,7 +19,7 @@ import { seededRandom } from './seeded-random.js'
 export interface OpenedEngine {
   readonly engine: Engine
   /** Closes it, and removes what the test has left. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 let spaces = 0
@@ -27,7 +27,7 @@ let versions = 0
 /** Unique in this process and, by the time it started, on a ring that is kept from run to run. */
 const RUN = process.pid.toString(36) + Math.trunc(performance.timeOrigin).toString(36)
 const newSpace = (): string => `test_${RUN}_${++spaces}`
-const newVersion = (): VersionId => `${(++versions).toString(16).padStart(24, '0')}` as VersionId
+const newVersion = (): VersionId => (++versions).toString(16).padStart(24, '0') as VersionId
 
 const bytes = (text: string): KeyBytes => text as KeyBytes
 const value = (text: string): Uint8Array => Buffer.from(text)
