@@ -94,6 +94,9 @@ if (process.argv.includes('--if-older') && isUpToDate()) process.exit()
 
 const BUILT = join(ROOT, 'dist/src')
 const built = (path) => join(BUILT, `${path}.js`)
+/** What is used of the SDK of MCP, as one small text (docs/adr/0047). */
+const SDK = built('cli/mcp/sdk')
+const SDK_FILE = './mcp-sdk.js'
 const entries = Object.entries({ ...ENTRIES, ...STARTED })
 const bundle = await rolldown({
   cwd: ROOT,
@@ -103,9 +106,13 @@ const bundle = await rolldown({
   plugins: [
     {
       name: 'maps of the compiler',
-      // The smaller one of the two that the package has.
-      resolveId: (id) =>
-        id === 'sorted-btree' ? join(ROOT, 'node_modules/sorted-btree/b+tree.min.js') : undefined,
+      resolveId(id, importer) {
+        // The smaller one of the two that the package has.
+        if (id === 'sorted-btree') return join(ROOT, 'node_modules/sorted-btree/b+tree.min.js')
+        if (importer !== undefined && join(dirname(importer), id) === SDK)
+          return { id: SDK_FILE, external: 'relative' }
+        return undefined
+      },
       load: (path) =>
         path.startsWith(BUILT)
           ? { code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }
@@ -163,6 +170,36 @@ for (const file of output) {
   })
   if (isApart) writeFileSync(join(NEW, place), map)
 }
+
+/** A module with all that it imports, and the licences of that. */
+async function smallText(input) {
+  const packages = new Map()
+  const small = await rolldown({
+    cwd: ROOT,
+    input,
+    platform: 'node',
+    plugins: [
+      {
+        name: 'without what is not used',
+        // The server is given a validator of its own, which it never calls: ajv is half of the code.
+        load: (path) =>
+          path.endsWith('/ajv-provider.js')
+            ? 'export const AjvJsonSchemaValidator = class { getValidator() { throw new Error("no validator was given") } }'
+            : undefined,
+      },
+    ],
+  })
+  const { output } = await small.generate({ format: 'esm', minify: true, comments: false })
+  await small.close()
+  const [{ code, moduleIds }] = output
+  for (const path of moduleIds) {
+    const name = /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(path.replaceAll('\\', '/'))?.[0]
+    if (name !== undefined) packages.set(name, licenceOf(join(name, 'index.js')))
+  }
+  return `/*! ${[...packages.values()].join('\n\n')} */\n${code}`
+}
+
+writeFileSync(join(NEW, SDK_FILE), await smallText(SDK))
 
 /** What has to stand where the code of another package does. */
 function licenceOf(path) {

@@ -66,9 +66,15 @@ export class Installation implements Disposable {
 
   constructor() {
     const modules = join(this.folder, 'node_modules')
-    mkdirSync(join(modules, '@aws-sdk'), { recursive: true })
+    for (const scope of ['@aws-sdk', '@modelcontextprotocol'])
+      mkdirSync(join(modules, scope), { recursive: true })
     symlinkSync(ROOT, join(modules, 'seriatim'))
-    for (const name of ['@aws-sdk/client-dynamodb', '@aws-sdk/client-dynamodb-streams', 'ion-js'])
+    for (const name of [
+      '@aws-sdk/client-dynamodb',
+      '@aws-sdk/client-dynamodb-streams',
+      '@modelcontextprotocol/sdk',
+      'ion-js',
+    ])
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
   }
 
