@@ -37,8 +37,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     { summary: 'follow the changes of a table on the terminal', load: () => import('./operate/changes.js') },
   ],
   ['sql', { summary: 'run statements of PartiQL on any endpoint', load: () => import('./sql/sql.js') }],
-  ['sql', { summary: 'run statements of PartiQL on any endpoint', load: () => import('./sql.js') }],
-  ['mcp', { summary: 'serve tables to agents and editors (MCP)', load: () => import('./mcp.js') }],
+  ['mcp', { summary: 'serve tables to agents and editors (MCP)', load: () => import('./mcp/mcp.js') }],
   [
     'ledger',
     { summary: 'export and verify a ledger; watch and cosign one', load: () => import('./ledger/ledger.js') },

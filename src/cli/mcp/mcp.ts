@@ -1,13 +1,13 @@
 // seriatim mcp: the tables of an endpoint as tools of the Model Context Protocol, for agents and editors.
-import { verifyProof } from '../verify/proof.js'
-import { readArguments, readInteger, UsageError } from './arguments.js'
-import { askEndpoint } from './ask-endpoint.js'
-import { credentials, type CommandEnvironment } from './environment.js'
-import { nodeEd25519, readEndpoint, readTrust, TRUST_HELP, TRUST_OPTIONS } from './ledger-trust.js'
-import { readingTools, type ReadingTerms } from './mcp/reading-tools.js'
-import { serveTools } from './mcp/tool-server.js'
-import { writingTools } from './mcp/writing-tools.js'
-import { version } from './version.js'
+import { verifyProof } from '../../verify/proof.js'
+import { readArguments, readInteger, UsageError } from '../command/arguments.js'
+import { askEndpoint } from '../command/ask-endpoint.js'
+import { credentials, type CommandEnvironment } from '../command/environment.js'
+import { nodeEd25519, readEndpoint, readTrust, TRUST_HELP, TRUST_OPTIONS } from '../ledger/ledger-trust.js'
+import { readingTools, type ReadingTerms } from './reading-tools.js'
+import { serveTools } from './tool-server.js'
+import { writingTools } from './writing-tools.js'
+import { version } from '../command/version.js'
 
 export const help = `seriatim mcp --endpoint URL [--write TABLE ...] [--answer-kb N] [--key KEY]
 
