@@ -277,7 +277,7 @@ describe('seriatim mcp', () => {
   test('no answer is longer than it may be, and pages have every item once', async () => {
     const long = 'x'.repeat(1000)
     for (let year = 1; year <= 60; year++)
-      await store.call('PutItem', { ...(music('Long', year, { text: { S: long } }) as object) } as never)
+      await store.call('PutItem', { ...music('Long', year, { text: { S: long } }) } as never)
     await store.call('PutItem', music('Long', 61, { text: { S: 'y'.repeat(300_000) } }) as never)
     await using small = await agent(server.url, ['--answer-kb', '8'])
     const input = {
@@ -313,7 +313,7 @@ describe('seriatim mcp', () => {
       await store.call('DeleteItem', {
         TableName: 'Music',
         Key: { ...Key, year: { N: String(year) } },
-      } as never)
+      })
   })
 
   test('text that is not seen is written as escapes, and is the same text', async () => {
