@@ -320,7 +320,7 @@ describe('seriatim mcp', () => {
     const hidden = 'a\u202eb\u200bc\u{e0041}\u{e0042}d\u0007'
     await store.call('PutItem', { TableName: 'Other', Item: { artist: { S: hidden }, year: { N: '1' } } })
     const { text } = await reader.call('scan', { TableName: 'Other' })
-    assert.doesNotMatch(text, /[\u200b\u202e\u0007]|\u{e0041}/u)
+    for (const unseen of ['\u200b', '\u202e', '\u0007', '\u{e0041}']) assert.ok(!text.includes(unseen))
     assert.equal((JSON.parse(text) as Page).Items[0]?.['artist']?.S, hidden)
     await store.call('DeleteItem', { TableName: 'Other', Key: { artist: { S: hidden }, year: { N: '1' } } })
   })
