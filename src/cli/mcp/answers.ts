@@ -32,7 +32,7 @@ export function wholeAnswer(answer: unknown, bytesMax: number, hint: string): st
   throw new AnswerTooLarge(`The answer has ${bytes} bytes, and ${bytesMax} are allowed. ${hint}`)
 }
 
-export interface PageRequest {
+export interface AnswerPage {
   readonly operation: string
   readonly input: Readonly<Record<string, unknown>>
   /** The member of the answer that has the rows. */
@@ -42,7 +42,7 @@ export interface PageRequest {
 }
 
 /** At most ten requests, of at most twice the rows that are answered last. */
-export async function pageAnswer(ask: AskOperation, page: PageRequest): Promise<string> {
+export async function pageAnswer(ask: AskOperation, page: AnswerPage): Promise<string> {
   let rowsMax = page.rowsMax
   for (;;) {
     const answer = (await ask(page.operation, { ...page.input, Limit: rowsMax })) as PageAnswer

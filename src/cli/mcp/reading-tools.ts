@@ -1,7 +1,7 @@
 // The tools that read: tables, items, queries, statements, transactions, history and proofs.
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import type { Proven } from '../../verify/proof.js'
-import { answerText, AnswerTooLarge, pageAnswer, sizesOf, wholeAnswer, type PageRequest } from './answers.js'
+import { answerText, AnswerTooLarge, pageAnswer, sizesOf, wholeAnswer, type AnswerPage } from './answers.js'
 import { explainedStatement, readingStatement } from './statement-guard.js'
 import type { Tool, ToolArgument, ToolInput } from './tool.js'
 
@@ -75,7 +75,7 @@ export const parameters: ToolArgument = {
 export function readingTools({ answerBytesMax, writableTables, prove }: ReadingTerms): readonly Tool[] {
   const whole = (answer: unknown, hint = 'Nothing of it is shown.'): string =>
     wholeAnswer(answer, answerBytesMax, hint)
-  const page = (operation: string, input: ToolInput, rows: PageRequest['rows']): PageRequest => {
+  const page = (operation: string, input: ToolInput, rows: AnswerPage['rows']): AnswerPage => {
     const { Limit = ROWS_DEFAULT, ...rest } = input
     return { operation, input: rest, rows, rowsMax: Limit as number, bytesMax: answerBytesMax }
   }
