@@ -26,6 +26,7 @@ import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './parse/
 import type { BoundCondition, BoundProjection, BoundUpdate } from './parse/types.js'
 
 export { applyUpdate, onlyTakesAway, updatedAttributes } from './evaluate/apply-update.js'
+export { updateCharge } from './evaluate/update-charge.js'
 export { comparisonsOf, evaluateCondition } from './evaluate/evaluate.js'
 export {
   conditionAttributes,

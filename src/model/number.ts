@@ -189,7 +189,7 @@ function parseAnyNotation(text: string): DecimalText {
   const shift = at < text.length ? parseExponent(text, at) : 0
   if (first < 0) {
     // DynamoDB looks at the exponent that a zero is written with, unless it has a point.
-    if (point < 0) checkExponent(shift)
+    if (point < 0) checkExponent(shift, shift, text)
     return '0' as DecimalText
   }
 
@@ -199,6 +199,7 @@ function parseAnyNotation(text: string): DecimalText {
     first < point && last > point
       ? text.slice(first, point) + text.slice(point + 1, last + 1)
       : text.slice(first, last + 1)
+  checkExponent(exponent, shift, text)
   return checkedText({ negative, digits, exponent })
 }
 
@@ -239,16 +240,27 @@ function checkedText(decimal: Decimal): DecimalText {
   return textOf(decimal)
 }
 
-function checkExponent(exponent: number): void {
-  if (exponent > EXPONENT_MAX) throw overflow()
-  if (exponent < EXPONENT_MIN)
-    throw validationError(
-      'Number underflow. Attempting to store a number with magnitude smaller than supported range',
-    )
+const OVERFLOW = 'Number overflow. Attempting to store a number with magnitude larger than supported range'
+const UNDERFLOW = 'Number underflow. Attempting to store a number with magnitude smaller than supported range'
+
+/** `shift` is the exponent that the text is written with, if it is written with one. */
+function checkExponent(exponent: number, shift = 0, text = ''): void {
+  if (exponent >= EXPONENT_MIN && exponent <= EXPONENT_MAX) return
+  const message = exponent > EXPONENT_MAX ? OVERFLOW : UNDERFLOW
+  throw new RewordedError(message, asBigDecimal(shift, text) ?? message)
 }
 
-const overflow = (): Error =>
-  validationError('Number overflow. Attempting to store a number with magnitude larger than supported range')
+const INT_MAX = 2 ** 31 - 1
+/** Beyond it Java's difference of precision and scale wraps around, and a number that is too large looks too small. */
+const WRAPPING_EXPONENT_MIN = INT_MAX - 40
+
+/** What the older check of requests, which reads numbers as Java's BigDecimal does, says of an exponent of its own. */
+function asBigDecimal(shift: number, text: string): string | undefined {
+  if (Math.abs(shift) > INT_MAX) return `${NOT_NUMERIC}: ${text}`
+  return shift < WRAPPING_EXPONENT_MIN ? undefined : UNDERFLOW
+}
+
+const overflow = (): Error => validationError(OVERFLOW)
 
 /** Both as integers at the finer of their two scales: at most 126 + 167 digits. */
 function combine(a: string, b: string, operation: (x: bigint, y: bigint) => bigint): DecimalText {

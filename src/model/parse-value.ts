@@ -20,17 +20,27 @@ export function parseItem(json: unknown): Item {
   return parseMap(json, 1)
 }
 
+export const TOO_DEEP =
+  'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit'
+export const EMPTY_NAME = 'Empty attribute name'
+
+/** Refuses values that are nested too deep, whatever else is wrong with them. */
+export function refuseDeepValues(json: object, level = 1): void {
+  for (const value of Object.values(json) as readonly unknown[]) {
+    if (level > limits.nestingDepthMax) throw validationError(TOO_DEEP)
+    if (typeof value !== 'object' || value === null) continue
+    const inner = (value as Json)['M'] ?? (value as Json)['L']
+    if (typeof inner === 'object' && inner !== null) refuseDeepValues(inner, level + 1)
+  }
+}
+
 const INVALID = 'One or more parameter values were invalid: '
 const MODEL = 'com.amazonaws.dynamodb.v20120810.'
 
 type Json = Readonly<Record<string, unknown>>
 
 function parseValue(json: unknown, level: number): AttributeValue {
-  if (level > limits.nestingDepthMax)
-    throw validationError(
-      'Nesting Levels have exceeded supported limits: ' +
-        'Attributes in the item have nested levels beyond supported limit',
-    )
+  if (level > limits.nestingDepthMax) throw validationError(TOO_DEEP)
   if (typeof json !== 'object') throw serializationError('Unexpected value type in payload')
   if (Array.isArray(json))
     throw serializationError(`Unrecognized collection type class ${MODEL}AttributeValue`)
@@ -225,7 +235,7 @@ const NAME_BYTES_MAX = 65535
 
 /** Refuses what is no name of an attribute. */
 export function checkAttributeName(name: string): void {
-  if (name === '') throw validationError('Empty attribute name')
+  if (name === '') throw validationError(EMPTY_NAME)
   // No character takes more than three bytes a unit.
   if (name.length * 3 > NAME_BYTES_MAX && Buffer.byteLength(name) > NAME_BYTES_MAX)
     throw validationError(`Attribute name is too large, must be less than ${NAME_BYTES_MAX + 1} bytes`)

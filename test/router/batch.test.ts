@@ -135,12 +135,13 @@ describe('batches', () => {
     const many = Array.from({ length: 26 }, (_, i) => put({ pk: S(`m${i}`) }))
     const either =
       'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes'
+    const shownPut = 'WriteRequest(putRequest=PutRequest(item={pk=AttributeValue}), deleteRequest=null)'
     const lengths = (shown: string): string =>
       `1 validation error detected: Value '{${shown}}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to 25, Member must have length greater than or equal to 1]`
     const cases: [object, string][] = [
       [{}, 'The requestItems parameter is required for BatchWriteItem'],
-      [{ Plain: many }, lengths('Plain=[26 write requests]')],
-      [{ Plain: [] }, lengths('Plain=[0 write requests]')],
+      [{ Plain: many }, lengths(`Plain=[${shownPut}, ${shownPut}, 24 more]`)],
+      [{ Plain: [] }, lengths('Plain=[]')],
       [
         { Plain: many.slice(1), Sorted: [put({ pk: S('a'), sk: N('1') })] },
         'Too many items requested for the BatchWriteItem call',
@@ -197,7 +198,7 @@ describe('batches', () => {
       ],
       [
         { Plain: { Keys: [] } },
-        "1 validation error detected: Value '[]' at 'requestItems.Plain.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1",
+        "1 validation error detected: Value at 'RequestItems.Plain.member.Keys' failed to satisfy constraint: Member must have length greater than or equal to 1",
       ],
       [{ Plain: { Keys: [{ pk: S('a') }, { pk: S('a') }] } }, DUPLICATES],
       [

@@ -13,17 +13,17 @@ import { openProjection, type RequestedProjection } from './read-expressions.js'
 import { furtherMembers, joinReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import { TurnBudget } from '../request/turns.js'
-import { batchTableName } from '../request/batch-names.js'
+import { batchNamesShape, batchTableName } from '../request/batch-names.js'
 
 export const batchGetItem: Operation = {
   name: 'BatchGetItem',
   shape: {
     kind: 'struct',
     members: {
-      ReturnConsumedCapacity: returnConsumedCapacityShape,
       RequestItems: {
         kind: 'map',
         required: true,
+        ...batchNamesShape,
         member: {
           kind: 'struct',
           required: true,
@@ -32,7 +32,6 @@ export const batchGetItem: Operation = {
             Keys: {
               kind: 'list',
               required: true,
-              lengthMin: 1,
               member: { kind: 'map', member: { kind: 'any' } },
             },
             AttributesToGet: { kind: 'list', member: { kind: 'string' }, lengthMin: 1, lengthMax: 255 },
@@ -42,6 +41,7 @@ export const batchGetItem: Operation = {
           },
         },
       },
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
     },
   },
 
@@ -86,10 +86,11 @@ function checkCounts(requested: readonly (readonly [string, WireGets])[]): void 
   }
   const most = limits.batchGetKeysMax
   for (const [name, { Keys }] of requested) {
-    if (Keys.length <= most) continue
+    if (Keys.length > 0 && Keys.length <= most) continue
+    const bound = Keys.length === 0 ? 'greater than or equal to 1' : `less than or equal to ${most}`
     throw validationError(
       `1 validation error detected: Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: ` +
-        `Member must have length less than or equal to ${most}`,
+        `Member must have length ${bound}`,
     )
   }
   if (requested.reduce((total, [, { Keys }]) => total + Keys.length, 0) > most) {

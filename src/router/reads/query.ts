@@ -32,6 +32,7 @@ export const query: Operation = {
   name: 'Query',
   shape: {
     kind: 'struct',
+    wording: 'newer, alone',
     members: {
       ...readMembers,
       // Its lower bound is checked below: DynamoDB words it differently here.

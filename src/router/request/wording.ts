@@ -7,13 +7,19 @@
 //
 // What is refused with a look at the table has the same words everywhere.
 import { DynamoError, RewordedError, validationError } from '../../model/errors.js'
+import { isReadInOlderWay } from '../shapes/deep-values.js'
+import type { Input } from './context.js'
 
-/** What `check` refuses of a request, before the table is looked at, is counted as an error of the validation. */
-export function enveloped<Result>(check: () => Result): Result {
+/**
+ * What `check` refuses of a request, before the table is looked at, is counted as an error of the validation; not so of a request
+ * with values that are nested very deep.
+ */
+export function enveloped<Result>(input: Input, check: () => Result): Result {
   try {
     return check()
   } catch (error) {
     if (!isRefusal(error) || COUNTED.test(error.message)) throw error
+    if (isReadInOlderWay(input)) throw error instanceof RewordedError ? validationError(error.older) : error
     throw validationError(`1 validation error detected: ${error.message}`)
   }
 }

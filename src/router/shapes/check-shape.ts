@@ -3,6 +3,7 @@
 // A valid request costs no more than the look at its members. What a violation says, where it is and what is there, is put
 // together once there is one: a list may have 10,000 members.
 import { validationError } from '../../model/errors.js'
+import { isReadInOlderWay } from './deep-values.js'
 import { checkTypes, member, type Members } from './check-types.js'
 import type { ListShape, MapShape, RequestShape, StringShape, StructShape } from './shape.js'
 
@@ -29,7 +30,7 @@ export function checkShape(
 
 /** The table name comes first and alone, but beside a member that is missing where the wording is the newer one. */
 function refuseTableName(shape: StructShape, members: Members, violations: readonly Violation[]): void {
-  if (shape.wording !== undefined) {
+  if (shape.wording !== undefined && shape.wording !== 'newer, alone') {
     if (lacksRequired(shape, members)) return refuse(allOf(shape, members))
     if (member(members, 'TableName') === '')
       throw validationError(
@@ -55,14 +56,16 @@ function inNewerWords(
   members: Members,
   violations: readonly Violation[],
 ): readonly Violation[] {
-  if (violations.length === 0 || shape.wording === undefined || lacksRequired(shape, members))
-    return violations
+  if (violations.length === 0 || shape.wording === undefined) return violations
+  if (lacksRequired(shape, members) || isReadInOlderWay(members)) return violations
   const reworded = violations.map((violation) => {
     const inner = shape.members[violation.path.charAt(0).toUpperCase() + violation.path.slice(1)]
     const newer = inner?.kind === 'string' ? inner.newerConstraint : undefined
-    return newer === undefined ? violation : { ...violation, whole: newer }
+    if (newer === undefined) return violation
+    return { ...violation, whole: typeof newer === 'string' ? newer : newer(violation.constraint) }
   })
   const first = reworded.find(({ whole }) => whole !== undefined)
+  if (shape.wording === 'newer, alone' && first?.whole !== undefined) throw validationError(first.whole)
   return shape.wording === 'newer, stops' && first !== undefined ? [first] : reworded
 }
 
@@ -213,9 +216,10 @@ function checkLength(
 function checkMapKeys(shape: MapShape, map: Members, keys: readonly string[], violations: Violation[]): void {
   const { keyPattern, keyLengthMin, keyLengthMax } = shape
   const fits = (key: string): boolean =>
-    (keyLengthMax === undefined || key.length <= keyLengthMax) &&
-    (keyLengthMin === undefined || key.length >= keyLengthMin) &&
-    (keyPattern === undefined || patternOf(keyPattern).test(key))
+    (shape.keysAcceptArn === true && key.startsWith('arn:')) ||
+    ((keyLengthMax === undefined || key.length <= keyLengthMax) &&
+      (keyLengthMin === undefined || key.length >= keyLengthMin) &&
+      (keyPattern === undefined || patternOf(keyPattern).test(key)))
   if (keys.every(fits)) return
   const constraints: string[] = []
   if (keyLengthMax !== undefined)

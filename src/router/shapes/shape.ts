@@ -18,8 +18,8 @@ export interface StringShape extends Required, Length {
   readonly values?: readonly string[]
   /** The ARN of a table will do as well; table-name.ts checks it. */
   readonly acceptsArn?: true
-  /** What the newer wording says of a value that is not one of `values`. */
-  readonly newerConstraint?: string
+  /** What the newer wording says of a value that breaks a constraint. */
+  readonly newerConstraint?: string | ((constraint: string) => string)
   /** The whole message when the member is absent, where it is not the usual one. */
   readonly missing?: string
 }
@@ -41,11 +41,16 @@ export interface MapShape extends Required, Length {
   readonly keyPattern?: string
   readonly keyLengthMin?: number
   readonly keyLengthMax?: number
+  /** The ARN of a table will do as a key as well. */
+  readonly keysAcceptArn?: true
 }
 export interface StructShape extends Required {
   readonly kind: 'struct'
-  /** Some constraints are worded anew, unless a required member is missing; `stops`: at the first of those. */
-  readonly wording?: 'newer' | 'newer, stops'
+  /**
+   * Some constraints are worded anew, unless a required member is missing; `stops`: at the first of those; `alone`: that one is all
+   * that is said, and not counted.
+   */
+  readonly wording?: 'newer' | 'newer, stops' | 'newer, alone'
   /** The class name that serialization errors show. */
   readonly className?: string
   readonly members: Readonly<Record<string, RequestShape>>

@@ -13,10 +13,16 @@ import {
   updateOperands,
 } from '../../expression/expression.js'
 import type { BoundCondition } from '../../expression/parse/types.js'
-import { validationError } from '../../model/errors.js'
+import { DynamoError, validationError } from '../../model/errors.js'
 import { itemBytes, storableBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
-import { parseItem } from '../../model/parse-value.js'
+import {
+  checkAttributeName,
+  EMPTY_NAME,
+  parseItem,
+  refuseDeepValues,
+  TOO_DEEP,
+} from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
 import type { Action } from '../../storage/contract/transactions.js'
 import type { Input, RequestScope, RouterContext, Table } from '../request/context.js'
@@ -199,24 +205,37 @@ function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mut
   switch (kind) {
     case 'Put': {
       checkConditionParameters(input)
-      const item = parseItem(input['Item'])
+      const item = parseWholeItem(input['Item'])
       const bytes = storableBytes(item)
       const mutation = { kind: 'put', item, itemBytes: bytes } as const
       return { attributes: item, mutation, condition: openCondition(input) }
     }
     case 'Update': {
       checkUpdateParameters(input)
-      const key = parseItem(input['Key'])
       const { update, condition } = openUpdate(input)
+      const key = parseItem(input['Key'])
       return { attributes: key, mutation: { kind: 'update', update }, condition }
     }
     case 'Delete':
     case 'ConditionCheck': {
       checkConditionParameters(input)
-      const key = parseItem(input['Key'])
+      // As in the service, the expression comes before the key of the same action.
+      const condition = openCondition(input)
       const mutation = { kind: kind === 'Delete' ? 'delete' : 'check' } as const
-      return { attributes: key, mutation, condition: openCondition(input) }
+      return { attributes: parseItem(input['Key']), mutation, condition }
     }
+  }
+}
+
+/** An empty name of an attribute is told before values that are nested too deep, and those before an empty name within a value. */
+function parseWholeItem(json: unknown): Item {
+  try {
+    return parseItem(json)
+  } catch (error) {
+    if (!(error instanceof DynamoError) || typeof json !== 'object' || json === null) throw error
+    if (Object.hasOwn(json, '') && error.message === TOO_DEEP) checkAttributeName('')
+    if (!Object.hasOwn(json, '') && error.message === EMPTY_NAME) refuseDeepValues(json)
+    throw error
   }
 }
 

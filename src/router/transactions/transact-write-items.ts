@@ -14,10 +14,17 @@ export const transactWriteItems: Operation = {
   name: 'TransactWriteItems',
   shape: {
     kind: 'struct',
+    wording: 'newer, stops',
     members: {
       ReturnConsumedCapacity: returnConsumedCapacityShape,
       ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
-      ClientRequestToken: { kind: 'string', lengthMin: 1, lengthMax: 36 },
+      ClientRequestToken: {
+        kind: 'string',
+        lengthMin: 1,
+        lengthMax: 36,
+        newerConstraint: (constraint) =>
+          `Value at 'ClientRequestToken' failed to satisfy constraint: ${constraint}`,
+      },
       TransactItems: transactItemsShape,
     },
   },

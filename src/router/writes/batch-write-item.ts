@@ -15,7 +15,7 @@ import { checkKey, checkKeyValue, type KeyRole } from '../request/keys.js'
 import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { TurnBudget } from '../request/turns.js'
-import { batchTableName } from '../request/batch-names.js'
+import { batchTableName, checkWriteNames, shownWrites } from '../request/batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { collectionMetrics } from './single-write.js'
 
@@ -55,6 +55,7 @@ export const batchWriteItem: Operation = {
   async run(context, input, scope) {
     const requested = Object.entries(input['RequestItems'] as Readonly<Record<string, readonly WireWrite[]>>)
     checkCounts(requested)
+    checkWriteNames(requested)
     const turns = new TurnBudget(context.runtime)
     const parsed: Parsed[] = []
     for (const [name, writes] of requested) {
@@ -117,15 +118,14 @@ interface BatchAnswer {
   readonly left: readonly object[]
 }
 
-function checkCounts(requested: readonly (readonly [string, readonly unknown[]])[]): void {
+function checkCounts(requested: readonly (readonly [string, readonly WireWrite[]])[]): void {
   if (requested.length === 0) {
     throw validationError('The requestItems parameter is required for BatchWriteItem')
   }
   const most = limits.batchWriteItemsMax
   if (requested.some(([, writes]) => writes.length === 0 || writes.length > most)) {
-    const shown = requested.map(([name, writes]) => `${name}=[${writes.length} write requests]`).join(', ')
     throw validationError(
-      `1 validation error detected: Value '{${shown}}' at 'requestItems' failed to satisfy constraint: ` +
+      `1 validation error detected: Value '${shownWrites(requested)}' at 'requestItems' failed to satisfy constraint: ` +
         `Map value must satisfy constraint: [Member must have length less than or equal to ${most}, ` +
         'Member must have length greater than or equal to 1]',
     )

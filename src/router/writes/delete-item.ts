@@ -18,7 +18,7 @@ export const deleteItem: Operation = {
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const { keyAttributes, condition } = enveloped(() => {
+    const { keyAttributes, condition } = enveloped(input, () => {
       checkConditionParameters(input)
       const key = parseItem(input['Key'])
       refuseUpdateReturnValues(input)

@@ -19,7 +19,7 @@ export const putItem: Operation = {
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const { item, condition } = enveloped(() => {
+    const { item, condition } = enveloped(input, () => {
       checkConditionParameters(input)
       const given = parseItem(input['Item'])
       refuseUpdateReturnValues(input)

@@ -19,7 +19,12 @@ import { attribute } from '../../model/value.js'
 
 const any: RequestShape = { kind: 'any' }
 
-export const conditionalOperatorShape: RequestShape = { kind: 'string', values: ['OR', 'AND'] }
+export const conditionalOperatorShape: RequestShape = {
+  kind: 'string',
+  values: ['OR', 'AND'],
+  // With the slip of the service.
+  newerConstraint: 'Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]',
+}
 
 export const comparisonOperatorShape: RequestShape = { kind: 'string', values: comparisonOperators }
 

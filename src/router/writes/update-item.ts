@@ -6,9 +6,12 @@ import {
   conditionAttributes,
   updatedAttributes,
   updateOperands,
+  updateCharge,
   updateTargets,
 } from '../../expression/expression.js'
 import type { BoundUpdate } from '../../expression/parse/types.js'
+import { validationError } from '../../model/errors.js'
+import { itemSizeRefusal } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import type { Operation } from '../request/context.js'
@@ -40,7 +43,7 @@ export const updateItem: Operation = {
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const { keyAttributes, update, condition } = enveloped(() => {
+    const { keyAttributes, update, condition } = enveloped(input, () => {
       checkUpdateParameters(input)
       return { keyAttributes: parseItem(input['Key']), ...openUpdate(input) }
     })
@@ -53,6 +56,7 @@ export const updateItem: Operation = {
     if (condition !== undefined) {
       refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
     }
+    refuseLargeUpdate(update)
     const request = {
       table: table.shape,
       key,
@@ -75,6 +79,13 @@ export const updateItem: Operation = {
       }
     })
   },
+}
+
+/** Before the condition is looked at. What the update makes of the item is measured where it is made. */
+function refuseLargeUpdate(update: BoundUpdate): void {
+  if (update.tree.dialect !== 'UpdateExpression') return
+  const refusal = itemSizeRefusal(updateCharge(update), 'update')
+  if (refusal !== undefined) throw validationError(refusal)
 }
 
 /** The members that the update names, of one image; absent when there is nothing of them in it. */
