@@ -36,6 +36,7 @@ const ENTRIES = {
   index: 'index',
   toolkit: 'toolkit/index',
   verify: 'verify/index',
+  'engine-cassandra': 'engine/cassandra/cassandra',
   templates: 'testing/templates',
   vitest: 'testing/vitest',
   jest: 'testing/jest',
@@ -70,6 +71,7 @@ const GROUPS = [
     'opened-store',
     /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers|backups)\/)|server|store|sorted-btree)\//,
   ],
+  ['engine', /\/engine\//],
   // Loaded by the first request for one of its operations.
   ['statements', /\/(partiql|router\/statements)\//],
   ['streams', /\/router\/streams\//],
@@ -241,7 +243,7 @@ function isUpToDate() {
   }
 }
 
-/** The compiler writes every file at every build. */
+/** The compiler writes what has changed. */
 function newestBuild() {
   const files = readdirSync(join(ROOT, 'dist/src'), { recursive: true }).filter((path) =>
     path.endsWith('.js'),

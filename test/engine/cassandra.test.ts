@@ -1,0 +1,66 @@
+// The adapter for Cassandra keeps what every engine promises. `npm run fleet` starts a ring and runs this on it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cassandra } from '../../src/engine/cassandra/cassandra.js'
+import { cassandraOptionsOf } from '../../src/engine/cassandra/options.js'
+import { engineSuite } from '../suites/engine.js'
+
+const RING = process.env['SERIATIM_RING']
+
+if (RING === undefined)
+  test(
+    'engine on Cassandra',
+    { skip: 'no ring: SERIATIM_RING names none, npm run fleet starts one' },
+    () => {},
+  )
+else
+  engineSuite('engine on Cassandra', () => {
+    const engine = cassandra(cassandraOptionsOf(RING))
+    return Promise.resolve({ engine, close: () => engine.close() })
+  })
+
+test('cassandra:// names hosts, a keyspace, and how the ring is used', () => {
+  assert.deepEqual(cassandraOptionsOf('cassandra://a,b:9043/shop'), {
+    contactPoints: ['a', 'b:9043'],
+    keyspace: 'shop',
+  })
+  assert.deepEqual(
+    cassandraOptionsOf(
+      'cassandra://u%40x:p%2Fw@a/shop?datacenter=dc1&replication=2&consistency=local&tls=true&timeoutMs=900',
+    ),
+    {
+      contactPoints: ['a'],
+      keyspace: 'shop',
+      localDataCenter: 'dc1',
+      replication: 2,
+      consistency: 'local',
+      tls: true,
+      timeoutMs: 900,
+      username: 'u@x',
+      password: 'p/w',
+    },
+  )
+})
+
+for (const [address, sentence] of [
+  ['postgres://a/b', /is not an engine: cassandra:\/\/HOST/],
+  ['cassandra://a', /is not an engine/],
+  ['cassandra://a/Shop', /"Shop" is not a keyspace/],
+  ['cassandra://a/shop; DROP', /is not a keyspace/],
+  ['cassandra://a,/shop', /are not hosts/],
+  ['cassandra://a/shop?colour=red', /no parameter colour/],
+  ['cassandra://a/shop?replication=0', /from 1 to 100/],
+  ['cassandra://a/shop?replication=three', /whole number/],
+  ["cassandra://a/shop?datacenter=d'c", /not the name of a data centre/],
+  ['cassandra://a/shop?consistency=some', /global or local/],
+] as const)
+  test(`${address} is refused with a sentence`, () => {
+    assert.throws(() => cassandraOptionsOf(address), { name: 'RangeError', message: sentence })
+  })
+
+test('a password does not appear in what is said of a wrong address', () => {
+  assert.throws(
+    () => cassandraOptionsOf('cassandra://me:secret@a'),
+    (error: Error) => !error.message.includes('secret'),
+  )
+})
