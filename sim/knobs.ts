@@ -12,6 +12,7 @@ export const worldKnobs: Knobs = {
   reserveBytes: 0,
   overlayBytesMax: 64 * 1024,
   applyDelayMs: 30,
+  applyDelaysMax: 2,
   applyChangesMax: 100,
 }
 
@@ -21,6 +22,7 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   overlaySpareKeysMax: [1, 64],
   overlayBytesMax: [16 * 1024, 64 * 1024],
   applyDelayMs: [1, 500],
+  applyDelaysMax: [1, 10],
   applyChangesMax: [1, 100],
   replayBytesMax: [64, 16 * 1024],
   segmentBytesMax: [2 * 1024, 16 * 1024],

@@ -24,6 +24,10 @@ export interface AppenderOptions extends Partial<
   readonly owner?: JournalOwner
 }
 
+/** Room is prepared in pieces of about the length of a group (docs/adr/0004): the next power of two between these. */
+const PIECE_BYTES_MIN = 8 * 1024
+const PIECE_BYTES_MAX = 256 * 1024
+
 export class Appender {
   readonly #options: AppenderOptions
   readonly #segmentBytesMax: number
@@ -99,7 +103,7 @@ export class Appender {
       throw await this.#failure(error, handle, at)
     }
     this.#end += frames.byteLength
-    this.#reserveAhead(handle, at + frames.byteLength)
+    this.#reserveAhead(handle, at + frames.byteLength, frames.byteLength)
     return ends
   }
 
@@ -259,7 +263,7 @@ export class Appender {
   }
 
   /** Prepares room for the frames to come, at a distance, so that the next ones need not wait for it. */
-  #reserveAhead(handle: FileHandle, length: number): void {
+  #reserveAhead(handle: FileHandle, length: number, groupBytes: number): void {
     if (this.#reserveBytes === 0 || this.#reserving !== undefined || length < this.#reserveDistanceBytes)
       return
     if (length + this.#reserveBytes / 2 < this.#reservedBytes || length >= this.#segmentBytesMax) return
@@ -267,7 +271,7 @@ export class Appender {
     this.#reservingFrom = from
     // Room is a help, not a need: without it the file grows frame by frame.
     this.#reserving = handle
-      .reserve(from, this.#reserveBytes)
+      .reserve(from, this.#reserveBytes, pieceBytesFor(groupBytes))
       .catch(() => undefined)
       .then(() => {
         this.#reservedBytes = from + this.#reserveBytes
@@ -289,6 +293,12 @@ export class Appender {
       this.#segments = this.#segments.slice(1)
     }
   }
+}
+
+function pieceBytesFor(groupBytes: number): number {
+  let bytes = PIECE_BYTES_MIN
+  while (bytes < groupBytes && bytes < PIECE_BYTES_MAX) bytes *= 2
+  return bytes
 }
 
 function seedFrom(bytes: Uint8Array): number {

@@ -4,8 +4,9 @@
 //
 // What came and went between two commits never reaches LMDB.
 //
-// Small loads wait a moment so that commits are few; a commit takes a bounded number of changes, for the sake of memory. A
-// load is put together as its batches come: done at once it would keep requests waiting.
+// Small loads wait a moment so that commits are few, and longer while they grow: the more changes a commit has, the more of
+// them share a page, which is copied and written for all of them. A commit takes a bounded number of changes, for the sake of
+// memory. A load is put together as its batches come: done at once it would keep requests waiting.
 import type { IndexChange, OrderedMap } from '../ordered-map/ordered-map.js'
 import type { KeyBytes, Lsn, Timestamp } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
@@ -29,6 +30,8 @@ export interface ApplierOptions {
   /** Called when a commit fails; it is tried again. */
   readonly failed: (error: Error) => void
   readonly delayMs: number
+  /** A load that grows waits for so many of these delays at most. */
+  readonly delaysMax: number
   readonly hurryBytes: number
   readonly changesMax: number
 }
@@ -55,6 +58,7 @@ interface Waiter {
 export class Applier {
   readonly #options: ApplierOptions
   readonly #delayMs: number
+  readonly #delaysMax: number
   readonly #hurryBytes: number
   readonly #changesMax: number
   /** Oldest first; the first may be under way. */
@@ -66,6 +70,9 @@ export class Applier {
   readonly #directs: (Waiter & { readonly changes: readonly IndexChange[] })[] = []
   #running: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
+  /** Of the load that waits: delays that have passed, and whether it has grown in this one. */
+  #delays = 0
+  #hasGrown = false
   #failure: Error | undefined
   /** The passing keys that the index may hold. */
   readonly #passing = new Set<KeyBytes>()
@@ -75,6 +82,7 @@ export class Applier {
     for (const bounds of SHORT_LIVED_BOUNDS)
       for (const [key] of options.index.range({ ...bounds, reverse: false })) this.#passing.add(key)
     this.#delayMs = options.delayMs
+    this.#delaysMax = options.delaysMax
     this.#hurryBytes = options.hurryBytes
     this.#changesMax = options.changesMax
   }
@@ -89,6 +97,8 @@ export class Applier {
     this.#pendingBytes += batch.bytes
     this.#pendingChanges += batch.changes.size
     if (this.#running !== undefined) return
+    // The first one begins to wait.
+    this.#hasGrown = this.#cancelTimer !== undefined
     if (this.#isDue() && this.#failure === undefined) this.#start()
     else this.#startIn(this.#delayMs)
   }
@@ -122,12 +132,20 @@ export class Applier {
   #startIn(delayMs: number): void {
     this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
       this.#cancelTimer = undefined
-      if (this.#running === undefined && this.#loads.length > 0) this.#start()
+      if (this.#running !== undefined || this.#loads.length === 0) return
+      if (!this.#hasGrown || ++this.#delays >= this.#delaysMax || this.#failure !== undefined) {
+        this.#start()
+        return
+      }
+      this.#hasGrown = false
+      this.#startIn(this.#delayMs)
     })
   }
 
   #start(): void {
     this.stop()
+    this.#delays = 0
+    this.#hasGrown = false
     this.#running = this.#run().then(() => {
       this.#running = undefined
       // They came after its last look.

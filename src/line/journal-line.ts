@@ -33,7 +33,10 @@ import { type MergedView, viewOf } from './merged-view.js'
 import { Watches } from './watches.js'
 
 export interface JournalLineOptions extends Partial<
-  Pick<Knobs, 'overlayBytesMax' | 'overlaySpareKeysMax' | 'applyDelayMs' | 'applyChangesMax'>
+  Pick<
+    Knobs,
+    'overlayBytesMax' | 'overlaySpareKeysMax' | 'applyDelayMs' | 'applyDelaysMax' | 'applyChangesMax'
+  >
 > {
   readonly index: OrderedMap
   readonly journal: Journal
@@ -101,6 +104,7 @@ export class JournalLine implements Line {
       failed: (error) => this.#notApplied(error),
       hurryBytes: this.#overlayBytesMax / 3,
       delayMs: tuned.applyDelayMs,
+      delaysMax: tuned.applyDelaysMax,
       changesMax: tuned.applyChangesMax,
     })
     if (options.unapplied !== undefined) this.#addUnapplied(options.unapplied)

@@ -12,8 +12,9 @@ export interface Knobs {
   readonly overlaySpareKeysMax: number
   /** Writers wait while this much is decided but not in the index yet. A third of it is brought there without delay. */
   readonly overlayBytesMax: number
-  /** A load for the index waits this long for more. */
+  /** A load for the index waits this long for more, and again while more comes, so many times at most. */
   readonly applyDelayMs: number
+  readonly applyDelaysMax: number
   /** Changes in one load. The more at once, the more of them share a page of LMDB, and the fewer pages are written. */
   readonly applyChangesMax: number
   /** What is brought into the index at once when a node starts. */
@@ -97,6 +98,7 @@ export const knobs: Knobs = {
   overlaySpareKeysMax: 4096,
   overlayBytesMax: 36 * 1024 * 1024,
   applyDelayMs: 500,
+  applyDelaysMax: 10,
   applyChangesMax: 12_000,
   replayBytesMax: 4 * 1024 * 1024,
   segmentBytesMax: 16 * 1024 * 1024,

@@ -11,9 +11,10 @@ export interface FileHandle {
   read(position: number, length: number): Promise<Uint8Array>
   /**
    * Fills a part beyond the end with zeros, durably, so that later writes there need not allocate. Never called for a
-   * part that is being written.
+   * part that is being written. In pieces of that many bytes: a system may keep what was written together in one piece of
+   * its cache, and treat all of it as changed by each later write to it.
    */
-  reserve(position: number, length: number): Promise<void>
+  reserve(position: number, length: number, pieceBytes: number): Promise<void>
   /** Makes the length of the file survive a power cut. */
   truncateSynced(length: number): Promise<void>
   length(): Promise<number>

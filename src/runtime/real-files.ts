@@ -17,7 +17,6 @@ const truncateFile = promisify(ftruncate)
  * the flag is missing or does not reach the disk, and fdatasync follows the write.
  */
 const WRITES_ARE_SYNCED = platform === 'linux'
-const RESERVE_STEP_BYTES = 256 * 1024
 
 export function realFiles(): FileLayer {
   return {
@@ -98,13 +97,15 @@ class RealFile implements FileHandle {
     return bytes.subarray(0, done)
   }
 
-  async reserve(position: number, length: number): Promise<void> {
+  async reserve(position: number, length: number, pieceBytes: number): Promise<void> {
     // Through a descriptor of its own, so that the zeros need one sync and not one for each write.
     const descriptor = await openFile(this.#path, constants.O_RDWR)
     try {
-      const zeros = Buffer.alloc(Math.min(length, RESERVE_STEP_BYTES))
+      const zeros = Buffer.alloc(Math.min(length, pieceBytes))
       for (let done = 0; done < length;) {
-        const step = zeros.subarray(0, Math.min(zeros.length, length - done))
+        // Up to where the next piece begins, counted from the beginning of the file: as the system's cache has them.
+        const piece = pieceBytes - ((position + done) % pieceBytes)
+        const step = zeros.subarray(0, Math.min(piece, length - done))
         done += await writeSome(descriptor, step, 0, position + done)
       }
       await syncData(descriptor)

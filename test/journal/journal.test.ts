@@ -91,7 +91,7 @@ test('journal: what the index holds already is not read again', async () => {
           reads.push([position, position + length])
           return handle.read(position, length)
         },
-        reserve: (position, length) => handle.reserve(position, length),
+        reserve: (position, length, pieceBytes) => handle.reserve(position, length, pieceBytes),
         truncateSynced: (length) => handle.truncateSynced(length),
         length: () => handle.length(),
         close: () => handle.close(),

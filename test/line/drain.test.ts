@@ -5,6 +5,7 @@ import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import { openJournal } from '../../src/journal/journal.js'
 import { type KeyBytes, type Lsn, type Timestamp, spaceId } from '../../src/model/brand.js'
+import { manualClock } from '../../src/runtime/manual-clock.js'
 import { OutOfSpace } from '../../src/runtime/files.js'
 import { Applier, type DurableBatch } from '../../src/line/applier.js'
 import { HybridClock } from '../../src/line/hybrid-clock.js'
@@ -27,6 +28,9 @@ const batchOf = (number: number): DurableBatch => ({
   lsn: number as Lsn,
   end: number * 10,
 })
+
+/** What was begun goes on. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** An index that tells the test of each commit before it is done. */
 function told(beforeApply: () => void): OrderedMap & { readonly commits: number } {
@@ -65,6 +69,7 @@ function loaded(): { applier: Applier; index: ReturnType<typeof told>; applied: 
     applied: (batches) => (applied = batches.at(-1)?.number ?? 0),
     failed: (error) => assert.fail(error),
     delayMs: 500,
+    delaysMax: 10,
     hurryBytes: 1_000_000,
     changesMax: 1,
   })
@@ -105,6 +110,7 @@ test('applying: a failed commit is told to every drain and direct change that wa
     applied: () => assert.fail('nothing is applied'),
     failed: () => undefined,
     delayMs: 500,
+    delaysMax: 10,
     hurryBytes: 1_000_000,
     changesMax: 12_000,
   })
@@ -113,6 +119,53 @@ test('applying: a failed commit is told to every drain and direct change that wa
   for (const wait of await Promise.allSettled(waits))
     assert.equal(wait.status === 'rejected' && wait.reason, failure)
   applier.stop()
+})
+
+test('applying: a load waits while it grows, for so many delays at most, and no longer once it does not', async () => {
+  const clock = manualClock(0)
+  const index = told(() => undefined)
+  const applier = new Applier({
+    index,
+    runtime: { ...testRuntime(1), clock },
+    applied: () => undefined,
+    failed: (error) => assert.fail(error),
+    delayMs: 500,
+    delaysMax: 4,
+    hurryBytes: 1_000_000,
+    changesMax: 12_000,
+  })
+  applier.add(batchOf(1))
+  applier.add(batchOf(2))
+  clock.advance(999)
+  await turn()
+  assert.equal(index.commits, 0)
+  clock.advance(1)
+  await turn()
+  assert.equal(index.commits, 1)
+})
+
+test('applying: a load that does not stop to grow is applied all the same', async () => {
+  const clock = manualClock(0)
+  const index = told(() => undefined)
+  const applier = new Applier({
+    index,
+    runtime: { ...testRuntime(1), clock },
+    applied: () => undefined,
+    failed: (error) => assert.fail(error),
+    delayMs: 500,
+    delaysMax: 4,
+    hurryBytes: 1_000_000,
+    changesMax: 12_000,
+  })
+  for (let number = 1; number <= 20; number++) {
+    applier.add(batchOf(number))
+    clock.advance(99)
+  }
+  await turn()
+  assert.equal(index.commits, 0)
+  clock.advance(20)
+  await turn()
+  assert.equal(index.commits, 1)
 })
 
 test('applying: a sweep ends although another batch is always being written', async () => {
