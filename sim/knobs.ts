@@ -12,7 +12,7 @@ export const worldKnobs: Knobs = {
   reserveBytes: 0,
   overlayBytesMax: 64 * 1024,
   applyDelayMs: 30,
-  applyDelaysMax: 2,
+  applyDelaysMax: 1,
   applyChangesMax: 100,
 }
 
@@ -22,7 +22,6 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   overlaySpareKeysMax: [1, 64],
   overlayBytesMax: [16 * 1024, 64 * 1024],
   applyDelayMs: [1, 500],
-  applyDelaysMax: [1, 10],
   applyChangesMax: [1, 100],
   replayBytesMax: [64, 16 * 1024],
   segmentBytesMax: [2 * 1024, 16 * 1024],
@@ -64,6 +63,7 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   blocksBehindMax: [4, 200],
   blocksBusyRecords: [1, 32],
   blocksPositionRecords: [1, 32],
+  applyDelaysMax: [1, 10],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

@@ -11,6 +11,14 @@
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import { spaceId } from '../model/brand.js'
 import type { Cause, LoggedChange } from './commit-record.js'
+import {
+  differenceBytes,
+  isWorthSharing,
+  sharedEnds,
+  type SharedEnds,
+  withDifference,
+  writeDifference,
+} from './shared-ends.js'
 
 /** Whose change it is: a write of its own, a transaction in one step, or one that is finished node by node. */
 export type ChangeOf = 'single' | 'step' | 'finish'
@@ -26,6 +34,8 @@ export interface ChangeEntry extends Noted {
   readonly tx?: TxId | undefined
   readonly timestamp: Timestamp
   readonly change: LoggedChange
+  /** Of both its images, where that is known already. */
+  readonly shared?: SharedEnds | undefined
 }
 
 export interface PartEntry extends Noted {
@@ -48,7 +58,7 @@ export type LogEntry = ChangeEntry | PartEntry | CompletedEntry
 // As bytes; integers are big-endian, key bytes and ids have one byte a character:
 //
 //   change     0 kind  1 flags  2 order f64  10 timestamp f64  18 space u32  22 length u8, tx  | length u16, key
-//              then, as the flags say: length u32, keys | length u32, old | length u32, new
+//              then, as the flags say: length u32, keys | length u32, old (or how it differs) | length u32, new
 //   part       0 kind  1 is done  2 order f64  10 node u16  12 length u8, tx  | count u16, nodes u16 each
 //   completed  0 kind  1 zero  2 order f64  10 length u8, tx
 const CHANGE = 1
@@ -65,6 +75,8 @@ const HAS_OLD = 2
 const HAS_NEW = 4
 /** The new image is that of the item in the same frame of the journal, and is not written twice. */
 const NEW_IN_FRAME = 8
+/** Of the old image only what differs from the new one. */
+const OLD_DIFFERS = 16
 
 /** An entry as bytes, written straight to where they go. */
 export interface EncodedLogEntry {
@@ -112,17 +124,22 @@ class EncodedChange implements EncodedLogEntry {
   readonly byteLength: number
   readonly #entry: ChangeEntry
   readonly #inFrame: boolean
+  /** Undefined: the old image is written whole, or there is none. */
+  readonly #shared: SharedEnds | undefined
 
   constructor(entry: ChangeEntry, inFrame: boolean) {
     this.#entry = entry
     this.#inFrame = inFrame
     const { key, keys, old, new: next } = entry.change
+    this.#shared = sharedOf(entry)
     this.byteLength =
       26 +
       (entry.tx?.length ?? 0) +
       key.length +
       partBytes(keys) +
-      partBytes(old) +
+      (old !== undefined && this.#shared !== undefined
+        ? 4 + differenceBytes(old, this.#shared)
+        : partBytes(old)) +
       (inFrame ? 0 : partBytes(next))
   }
 
@@ -144,11 +161,22 @@ class EncodedChange implements EncodedLogEntry {
     bytes[at++] =
       (keys ? HAS_KEYS : 0) |
       (old ? HAS_OLD : 0) |
+      (this.#shared === undefined ? 0 : OLD_DIFFERS) |
       (next === undefined ? 0 : HAS_NEW | (this.#inFrame ? NEW_IN_FRAME : 0))
     at = writePart(bytes, keys, at)
-    at = writePart(bytes, old, at)
+    if (old !== undefined && this.#shared !== undefined) {
+      bytes.writeUInt32BE(differenceBytes(old, this.#shared), at)
+      at = writeDifference(bytes, at + 4, old, this.#shared)
+    } else at = writePart(bytes, old, at)
     if (!this.#inFrame) writePart(bytes, next, at)
   }
+}
+
+function sharedOf({ change, shared }: ChangeEntry): SharedEnds | undefined {
+  const { old, new: next } = change
+  if (old === undefined || next === undefined) return undefined
+  const known = shared ?? sharedEnds(old, next)
+  return isWorthSharing(known) ? known : undefined
 }
 
 const partBytes = (part: Uint8Array | undefined): number => (part === undefined ? 0 : 4 + part.byteLength)
@@ -206,15 +234,17 @@ function decodeChange(bytes: Buffer, order: number, imageInFrame: ImageInFrame):
   const key = bytes.toString('latin1', txEnd + 2, keyEnd) as KeyBytes
   const has = bytes[keyEnd] as number
   let at = keyEnd + 1
-  const part = (): Uint8Array => {
+  const part = (): Buffer => {
     const from = at + 4
     at = from + bytes.readUInt32BE(at)
     return bytes.subarray(from, at)
   }
   const keys = (has & HAS_KEYS) !== 0 ? part() : undefined
-  const old = (has & HAS_OLD) !== 0 ? part() : undefined
+  const oldPart = (has & HAS_OLD) !== 0 ? part() : undefined
   const inFrame = (has & NEW_IN_FRAME) !== 0
   const next = (has & HAS_NEW) === 0 ? undefined : inFrame ? imageInFrame(space, key) : part()
+  const differs = (has & OLD_DIFFERS) !== 0
+  const old = oldPart && next && differs ? withDifference(oldPart, next) : oldPart
   return {
     kind: 'change',
     of: OWNERS[(flags >> 4) & 3] as ChangeOf,

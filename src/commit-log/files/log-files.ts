@@ -201,18 +201,18 @@ class LogFiles implements LogStorage, KeptLog {
     assertFollows(records, this.#last)
     const [segment, handle, index] = await this.#current()
     const spaces = touchedSpaces(records)
-    const bytes = this.#room(logFrameBytes(records, spaces))
+    const room = this.#room(logFrameBytes(records, spaces))
     const [offset, noted] = [this.#end, index.count]
     try {
       const content = { records, spaces, first: this.#last + 1, position, offset }
-      const frame = encodeLogFrame(bytes, content, segment, index.note)
-      await handle.writeSynced(bytes, offset)
+      const frame = encodeLogFrame(room, content, segment, index.note)
+      await handle.writeSynced(room.subarray(0, frame.bytes), offset)
       index.add(frame)
+      this.#end = offset + frame.bytes
     } catch (error) {
       index.takeBackTo(noted)
       throw await this.#cutBack(handle, error)
     }
-    this.#end = offset + bytes.length
     this.#last += records.length
     this.#position = position
     segment.bytes = this.#end

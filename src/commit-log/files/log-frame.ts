@@ -5,6 +5,7 @@
 //   body    ids of the tables, 4 bytes each; records
 //   record  0 length  4 timestamp  12 changes  16 length of the transaction id  17 transaction id; changes
 //   change  0 kind  1 table  5 key length  7 keys length  11 old length  15 new length  19 key, keys, old, new
+//           of an old image only what differs from the new one, if its length has the highest bit
 //
 // The checksum of the header is seeded with the id of the segment, and covers that of the body: neither a frame of another
 // segment nor bytes that a user stored in an item can pass for a frame of this one, and to find out takes 72 bytes. The
@@ -13,6 +14,13 @@ import { crc32 } from 'node:zlib'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { CommitRecord, LoggedChange } from '../commit-record.js'
 import type { LogPosition } from '../log-storage.js'
+import {
+  differenceBytes,
+  isWorthSharing,
+  sharedEnds,
+  withDifference,
+  writeDifference,
+} from '../shared-ends.js'
 import type { LogSegment } from './log-segment.js'
 
 export interface LogFrame {
@@ -42,9 +50,12 @@ const OPERATIONS = ['put', 'update', 'delete'] as const
 const CAUSES = ['request', 'expiry'] as const
 const [HAS_KEYS, HAS_OLD, HAS_NEW] = [32, 64, 128]
 
-/** No frame is longer than a length of four bytes says. */
+/** No frame is longer than a length of four bytes says, without its highest bit. */
 const FRAME_BYTES_MAX = 2 ** 31
+const OLD_DIFFERS = 2 ** 31
+const OLD_LENGTH = OLD_DIFFERS - 1
 
+/** At most. */
 export function logFrameBytes(records: readonly CommitRecord[], spaces: ReadonlySet<SpaceId>): number {
   let bytes = LOG_FRAME_HEADER_BYTES + spaces.size * SPACE_BYTES
   for (const { tx, changes } of records) {
@@ -75,7 +86,7 @@ export interface FrameToWrite {
   readonly offset: number
 }
 
-/** Writes the frame to the beginning of `target`, which has exactly `logFrameBytes(records, spaces)` bytes. */
+/** Writes the frame to the beginning of `target`, which has at least `logFrameBytes(records, spaces)` bytes. */
 export function encodeLogFrame(
   target: Buffer,
   { records, spaces, first, position, offset }: FrameToWrite,
@@ -135,19 +146,29 @@ function encodeRecord(
     target.writeUInt32BE(space, at + 1)
     target.writeUInt16BE(key.length, at + 5)
     target.writeUInt32BE(keys?.byteLength ?? 0, at + 7)
-    target.writeUInt32BE(old?.byteLength ?? 0, at + 11)
     target.writeUInt32BE(next?.byteLength ?? 0, at + 15)
+    const oldLengthAt = at + 11
     at += CHANGE_HEADER_BYTES
     target.write(key, at, 'latin1')
-    at += key.length
-    for (const image of [keys, old, next]) {
-      if (image === undefined) continue
-      target.set(image, at)
-      at += image.byteLength
+    at = written(target, at + key.length, keys)
+    const shared = old && next && sharedEnds(old, next)
+    if (old !== undefined && shared !== undefined && isWorthSharing(shared)) {
+      target.writeUInt32BE(OLD_DIFFERS + differenceBytes(old, shared), oldLengthAt)
+      at = writeDifference(target, at, old, shared)
+    } else {
+      target.writeUInt32BE(old?.byteLength ?? 0, oldLengthAt)
+      at = written(target, at, old)
     }
+    at = written(target, at, next)
   }
   target.writeUInt32BE(at - from, from)
   return at
+}
+
+function written(target: Buffer, at: number, image: Uint8Array | undefined): number {
+  if (image === undefined) return at
+  target.set(image, at)
+  return at + image.byteLength
 }
 
 const kindOf = ({ event, operation, cause, keys, old, new: next }: LoggedChange): number =>
@@ -195,7 +216,7 @@ export function decodeLogFrame(
   }
 }
 
-/** The records of a whole frame. Their images are parts of `bytes`, not copies. */
+/** The records of a whole frame. Their images are parts of `bytes`, not copies, but for old ones that are put together. */
 export function recordsOfFrame(bytes: Buffer, { first, end, spaces }: LogFrame): CommitRecord[] {
   const records: CommitRecord[] = []
   let at = LOG_FRAME_HEADER_BYTES + spaces.length * SPACE_BYTES
@@ -250,15 +271,18 @@ const changeBytesAt = (bytes: Buffer, at: number): number =>
   CHANGE_HEADER_BYTES +
   bytes.readUInt16BE(at + 5) +
   bytes.readUInt32BE(at + 7) +
-  bytes.readUInt32BE(at + 11) +
+  (bytes.readUInt32BE(at + 11) & OLD_LENGTH) +
   bytes.readUInt32BE(at + 15)
 
 function decodeChange(bytes: Buffer, at: number): LoggedChange {
   const kind = bytes[at] as number
   const keysAt = at + CHANGE_HEADER_BYTES + bytes.readUInt16BE(at + 5)
   const oldAt = keysAt + bytes.readUInt32BE(at + 7)
-  const newAt = oldAt + bytes.readUInt32BE(at + 11)
+  const oldLength = bytes.readUInt32BE(at + 11)
+  const newAt = oldAt + (oldLength & OLD_LENGTH)
   const end = newAt + bytes.readUInt32BE(at + 15)
+  const oldPart = bytes.subarray(oldAt, newAt)
+  const old = oldLength >= OLD_DIFFERS ? withDifference(oldPart, bytes.subarray(newAt, end)) : oldPart
   return {
     space: bytes.readUInt32BE(at + 1) as SpaceId,
     key: keyAt(bytes, at),
@@ -266,7 +290,7 @@ function decodeChange(bytes: Buffer, at: number): LoggedChange {
     operation: OPERATIONS[(kind >> 2) & 3] as LoggedChange['operation'],
     cause: CAUSES[(kind >> 4) & 1] as LoggedChange['cause'],
     ...((kind & HAS_KEYS) !== 0 && { keys: bytes.subarray(keysAt, oldAt) }),
-    ...((kind & HAS_OLD) !== 0 && { old: bytes.subarray(oldAt, newAt) }),
+    ...((kind & HAS_OLD) !== 0 && { old }),
     ...((kind & HAS_NEW) !== 0 && { new: bytes.subarray(newAt, end) }),
   }
 }

@@ -14,6 +14,7 @@ import type { Line, Put } from '../../line/line.js'
 import type { Partitions } from './partitions.js'
 import type { ReadMarks } from './read-marks.js'
 import { encodeItemRecord, HEADER_BYTES, itemState } from '../../line/record.js'
+import { sharedEnds } from '../../commit-log/shared-ends.js'
 import { loggedChange, type LoggedStep } from './logged-changes.js'
 import type { OpenSnapshots } from '../snapshots/snapshots.js'
 import { inSpace, spaceOfKey } from '../../line/spaces.js'
@@ -173,10 +174,12 @@ export class ItemSteps {
 
   #logImage({ table, key, put, isFinish, cause = 'request' }: ItemChange, image: LoggedImage): void {
     const { old, new: text, next, tx, timestamp } = image
-    const change = loggedChange(table.logged as LoggedImages, { table, key, old, new: text, next, cause })
+    const shared = old && text && sharedEnds(old, text)
+    const step = { table, key, old, new: text, shared, next, cause }
+    const change = loggedChange(table.logged as LoggedImages, step)
     if (change === undefined) return
     const of = tx === undefined ? 'single' : isFinish === true ? 'finish' : 'step'
-    this.#line.note({ kind: 'change', of, order: 0, tx, timestamp, change }, put)
+    this.#line.note({ kind: 'change', of, order: 0, tx, timestamp, change, shared }, put)
   }
 
   /** The log of commits holds every image that the item ever had. */

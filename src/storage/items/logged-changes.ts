@@ -3,6 +3,7 @@
 // The old image is the one that the step replaced, whatever was decided since: several writes of an item in one batch are
 // several changes. A write that leaves the item as it was, and a delete of nothing, leave none (point 28).
 import type { Cause, LoggedChange } from '../../commit-log/commit-record.js'
+import type { SharedEnds } from '../../commit-log/shared-ends.js'
 import { sameItem } from '../../model/compare.js'
 import { keyAttributesOf, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
@@ -15,6 +16,8 @@ export interface LoggedStep {
   /** The texts of the images. */
   readonly old: Uint8Array | undefined
   readonly new: Uint8Array | undefined
+  /** What they have in common, if both are there. */
+  readonly shared: SharedEnds | undefined
   /** The new image; undefined if there is none. */
   readonly next: NextImage | undefined
   readonly cause: Cause
@@ -22,9 +25,9 @@ export interface LoggedStep {
 
 /** Undefined if nothing has changed. Objects of few shapes, made at once: each write on such a table makes one. */
 export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChange | undefined {
-  const { table, key, old, new: text, next, cause } = step
+  const { table, key, old, new: text, shared, next, cause } = step
   if (old === undefined && text === undefined) return undefined
-  if (old !== undefined && text !== undefined && isSameImage(old, text)) return undefined
+  if (shared !== undefined && isSameImage(old as Uint8Array, text as Uint8Array, shared)) return undefined
   const { space } = table
   const event = old === undefined ? 'insert' : text === undefined ? 'remove' : 'modify'
   const operation = next === undefined ? 'delete' : next.lastWrite.kind
@@ -54,22 +57,9 @@ const parsed = (text: Uint8Array | undefined): Item =>
  * Whether two images are the same item. Their texts are canonical but for the order of attributes and of members of sets:
  * the same item has a text of the same length and of the same bytes in some order, so most need not be parsed.
  */
-function isSameImage(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.byteLength !== other.byteLength) return false
-  if (Buffer.compare(one, other) === 0) return true
-  return haveSameByteSum(asBuffer(one), asBuffer(other)) && sameItem(parsed(one), parsed(other))
-}
-
-/** Stretches that are equal, which the system's library finds out faster, need not be added up. */
-const STRETCHES = 4
-
-function haveSameByteSum(one: Buffer, other: Buffer): boolean {
-  const length = Math.ceil(one.length / STRETCHES)
+function isSameImage(one: Uint8Array, other: Uint8Array, { prefix, suffix }: SharedEnds): boolean {
+  if (one.length !== other.length) return false
   let difference = 0
-  for (let from = 0; from < one.length; from += length) {
-    const to = Math.min(from + length, one.length)
-    if (one.compare(other, from, to, from, to) === 0) continue
-    for (let at = from; at < to; at++) difference += (one[at] as number) - (other[at] as number)
-  }
-  return difference === 0
+  for (let at = prefix; at < one.length - suffix; at++) difference += one[at]! - other[at]!
+  return difference === 0 && (prefix === one.length || sameItem(parsed(one), parsed(other)))
 }
