@@ -39,8 +39,9 @@ const rounds = Number(values.rounds)
 const items = Number(values.items)
 const CLIENTS = 64
 const WARM_UP_MS = 4000
-const STILL_MS = 400
-const STILL_LOOKS_MAX = 100
+/** Longer than the index waits for more after the last write, and its commit. */
+const STILL_MS = 1500
+const STILL_LOOKS_MAX = 30
 const starts = Number(values.starts)
 
 const HERE = fileURLToPath(new URL('../../..', import.meta.url))

@@ -117,7 +117,7 @@ export const knobs: Knobs = {
   waitersMax: 10_000,
   textSlabBytes: 64 * 1024,
   textSlabBytesMin: 12 * 1024,
-  textKeptBytesMax: 2 * 1024 * 1024,
+  textKeptBytesMax: 4 * 1024 * 1024,
   epochMicros: 10 * 60 * 1_000_000,
   recentSlotDigits: 5,
   completionsMax: 100,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { spaceId, type KeyBytes, type Timestamp } from '../../src/model/brand.js'
 import { type ChangeEntry, decodeLogEntry, encodeLogEntry } from '../../src/commit-log/entries.js'
 import {
