@@ -275,6 +275,18 @@ test('log in files: readers that meet appends and trims are served what is kept,
   await storage.close()
 })
 
+test('log in files: a frame that is damaged after the start is told when an item is asked for, and appends go on', async () => {
+  const disk = await log(6, {})
+  const storage = await open(disk, {})
+  const [file] = segmentsOf(disk) as [string]
+  flipBit(disk, file, 8 * 300)
+  await append(storage, 7)
+  const [change] = recordOf(7).changes as [CommitRecord['changes'][number]]
+  const item = { space: change.space, key: change.key, from: 7, to: 7, reverse: false, entriesMax: 10 }
+  assert.deepEqual(await storage.ofItem(item), [7])
+  await assert.rejects(storage.ofItem({ ...item, from: 1 }), { name: 'LogDamaged' })
+})
+
 test('log in files: two items whose keys have the same hash are told apart', async () => {
   const byHash = new Map<number, string>()
   let pair: readonly [string, string] | undefined

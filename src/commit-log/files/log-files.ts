@@ -232,11 +232,12 @@ class LogFiles implements LogStorage, KeptLog {
     const last = this.#segments.at(-1)
     if (last !== undefined) {
       const handle = await this.#handleOf(last)
-      if (this.#isTorn) {
-        await handle.truncateSynced(this.#end).catch((error: unknown) => {
-          throw notWritten(error)
-        })
+      try {
+        if (this.#isTorn) await handle.truncateSynced(this.#end)
         this.#isTorn = false
+        await this.#index?.whole()
+      } catch (error) {
+        throw notWritten(error)
       }
     }
     // One without records goes on, whatever its length: the next one would have the same first number.

@@ -1,6 +1,7 @@
 // The index of one segment: its frames by number and time, and its changes by item.
 //
-// That of the segment that grows is in memory. When the segment is sealed it becomes a file, which never changes:
+// That of the segment that grows is in memory. A start makes it of the frames alone; their changes are noted before the next
+// append, or when an item is asked for. When the segment is sealed it becomes a file, which never changes:
 //
 //   0 magic  4 version  8 crc of the head  12 seed  16 first number  24 end number  32 frames  36 changes  40 buckets
 //   44 length of the head  48
@@ -14,7 +15,7 @@
 import { crc32 } from 'node:zlib'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import { hashBytes } from '../../model/hash.js'
-import { eachChangeOf, type LogFrame } from './log-frame.js'
+import { decodeLogFrame, eachChangeOf, type LogFrame } from './log-frame.js'
 import type { LogGap, LogScan } from './log-scan.js'
 import type { LogSegment } from './log-segment.js'
 
@@ -60,16 +61,22 @@ export function gapsIn({ damaged, next, end: offset }: LogScan, end: number | un
   return end !== undefined && end > next ? [...gaps, { first: next, end, offset }] : gaps
 }
 
+/** Reads a part of the file, as far as it is there. */
+type ReadPart = (position: number, length: number) => Promise<Buffer>
+
 /** The index of a segment that grows, or was read anew. */
 export class GrowingIndex implements LogIndex {
   readonly #segment: LogSegment
-  readonly #frames: IndexedFrame[] = []
+  #frames: IndexedFrame[] = []
   readonly #gaps: LogGap[] = []
   /** Hash, number from the first on, offset; again and again. */
   #changes = new Uint32Array(3 * 64)
   #count = 0
   #newest = -1
   #spaces = 0
+  /** Reads the segment; undefined once all changes of the frames are noted. */
+  #unread: ReadPart | undefined
+  #noting: Promise<void> | undefined
 
   constructor(segment: LogSegment) {
     this.#segment = segment
@@ -84,6 +91,41 @@ export class GrowingIndex implements LogIndex {
     }
     index.#gaps.push(...gapsIn(scan, end))
     return index
+  }
+
+  /** As a start has it: its frames, of which the changes are not noted yet. */
+  static later(segment: LogSegment, scan: LogScan, read: ReadPart): GrowingIndex {
+    const index = new GrowingIndex(segment)
+    for (const frame of scan.frames) index.add(frame)
+    index.#gaps.push(...gapsIn(scan, undefined))
+    index.#unread = read
+    return index
+  }
+
+  /** Resolves when the changes of all frames are noted. Before a change is noted, and before its length is asked. */
+  whole(): Promise<void> {
+    if (this.#unread === undefined) return Promise.resolve()
+    this.#noting ??= this.#noteAll(this.#unread).finally(() => (this.#noting = undefined))
+    return this.#noting
+  }
+
+  /** A frame at a time, between which others have their turn. */
+  async #noteAll(read: ReadPart): Promise<void> {
+    this.#count = 0
+    for (const frame of this.#frames) {
+      const bytes = await read(frame.offset, frame.bytes)
+      const found = decodeLogFrame(bytes, frame.offset, this.#segment, frame.offset)
+      if (found?.first === frame.first && found.end === frame.end) eachChangeOf(bytes, 0, found, this.note)
+      else this.#lose(frame)
+    }
+    this.#unread = undefined
+  }
+
+  /** It was damaged since the start. */
+  #lose(lost: IndexedFrame): void {
+    this.#frames = this.#frames.filter((frame) => frame !== lost)
+    this.#spaces -= lost.spaces.length
+    this.#gaps.push({ first: lost.first, end: lost.end, offset: lost.offset })
   }
 
   get frames(): readonly IndexedFrame[] {
@@ -142,13 +184,14 @@ export class GrowingIndex implements LogIndex {
     this.#newest = Math.max(this.#newest, frame.newest)
   }
 
-  find(hash: number): Promise<readonly ChangePlace[]> {
+  async find(hash: number): Promise<readonly ChangePlace[]> {
+    await this.whole()
     const places: ChangePlace[] = []
     const changes = this.#changes
     for (let at = 0; at < this.#count * 3; at += 3)
       if (changes[at] === hash)
         places.push({ number: this.#segment.first + changes[at + 1]!, offset: changes[at + 2]! })
-    return Promise.resolve(places)
+    return places
   }
 
   encode(end: number): Buffer {
@@ -213,7 +256,7 @@ export function decodeIndexHead(
   head: Buffer,
   { seed, first }: LogSegment,
   end: number,
-  read: (position: number, length: number) => Promise<Buffer>,
+  read: ReadPart,
 ): LogIndex | undefined {
   const headBytes = headBytesOf(head)
   if (headBytes !== head.length || head.readUInt32BE(8) !== headChecksum(head, seed)) return undefined

@@ -92,7 +92,7 @@ export async function recoverLog(
   const bytes = await readLogSegment(options, current)
   const scan = scanLogSegment(bytes, current)
   if (scan.sealed !== undefined) throw missingLog(folder, current, scan.sealed)
-  const index = GrowingIndex.of(current, bytes, scan, undefined)
+  const index = GrowingIndex.later(current, scan, (at, length) => readLogPart(options, current, at, length))
   const kept = new Set(chain.flatMap((segment) => [segment.file, indexFileOf(segment)]))
   return {
     segments: chain.map((segment, at) => summaryOf(segment, chain[at + 1], index)),
@@ -211,6 +211,20 @@ export async function readLogSegment({ files, folder }: LogFolder, { file }: Log
   const handle = await files.open(`${folder}/${file}`, { create: false })
   try {
     return bufferOver(await handle.read(0, await handle.length()))
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readLogPart(
+  { files, folder }: LogFolder,
+  { file }: LogSegment,
+  at: number,
+  length: number,
+): Promise<Buffer> {
+  const handle = await files.open(`${folder}/${file}`, { create: false })
+  try {
+    return bufferOver(await handle.read(at, length))
   } finally {
     await handle.close()
   }
