@@ -10,7 +10,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
-COPY scripts/bundle.mjs scripts/line-map.mjs ./scripts/
+COPY console ./console
+COPY scripts/bundle.mjs scripts/console.mjs scripts/dedented.mjs scripts/line-map.mjs ./scripts/
 RUN npm run build && npm run bundle
 RUN npm prune --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund
 

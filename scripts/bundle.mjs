@@ -21,6 +21,7 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { buildConsole, CONSOLE } from './console.mjs'
 import { dedented } from './dedented.mjs'
 import { lineMap } from './line-map.mjs'
 
@@ -92,6 +93,7 @@ const INSIDE = ['sorted-btree', 'fzstd']
 /** A small map stands in its file: fewer files. */
 const INLINE_MAP_BYTES_MAX = 1500
 
+await buildConsole({ ifOlder: true })
 if (process.argv.includes('--if-older') && isUpToDate()) process.exit()
 
 const BUILT = join(ROOT, 'dist/src')
@@ -227,6 +229,10 @@ function reach(path) {
     reach(join(dirname(path), `${specifier}.d.ts`))
 }
 
+// The console, as the server finds it beside the bundle.
+mkdirSync(join(NEW, 'console'))
+for (const name of readdirSync(CONSOLE)) copyFileSync(join(CONSOLE, name), join(NEW, 'console', name))
+
 writeFileSync(join(NEW, MADE_OF), newestBuild())
 rmSync(LIB, { recursive: true, force: true })
 renameSync(NEW, LIB)
@@ -246,7 +252,7 @@ function isUpToDate() {
 /** The compiler writes what has changed. */
 function newestBuild() {
   const files = readdirSync(join(ROOT, 'dist/src'), { recursive: true }).filter((path) =>
-    path.endsWith('.js'),
+    /\.(?:js|gz)$/.test(path),
   )
   return String(Math.max(...files.map((path) => statSync(join(ROOT, 'dist/src', path)).mtimeMs)))
 }

@@ -9,14 +9,20 @@ const bin = (name) => ['node', `node_modules/.bin/${name}`]
 const node = (script, ...args) => ['node', `scripts/${script}`, ...args]
 
 /** Commands of one step run side by side. */
-const BUILD = ['build, which checks the types', [...bin('tsc'), '-p', 'tsconfig.json']]
+const BUILD = [
+  'build, which checks the types',
+  [...bin('tsc'), '-p', 'tsconfig.json'],
+  [...bin('tsc'), '-p', 'console/tsconfig.json'],
+]
+const CONSOLE = ['build of the console', node('console.mjs', '--if-older')]
 const STYLE = [
-  [...bin('oxlint'), '--type-aware', 'src', 'sim', 'test', 'bench', 'scripts'],
+  [...bin('oxlint'), '--type-aware', 'src', 'console', 'sim', 'test', 'bench', 'scripts'],
   [...bin('prettier'), '--check', '--cache', '--cache-strategy', 'content', '--log-level', 'warn', '.'],
 ]
 const TESTS = ['tests', node('test.mjs', '--brief')]
 const QUICK = [
   BUILD,
+  CONSOLE,
   // The simulation has a core while the format is checked on the other one.
   ['lint, format, a short simulation with a few mutants', ...STYLE, node('sim.mjs', '--short')],
   TESTS,
@@ -48,7 +54,7 @@ const steps = has('--quick')
   ? QUICK
   : has('--long')
     ? [SIZED_TESTS, ...LONG]
-    : [BUILD, ['lint, format', ...STYLE], WHOLE_TESTS, ...LONG]
+    : [BUILD, CONSOLE, ['lint, format', ...STYLE], WHOLE_TESTS, ...LONG]
 const startMs = Date.now()
 const clock = (ms) => `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, '0')}`
 

@@ -35,7 +35,7 @@ import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
 import { nodeAt } from './finish.js'
 import type { Placement } from './placement.js'
-import { type EndedTransaction, RecentTransactions } from './recent.js'
+import { type EndedTransaction, type PhaseTimes, RecentTransactions } from './recent.js'
 import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
 import { openSnapshots, type StoreSnapshots } from './snapshots.js'
@@ -139,6 +139,8 @@ export interface Coordinator {
   now(): Timestamp
   /** The last that were ended here, the newest first. */
   recent(): readonly EndedTransaction[]
+  /** How far an attempt that is under way here has come. */
+  phases(tx: TxId): PhaseTimes | undefined
   /** Resolves once nothing is left to do behind the answers given so far. */
   idle(): Promise<void>
 }
@@ -202,6 +204,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
     witness: (timestamp) => parts.clock.witness(timestamp),
     now: () => parts.clock.now(),
     recent: () => parts.recent.newest(),
+    phases: (tx) => parts.recent.underWay(tx),
     idle: () => completion.idle(),
   }
 }

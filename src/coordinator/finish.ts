@@ -15,19 +15,21 @@ export async function tellParticipants(
   nodes: readonly CoordinatedNode[],
   record: Pick<LedgerRecord, 'tx' | 'decision' | 'timestamp' | 'participants'>,
   calls: Calls,
-  { until = 'visible', unfenced, run }: Pick<CommitRequest, 'until' | 'unfenced' | 'run'> = {},
+  { until = 'visible', unfenced, run, onAnswer }: TellOptions = {},
 ): Promise<CommitReply> {
   const { tx, timestamp, decision, participants } = record
   const positions = participants.map(({ node }) => node)
   const answers = await Promise.allSettled(
-    participants.map(({ node, items }) =>
-      calls(() => {
+    participants.map(({ node, items }) => {
+      const reply = calls((): Promise<CommitReply> => {
         const told = nodeAt(nodes, node)
         return decision === 'commit'
           ? told.commit({ tx, items, timestamp, until, unfenced, run, nodes: positions })
           : told.cancel({ tx, items })
-      }),
-    ),
+      })
+      if (onAnswer !== undefined) reply.then(() => onAnswer(node), ignore)
+      return reply
+    }),
   )
   let clock = 0
   let areInRun = run !== undefined
@@ -39,6 +41,13 @@ export async function tellParticipants(
   }
   return { clock: clock as Timestamp, run: areInRun ? run : undefined }
 }
+
+export interface TellOptions extends Pick<CommitRequest, 'until' | 'unfenced' | 'run'> {
+  /** That node has answered, for people who look. */
+  readonly onAnswer?: (node: number) => void
+}
+
+const ignore = (): void => undefined
 
 /** A transaction that every node has been told of. */
 export type Finished = Pick<LedgerRecord, 'tx' | 'participants'> & {

@@ -16,6 +16,38 @@ export interface EndedTransaction {
   readonly itemCount: number
   /** One for each item; none of a transaction that was committed. */
   readonly reasons: readonly CancellationReason[]
+  /** Which transactions or units stood in its way, and on which of its items. */
+  readonly obstacles: readonly Obstacle[]
+  readonly times: PhaseTimes
+}
+
+/** What a transaction met on one of its items. */
+export interface Obstacle {
+  /** Undefined: what a query had read. */
+  readonly item: ItemRef | undefined
+  /** `pending`: another had prepared it. `lock`: a unit holds it. `changed`: it is not what the unit had read. */
+  readonly kind: 'pending' | 'lock' | 'changed'
+  /** The other transaction or unit, where it is known. */
+  readonly by: string | undefined
+}
+
+/** When the phases of a transaction were over, by the clock of its coordinator. */
+export interface PhaseTimes {
+  readonly begunMicros: number
+  /** Attempts before this one were given up for their timestamp. */
+  readonly attempt: number
+  /** The unit of work that this is the commit of. */
+  readonly unit: string | undefined
+  readonly nodes: readonly NodeTimes[]
+  decidedMicros?: number
+}
+
+export interface NodeTimes {
+  readonly node: number
+  readonly items: number
+  preparedMicros?: number
+  /** It has committed or cancelled. */
+  finishedMicros?: number
 }
 
 /** As many as an answer of ListTransactions may show. */
@@ -28,13 +60,15 @@ export class RecentTransactions {
   /** A ring, once it is full. */
   readonly #ended: EndedTransaction[] = []
   #next = 0
+  /** As many as there are requests for transactions. */
+  readonly #underWay = new Map<TxId, PhaseTimes>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   /** What is neither committed nor cancelled for sure has not ended. */
-  add(tx: TxId, actions: readonly Action[], ended: WriteTransactionOutcome): void {
+  add(tx: TxId, actions: readonly Action[], ended: WriteTransactionOutcome, times: PhaseTimes): void {
     if (ended.outcome !== 'committed' && ended.outcome !== 'cancelled') return
     this.#ended[this.#next] = {
       tx,
@@ -43,8 +77,24 @@ export class RecentTransactions {
       items: refsOf(actions),
       itemCount: actions.length,
       reasons: ended.outcome === 'cancelled' ? reasonsOf(ended.verdicts) : [],
+      obstacles: ended.outcome === 'cancelled' ? obstaclesOf(actions, ended) : [],
+      times,
     }
     this.#next = (this.#next + 1) % TRANSACTIONS_MAX
+  }
+
+  /** An attempt in two phases is under way. */
+  begun(tx: TxId, times: PhaseTimes): void {
+    this.#underWay.set(tx, times)
+  }
+
+  /** It is over, or another attempt follows. */
+  over(tx: TxId): void {
+    this.#underWay.delete(tx)
+  }
+
+  underWay(tx: TxId): PhaseTimes | undefined {
+    return this.#underWay.get(tx)
   }
 
   /** The newest first. */
@@ -61,4 +111,26 @@ function refsOf(actions: readonly Action[]): readonly ItemRef[] {
     refs.push({ space: table.space, key })
   }
   return refs
+}
+
+function obstaclesOf(
+  actions: readonly Action[],
+  { verdicts, predicates = [] }: Extract<WriteTransactionOutcome, { readonly outcome: 'cancelled' }>,
+): readonly Obstacle[] {
+  const found: Obstacle[] = []
+  for (let at = 0; at < verdicts.length && found.length < ITEMS_MAX; at++) {
+    const verdict = verdicts[at]
+    const action = actions[at]
+    const item = action && { space: action.table.space, key: action.key }
+    if (verdict?.verdict === 'conflict') {
+      const isLock = verdict.holder !== undefined
+      found.push({ item, kind: isLock ? 'lock' : 'pending', by: verdict.holder ?? verdict.others[0] })
+    } else if (verdict?.verdict === 'changed') found.push({ item, kind: 'changed', by: verdict.by })
+  }
+  for (const verdict of predicates) {
+    if (found.length >= ITEMS_MAX) break
+    if (verdict.verdict === 'changed') found.push({ item: verdict.item, kind: 'changed', by: verdict.by })
+    else if (verdict.verdict === 'pending') found.push({ item: undefined, kind: 'pending', by: verdict.tx })
+  }
+  return found
 }

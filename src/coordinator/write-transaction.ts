@@ -23,6 +23,7 @@ import { oneRound } from './one-round.js'
 import { cancelled, failed } from './outcomes.js'
 import { predicateHolds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusedVerdict, reasonsOf } from './reasons.js'
+import type { PhaseTimes } from './recent.js'
 import { newAttempt, passingAttempt, tokenSlot } from './slots.js'
 
 export async function writeTransaction(
@@ -38,7 +39,8 @@ export async function writeTransaction(
   const isOneRound = groups.length === 1 && parts.rules.oneRoundWrites && parts.placement.isOneStep(actions)
   if (only !== undefined && isOneRound && token === undefined && !parts.calls.lossy) {
     const tx = passingAttempt(parts.runtime)
-    return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction))
+    const times = timesOf(parts, groups, transaction)
+    return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction), times)
   }
   // Without a token any slot will do: one at a node that has items of the transaction shares their syncs.
   const slot = token === undefined ? parts.slots.at(only?.node ?? 0) : tokenSlot(token.text)
@@ -46,7 +48,8 @@ export async function writeTransaction(
     // The token must be claimed in the same step as the effect.
     if (token === undefined || parts.placement.isOneStep(actions, slot)) {
       const tx = newAttempt(parts.runtime, slot)
-      return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction))
+      const times = timesOf(parts, groups, transaction)
+      return ended(parts, tx, transaction, await oneRound(parts, only, tx, transaction), times)
     }
   }
   return twoPhases(parts, groups, slot, transaction)
@@ -58,10 +61,24 @@ function ended(
   tx: TxId,
   { actions }: WriteTransaction,
   outcome: WriteTransactionOutcome,
+  times: PhaseTimes,
 ): WriteTransactionOutcome {
-  parts.recent.add(tx, actions, outcome)
+  parts.recent.add(tx, actions, outcome, times)
   return outcome
 }
+
+/** For people who look, too. */
+const timesOf = (
+  { runtime }: Parts,
+  groups: readonly Group<Action>[],
+  { unit }: WriteTransaction,
+  attempt = 1,
+): PhaseTimes => ({
+  begunMicros: runtime.clock.nowMicros(),
+  attempt,
+  unit,
+  nodes: groups.map(({ node, parts: actions }) => ({ node, items: actions.length })),
+})
 
 type Attempt =
   | { readonly done: WriteTransactionOutcome }
@@ -79,12 +96,19 @@ async function twoPhases(
   let replaces: TxId | undefined
   for (let attempt = 1; ; attempt++) {
     const tx = newAttempt(parts.runtime, slot)
-    const run = new TwoPhases(parts, groups, tx, deadline)
-    const result = await run.attempt(transaction, replaces)
-    if (result.done !== undefined) return ended(parts, tx, transaction, result.done)
+    const times = timesOf(parts, groups, transaction, attempt)
+    const run = new TwoPhases(parts, groups, tx, { deadline, times })
+    parts.recent.begun(tx, times)
+    let result: Attempt
+    try {
+      result = await run.attempt(transaction, replaces)
+    } finally {
+      parts.recent.over(tx)
+    }
+    if (result.done !== undefined) return ended(parts, tx, transaction, result.done, times)
     parts.clock.witness(result.above)
     if (attempt >= parts.attemptsMax || parts.runtime.clock.nowMicros() > deadline) {
-      return ended(parts, tx, transaction, await run.cancel(result.verdicts))
+      return ended(parts, tx, transaction, await run.cancel(result.verdicts), times)
     }
     // Before the next attempt asks for the same items.
     await run.release()
@@ -97,6 +121,7 @@ class TwoPhases {
   readonly #groups: readonly Group<Action>[]
   readonly #tx: TxId
   readonly #deadline: number
+  readonly #times: PhaseTimes
   readonly #timestamp: Timestamp
   readonly #ledger: Parts['nodes'][number]['ledger']
   /** What the nodes hold of it if it is accepted; nodes that were only asked about predicates hold nothing. */
@@ -104,13 +129,19 @@ class TwoPhases {
   /** Nodes that may hold something of this attempt. */
   #holding: readonly Group<Action>[]
 
-  constructor(parts: Parts, groups: readonly Group<Action>[], tx: TxId, deadline: number) {
+  constructor(
+    parts: Parts,
+    groups: readonly Group<Action>[],
+    tx: TxId,
+    { deadline, times }: { readonly deadline: number; readonly times: PhaseTimes },
+  ) {
     this.#parts = parts
     this.#groups = groups
     this.#holding = groups.filter((group) => group.parts.length > 0)
     this.#participants = this.#holding.map(participantOf)
     this.#tx = tx
     this.#deadline = deadline
+    this.#times = times
     this.#timestamp = parts.clock.nextTimestamp()
     this.#ledger = nodeAt(parts.nodes, parts.placement.ledgerNodeOf(tx.slice(0, 32) as LedgerSlot)).ledger
   }
@@ -156,7 +187,7 @@ class TwoPhases {
     { token, imagesWanted, predicates, unit }: WriteTransaction,
     replaces: TxId | undefined,
   ): Promise<FirstWave> {
-    const { calls, nodes, sharedJournal } = this.#parts
+    const { calls, nodes, runtime, sharedJournal } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
     const entry = {
       tx,
@@ -166,10 +197,14 @@ class TwoPhases {
       ...(replaces && { replaces }),
     }
     const begun = calls(() => this.#ledger.begin(entry))
-    const prepared = this.#groups.map(({ node, parts: actions }) => {
+    const prepared = this.#groups.map(({ node, parts: actions }, at) => {
       const own = predicatesOn(node, predicates)
       const request = { tx, timestamp, actions, imagesWanted, predicates: own, unit, ahead: sharedJournal }
-      return calls(() => nodeAt(nodes, node).prepare(request))
+      const reply = calls(() => nodeAt(nodes, node).prepare(request))
+      const times = this.#times.nodes[at]!
+      const note = (): void => void (times.preparedMicros = runtime.clock.nowMicros())
+      reply.then(note, note)
+      return reply
     })
     return firstWave(begun, prepared)
   }
@@ -199,6 +234,7 @@ class TwoPhases {
     let failure: unknown
     try {
       record = await this.#decide(run, sharedJournal)
+      this.#times.decidedMicros = runtime.clock.nowMicros()
       if (record.run !== undefined) {
         isUnderWay = true
         const carriedOut = await this.#carryOut(record.run)
@@ -213,6 +249,7 @@ class TwoPhases {
       if (outcome.outcome === 'unavailable') await this.cancel([])
       return { done: outcome }
     }
+    this.#times.decidedMicros ??= runtime.clock.nowMicros()
     if (record.decision !== 'commit' && failure instanceof WriteFailed) {
       // Not for its timestamp, nor for others: a next attempt would fail as well.
       await this.cancel([])
@@ -223,7 +260,10 @@ class TwoPhases {
       return { done: { outcome: 'committed', timestamp: record.timestamp, verdicts } }
     const decided = this.#committed()
     try {
-      const { clock } = await tellParticipants(nodes, decided, calls, { unfenced: unfencedOver(calls) })
+      const { clock } = await tellParticipants(nodes, decided, calls, {
+        unfenced: unfencedOver(calls),
+        onAnswer: this.#noteFinished,
+      })
       this.#parts.clock.witness(clock)
     } catch (error) {
       // It is committed, but not everybody would see it yet: recovery goes on with it.
@@ -250,6 +290,7 @@ class TwoPhases {
       const told = await tellParticipants(nodes, this.#committed(), calls, {
         unfenced: unfencedOver(calls),
         run,
+        onAnswer: this.#noteFinished,
       })
       clock.witness(told.clock)
       if (told.run === undefined) return NOT_DONE
@@ -258,6 +299,11 @@ class TwoPhases {
     } catch (failure) {
       return { isDone: false, failure }
     }
+  }
+
+  readonly #noteFinished = (node: number): void => {
+    const times = this.#times.nodes.find((each) => each.node === node)
+    if (times !== undefined) times.finishedMicros = this.#parts.runtime.clock.nowMicros()
   }
 
   #committed(): Pick<LedgerRecord, 'tx' | 'decision' | 'timestamp' | 'participants'> {
@@ -274,6 +320,7 @@ class TwoPhases {
   ): Promise<WriteTransactionOutcome> {
     const { calls, completion } = this.#parts
     const reasons = reasonsOf(verdicts)
+    this.#times.decidedMicros = this.#parts.runtime.clock.nowMicros()
     const [decided] = await Promise.allSettled([
       calls(() => this.#ledger.decide(this.#tx, 'cancel', { timestamp: this.#timestamp, reasons })),
       this.release(),
@@ -293,6 +340,7 @@ class TwoPhases {
       nodes,
       { tx: this.#tx, decision: 'cancel', timestamp: this.#timestamp, participants },
       calls,
+      { onAnswer: this.#noteFinished },
     ).catch(() => undefined)
   }
 

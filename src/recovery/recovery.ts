@@ -46,10 +46,21 @@ export interface Recovery {
    * Finishes everything that there is, however young: for the start of nodes whose coordinators are known to be gone.
    */
   takeOver(): Promise<void>
+  /** What it has finished lately, the newest first. */
+  recent(): readonly RecoveredTransaction[]
   /** Stops; resolves when nothing is under way any more. */
   stop(): Promise<void>
 }
 
+/** What recovery did to a transaction whose coordinator had vanished. */
+export interface RecoveredTransaction {
+  readonly tx: TxId
+  readonly atMicros: number
+  /** `committed`: it was decided so, and was carried out. `swept`: it had ended, and something of it had come late. */
+  readonly did: 'committed' | 'cancelled' | 'swept'
+}
+
+const RECOVERED_MAX = 100
 const INTERVAL_MS = 1000
 const STALLED_AFTER_MS = 2000
 const RECORDS_MAX = 1000
@@ -107,6 +118,7 @@ class RunningRecovery implements Recovery {
   readonly #laps: readonly Lap[]
   #cancelTimer: (() => void) | undefined
   #running: Promise<void> | undefined
+  readonly #recovered: RecoveredTransaction[] = []
   #rounds = 0
   #finishedInRound = 0
   #stopped = false
@@ -138,6 +150,10 @@ class RunningRecovery implements Recovery {
       // What could not be finished in a whole lap is left to the rounds to come.
       if (fruitless >= this.#roundsOfLap()) return
     }
+  }
+
+  recent(): readonly RecoveredTransaction[] {
+    return this.#recovered.toReversed()
   }
 
   #alone(stalledAfterMs: number): Promise<void> {
@@ -257,6 +273,10 @@ class RunningRecovery implements Recovery {
     }
     this.#seen.delete(tx)
     this.#finishedInRound++
+    const did =
+      record.state === 'completed' ? 'swept' : record.decision === 'commit' ? 'committed' : 'cancelled'
+    this.#recovered.push({ tx, atMicros: runtime.clock.nowMicros(), did })
+    if (this.#recovered.length > RECOVERED_MAX) this.#recovered.shift()
   }
 
   #forget(): void {

@@ -15,6 +15,7 @@ import type { FaultPlan } from './faults/fault-plan.js'
 import { GeneralServer } from './connection/general-server.js'
 import { serverLimits, sweepIntervalMs, type ServerLimits } from './http/limits.js'
 import { Metrics } from './dispatch/metrics.js'
+import { MetricsHistory } from './dispatch/metrics-history.js'
 import { type Admitted, isLoopbackHost } from './access/origin.js'
 import { affordableConnections } from './connection/open-files.js'
 import { Outbox } from './http/outbox.js'
@@ -41,6 +42,8 @@ export interface ListenOptions {
   readonly allowServiceNames?: boolean | undefined
   /** Web pages of these origins, such as `http://localhost:3000`, may use the store. */
   readonly allowOrigins?: readonly string[] | undefined
+  /** Serves the console at `/console/`; true by default. */
+  readonly console?: boolean | undefined
   /** Limits of the HTTP server; docs/reference/server.md lists the defaults. */
   readonly limits?: Partial<ServerLimits> | undefined
   /** Injects the faults that requests ask for in the header `x-seriatim-fault`; loopback only. */
@@ -80,15 +83,24 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   const limits = { ...serverLimits, ...options.limits }
   const room = new AnswerRoom(limits)
   const metrics = new Metrics(() => room.bytes)
+  const history = new MetricsHistory(metrics)
   const { auth, faults, faultPlan, onRequest } = options
   const admitted: Admitted = {
     hosts: options.allowHosts,
     addresses: isLoopbackHost(host) ? 'loopback' : 'any',
     serviceNames: options.allowServiceNames,
     origins: options.allowOrigins,
+    ownPages: options.console !== false,
   }
   const edge = { limits, metrics, room, auth, admitted } as const
-  const dispatcher = new Dispatcher(router, { ...edge, faults, faultPlan, onRequest })
+  const dispatcher = new Dispatcher(router, {
+    ...edge,
+    history,
+    console: options.console !== false,
+    faults,
+    faultPlan,
+    onRequest,
+  })
   const state: ServerState = {
     dispatcher,
     limits,
@@ -108,12 +120,14 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     })
   }).catch((error: unknown) => {
     sockets.release()
+    history.stop()
     throw error
   })
   const { port } = server.address() as AddressInfo
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => {
     router.endWaits?.()
+    history.stop()
     return (stopped ??= sockets.stop())
   }
   return {

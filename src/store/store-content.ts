@@ -173,6 +173,7 @@ export class StoreContent {
       nodes,
       nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
       coordinator,
+      recovery,
       rules,
       ...(log && { log }),
       ...(statementScans && { statementScans }),

@@ -32,6 +32,7 @@ const EXTENSIONS: ReadonlySet<OperationName> = new Set([
   'GetDigest',
   'GetLedgerFile',
   'GetRevision',
+  'ListContention',
   'ListRevisions',
   'ListTransactions',
   'RestoreTables',

@@ -222,6 +222,7 @@ const examples: Examples = {
   UpdateTableReplicaAutoScaling: { table: (TableName) => ({ TableName }) },
   RedactRevision: { table: (TableName) => ({ ...one, TableName, Version: 0 }) },
   ListTransactions: { everyTable: () => ({}) },
+  ListContention: { everyTable: () => ({}) },
 }
 
 /** What else a request with that part needs: a lock is read, too, and a restore concerns two tables. */

@@ -56,10 +56,11 @@ test('hosts: another address than loopback needs keys, or that no keys are said 
   for (const host of good) assert.equal(await hostStatus(host), 200, host)
   const bad = ['evil.example', 'db_1.evil.example', '10.1.2.3.evil.example', '[fe80::1', '999.1.1.1', '']
   for (const host of bad) assert.equal(await hostStatus(host), 403, host)
-  // An address is no name that is rebound, but pages may come from any.
+  // An address is no name that is rebound, but pages may come from any: of this one they are the console's.
   const origin = (text: string) => hostStatus('10.1.2.3', { origin: text })
   assert.equal(await origin('http://6.6.6.6'), 403)
-  assert.equal(await origin('http://10.1.2.3'), 403)
+  assert.equal(await origin('http://10.1.2.3:81'), 403)
+  assert.equal(await origin('http://10.1.2.3'), 200)
   assert.equal(await origin('http://host.docker.internal:3000'), 200)
 })
 

@@ -38,6 +38,7 @@ export const help = `seriatim start [options]
   --tls-cert FILE --tls-key FILE
                  serve HTTPS with this certificate (and those that vouch for it) and its private key, as PEM;
                  on SIGHUP both are read again
+  --no-console   do not serve the console, which is at /console/
   --no-auth      every client that reaches the host may do everything: for containers and the like
   --allow-host NAME
                  without --auth: a further name under which clients reach this server, such as
@@ -75,6 +76,7 @@ const OPTIONS = {
   auth: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
+  'no-console': { type: 'boolean' },
   'no-auth': { type: 'boolean' },
   'allow-host': { type: 'string', multiple: true },
   'allow-service-names': { type: 'boolean' },
@@ -172,6 +174,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
           allowHosts,
           allowServiceNames,
           allowOrigins,
+          console: values['no-console'] !== true,
           faults,
           faultPlan,
         })

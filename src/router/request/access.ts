@@ -120,6 +120,7 @@ export const operationAccess = {
   RedactRevision: { table: 'admin' },
   // It concerns no table in particular, so it is asked for as the table `*`, which only the pattern `*` grants.
   ListTransactions: { everyTable: 'admin' },
+  ListContention: { everyTable: 'admin' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Needed>>>>
 
 export type OperationName = keyof typeof operationAccess

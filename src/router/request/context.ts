@@ -4,6 +4,7 @@ import type { CommitLog } from '../../commit-log/commit-log.js'
 import type { Coordinator } from '../../coordinator/coordinator.js'
 import type { IndexShape, TableShape } from '../../model/table.js'
 import type { StatementScans } from '../../partiql/partiql.js'
+import type { Recovery } from '../../recovery/recovery.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
@@ -35,6 +36,8 @@ export interface RouterContext {
   nodeOf(hash: number): StorageNode
   /** For what concerns several items at once (§3.1). */
   readonly coordinator: Coordinator
+  /** What it has done, for people who look; absent: none runs in this process. */
+  readonly recovery?: Pick<Recovery, 'recent'>
   readonly rules: TransactionRules
   /** When the store was opened, by a clock that is not set. */
   readonly startedMicros: number

@@ -1,3 +1,4 @@
+import type { TxId } from '../../model/brand.js'
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { EVERY_TABLE } from '../request/access.js'
 import { type Operation } from '../request/context.js'
@@ -18,11 +19,13 @@ export const listTransactions: Operation = {
   async run(context, input, scope) {
     scope.authorise(EVERY_TABLE, 'everyTable')
     const limit = (input['Limit'] as number | null | undefined) ?? LIMIT_DEFAULT
-    const { nodes, catalog, coordinator, runtime } = context
+    const { nodes, catalog, coordinator, recovery, runtime } = context
     const sources = {
       nodes,
       shapes: catalog.shapes(),
       ended: coordinator.recent(),
+      phases: (tx: TxId) => coordinator.phases(tx),
+      ...(recovery && { recovered: recovery.recent() }),
       nowMicros: runtime.clock.nowMicros(),
     }
     return jsonReply(await list(sources, limit))

@@ -1,16 +1,19 @@
 // What the ledgers and nodes know of transactions, for people who look: in flight, stalled, recently done and why
 // cancelled, with the items that they were about as far as that is known.
-import type { EndedTransaction } from '../../coordinator/recent.js'
+import type { EndedTransaction, PhaseTimes } from '../../coordinator/recent.js'
 import type { ItemRef, Ledger, LedgerRecord } from '../../ledger/ledger.js'
 import { type TxId, ledgerSlot, timestamp } from '../../model/brand.js'
 import { keyAttributesFrom } from '../../model/key-text.js'
 import type { TableShape } from '../../model/table.js'
+import type { RecoveredTransaction } from '../../recovery/recovery.js'
 import type { TransactionNode } from '../../storage/contract/transactions.js'
 
 /** Times are seconds since the epoch, as everywhere on the wire. */
 export interface TransactionList {
   readonly InFlight: readonly InFlightTransaction[]
   readonly Recent: readonly RecentTransaction[]
+  /** Absent where no recovery runs. */
+  readonly Recovered?: readonly ListedRecovery[]
 }
 
 /** The key in DynamoDB's JSON; of a partition key longer than 255 bytes only its digest. */
@@ -26,23 +29,52 @@ interface ListedItems {
   readonly ItemCount?: number
 }
 
-export interface InFlightTransaction extends ListedItems {
+/** When each phase was over, by node, as far as the coordinator of this process knows. Seconds since the epoch, to the microsecond. */
+export interface ListedPhases {
+  readonly BegunDateTime?: number
+  /** Above 1: earlier attempts were given up for their timestamps. */
+  readonly Attempt?: number
+  readonly UnitId?: string
+  readonly DecidedDateTime?: number
+  readonly Nodes?: readonly {
+    readonly Node: number
+    readonly Items: number
+    readonly PreparedDateTime?: number
+    readonly FinishedDateTime?: number
+  }[]
+}
+
+/** Another transaction, or the lock of a unit, that was in the way of an item. */
+export interface ListedObstacle extends ListedItem {
+  readonly Kind: 'PENDING' | 'LOCK' | 'CHANGED'
+  readonly By?: string
+}
+
+/** What recovery did to a transaction whose coordinator had vanished. */
+export interface ListedRecovery {
+  readonly TransactionId: TxId
+  readonly DateTime: number
+  readonly Did: 'COMMITTED' | 'CANCELLED' | 'SWEPT'
+}
+
+export interface InFlightTransaction extends ListedItems, ListedPhases {
   readonly TransactionId: TxId
   /** UNRECORDED: pending on items of a node, and not in the ledger (yet, or any more). */
   readonly State: 'PREPARING' | 'COMMITTING' | 'CANCELLING' | 'UNRECORDED'
   readonly Stalled: boolean
-  readonly BegunDateTime?: number
   /** How many items each node has of it. */
   readonly Participants: readonly { readonly Node: number; readonly Items?: number }[]
 }
 
 /** Its items are known to the process that coordinated it, for the last thousand. */
-export interface RecentTransaction extends ListedItems {
+export interface RecentTransaction extends ListedItems, ListedPhases {
   readonly TransactionId: TxId
   readonly Outcome: 'COMMITTED' | 'CANCELLED'
   readonly CompletedDateTime?: number
   /** Empty where nobody knows: its coordinator vanished, or its attempt was replaced by another. */
   readonly CancellationReasons?: LedgerRecord['reasons']
+  /** Of one that was cancelled for others. */
+  readonly Obstacles?: readonly ListedObstacle[]
 }
 
 type ListedNode = Pick<TransactionNode, 'stalled'> & { readonly ledger: Ledger }
@@ -52,6 +84,9 @@ export interface TransactionSources {
   readonly shapes: readonly TableShape[]
   /** What the coordinator of this process has ended, the newest first; none where there is none. */
   readonly ended: readonly EndedTransaction[]
+  /** Of those that this process is at work on. */
+  readonly phases?: (tx: TxId) => PhaseTimes | undefined
+  readonly recovered?: readonly RecoveredTransaction[]
   readonly nowMicros: number
 }
 
@@ -63,7 +98,7 @@ const STALLED_AFTER_MICROS = 2_000_000
 const ITEMS_MAX = 10
 
 export async function transactionList(
-  { nodes, shapes, ended, nowMicros }: TransactionSources,
+  { nodes, shapes, ended, phases, recovered, nowMicros }: TransactionSources,
   entriesMax: number,
 ): Promise<TransactionList> {
   const parts = await Promise.all(
@@ -83,11 +118,14 @@ export async function transactionList(
       if (!recorded.has(tx)) unrecorded.set(tx, [...(unrecorded.get(tx) ?? []), position])
     }
   }
+  // It was answered, and its nodes are being told: what is known of its phases is known.
+  const endedTimes = new Map(ended.map(({ tx, times }) => [tx, times]))
+  const timesOf = (tx: TxId): PhaseTimes | undefined => phases?.(tx) ?? endedTimes.get(tx)
   const inFlight = [
     ...unfinished
       .toSorted((a, b) => a.begunAt - b.begunAt)
-      .map((record) => inFlightOf(record, nowMicros, listed)),
-    ...[...unrecorded].map(([tx, at]) => unrecordedOf(tx, at)),
+      .map((record) => ({ ...inFlightOf(record, nowMicros, listed), ...phasesOf(timesOf(record.tx)) })),
+    ...[...unrecorded].map(([tx, at]) => ({ ...unrecordedOf(tx, at), ...phasesOf(timesOf(tx)) })),
   ]
   return {
     InFlight: inFlight.slice(0, entriesMax),
@@ -97,6 +135,13 @@ export async function transactionList(
       ended.filter(({ tx }) => !recorded.has(tx)),
       listed,
     ).slice(0, entriesMax),
+    ...(recovered && {
+      Recovered: recovered.slice(0, entriesMax).map(({ tx, atMicros, did }) => ({
+        TransactionId: tx,
+        DateTime: seconds(atMicros),
+        Did: RECOVERED[did],
+      })),
+    }),
   }
 }
 
@@ -110,15 +155,19 @@ function recentOf(
   const all = records.map((record) => {
     const here = byId.get(record.tx)
     byId.delete(record.tx)
-    return completedOf(record, here === undefined ? {} : listed(here.items, here.itemCount))
+    return {
+      ...completedOf(record, here === undefined ? {} : listed(here.items, here.itemCount)),
+      ...toldOf(here, listed),
+    }
   })
-  for (const each of byId.values()) all.push(endedOf(each, listed(each.items, each.itemCount)))
+  for (const each of byId.values())
+    all.push({ ...endedOf(each, listed(each.items, each.itemCount)), ...toldOf(each, listed) })
   return all.toSorted((a, b) => (b.CompletedDateTime ?? 0) - (a.CompletedDateTime ?? 0))
 }
 
-type ItemLister = (items: readonly ItemRef[], itemCount: number) => ListedItems
+export type ItemLister = (items: readonly ItemRef[], itemCount: number) => ListedItems
 
-function itemLister(shapes: readonly TableShape[]): ItemLister {
+export function itemLister(shapes: readonly TableShape[]): ItemLister {
   const bySpace = new Map(shapes.map((shape) => [shape.space, shape]))
   const itemOf = ({ space, key }: ItemRef): ListedItem => {
     const shape = bySpace.get(space)
@@ -179,5 +228,44 @@ const endedOf = (
   ...(outcome === 'cancelled' && { CancellationReasons: reasons }),
   ...items,
 })
+
+const RECOVERED = { committed: 'COMMITTED', cancelled: 'CANCELLED', swept: 'SWEPT' } as const
+const OBSTACLES = { pending: 'PENDING', lock: 'LOCK', changed: 'CHANGED' } as const
+
+/** What only the coordinator of this process knows. */
+function toldOf(
+  ended: EndedTransaction | undefined,
+  listed: ItemLister,
+): ListedPhases & Pick<RecentTransaction, 'Obstacles'> {
+  if (ended === undefined) return {}
+  const { obstacles, times } = ended
+  return {
+    ...phasesOf(times),
+    ...(obstacles.length > 0 && {
+      Obstacles: obstacles.map(({ item, kind, by }) => ({
+        ...(item && listed([item], 1).Items?.[0]),
+        Kind: OBSTACLES[kind],
+        ...(by !== undefined && { By: by }),
+      })),
+    }),
+  }
+}
+
+function phasesOf(times: PhaseTimes | undefined): ListedPhases {
+  if (times === undefined) return {}
+  const { begunMicros, attempt, unit, decidedMicros, nodes } = times
+  return {
+    BegunDateTime: begunMicros / 1e6,
+    ...(attempt > 1 && { Attempt: attempt }),
+    ...(unit !== undefined && { UnitId: unit }),
+    ...(decidedMicros !== undefined && { DecidedDateTime: decidedMicros / 1e6 }),
+    Nodes: nodes.map(({ node, items, preparedMicros, finishedMicros }) => ({
+      Node: node,
+      Items: items,
+      ...(preparedMicros !== undefined && { PreparedDateTime: preparedMicros / 1e6 }),
+      ...(finishedMicros !== undefined && { FinishedDateTime: finishedMicros / 1e6 }),
+    })),
+  }
+}
 
 const seconds = (micros: number): number => Math.floor(micros / 1000) / 1000

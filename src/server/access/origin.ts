@@ -30,6 +30,8 @@ export interface Admitted {
   readonly serviceNames?: boolean | undefined
   /** Pages of exactly these origins may use it. */
   readonly origins?: readonly string[] | undefined
+  /** This server has pages: those of an admitted address may use it under that address. */
+  readonly ownPages?: boolean | undefined
 }
 
 /** As a browser writes it in the Origin header; undefined if it is none, such as `*`, `null` or a bare name. */
@@ -45,21 +47,38 @@ export class OriginCheck {
   readonly #origins: ReadonlySet<string>
   readonly #admitsAddresses: boolean
   readonly #admitsServiceNames: boolean
+  readonly #hasPages: boolean
 
-  constructor({ hosts = [], addresses = 'loopback', serviceNames = false, origins = [] }: Admitted = {}) {
+  constructor(admitted: Admitted = {}) {
+    const {
+      hosts = [],
+      addresses = 'loopback',
+      serviceNames = false,
+      origins = [],
+      ownPages = false,
+    } = admitted
     this.#names = new Set(hosts.map((name) => name.toLowerCase()))
     this.#origins = new Set(origins.map(checkedOrigin))
     this.#admitsAddresses = addresses === 'any'
     this.#admitsServiceNames = serviceNames
+    this.#hasPages = ownPages
   }
 
-  refusal(headers: RequestHeaders): string | undefined {
+  /**
+   * A `fixed file` is the same for everyone and has nothing of the store in it: a link of another site may lead to it, but not
+   * under a name that is not ours.
+   */
+  refusal(headers: RequestHeaders, asksFor: 'store' | 'fixed file' = 'store'): string | undefined {
     const { host } = headers
     if (typeof host !== 'string' || (!this.#hosts.has(host) && !this.#accept(host))) {
       return `the Host header ${quoted(host)} is not a name of this machine's loopback (localhost, 127.0.0.1, [::1]); without --auth only those are answered, and names given by --allow-host, so that no web page reaches the store through a name of its own`
     }
+    if (asksFor === 'fixed file') return undefined
     const { origin } = headers
-    if (origin !== undefined && (typeof origin !== 'string' || !this.allowsOrigin(origin))) {
+    if (
+      origin !== undefined &&
+      (typeof origin !== 'string' || !(this.allowsOrigin(origin) || this.#isOwnAddress(origin, host)))
+    ) {
       return `the Origin ${quoted(origin)} is not on this machine's loopback; without --auth no other web page may use the store but those of origins given by --allow-origin`
     }
     const site = headers['sec-fetch-site']
@@ -80,7 +99,19 @@ export class OriginCheck {
     return this.#origins.has(origin)
   }
 
-  /** This server has no pages: where its name can be rebound, a page of the same origin is another's. */
+  /** The page of an address is of the machine with that address: no name was looked up that could be rebound. */
+  #isOwnAddress(origin: string, host: string): boolean {
+    const name = nameIn(host)
+    return (
+      this.#hasPages &&
+      this.#admitsAddresses &&
+      name !== undefined &&
+      isAddress(name) &&
+      (origin === `http://${host}` || origin === `https://${host}`)
+    )
+  }
+
+  /** Where a name can be rebound, a page of the same origin may be another's: our own are not used under such names. */
   #isForeign(site: string | string[], host: string): boolean {
     return site === 'cross-site' || (site !== 'none' && this.#admitsServiceNames && this.#isServiceName(host))
   }

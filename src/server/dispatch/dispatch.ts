@@ -44,9 +44,11 @@ import {
   type Fault,
 } from '../faults/faults.js'
 import { parseBody } from './json-body.js'
+import { asksForConsole, ConsoleFiles } from './console-files.js'
 import { asksForLedgerFile, LEDGER_FILES, ledgerFileAnswer } from './ledger-files.js'
 import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
 import { OperationMetrics, type Metrics } from './metrics.js'
+import type { MetricsHistory } from './metrics-history.js'
 import { type Admitted, OriginCheck } from '../access/origin.js'
 import type { RequestHead, RequestHeaders } from '../http/request-head.js'
 import { requestIds } from './request-id.js'
@@ -80,6 +82,10 @@ export interface DispatcherOptions {
   readonly auth?: Auth | undefined
   /** Which Host and Origin headers are admitted; with `auth` only the origins count. */
   readonly admitted?: Admitted | undefined
+  /** Absent: there is none at /metrics/history. */
+  readonly history?: MetricsHistory | undefined
+  /** Serve the console at /console/. */
+  readonly console?: boolean | undefined
   /** Obey the header `x-seriatim-fault`. */
   readonly faults?: boolean | undefined
   /** Faults for requests without that header. */
@@ -104,6 +110,7 @@ export class Dispatcher {
   readonly #checksOrigin: boolean
   readonly #requestId = requestIds()
   readonly #coder: ContentCoder
+  readonly #console: ConsoleFiles | undefined
 
   constructor(router: Router, options: DispatcherOptions) {
     this.#router = router
@@ -118,6 +125,7 @@ export class Dispatcher {
     }
     this.#origins = new OriginCheck(options.admitted)
     this.#checksOrigin = options.auth === undefined
+    this.#console = options.console === true ? new ConsoleFiles() : undefined
   }
 
   /** The answer to a request that needs no body to be answered, such as one that must not be read at all. */
@@ -225,8 +233,12 @@ export class Dispatcher {
 
   #route(head: RequestHead): OperationMetrics | Answer {
     const { headers } = head
-    const foreign = this.#checksOrigin ? this.#origins.refusal(headers) : undefined
+    const isConsole = this.#console !== undefined && asksForConsole(head)
+    const foreign = this.#checksOrigin
+      ? this.#origins.refusal(headers, isConsole ? 'fixed file' : 'store')
+      : undefined
     if (foreign !== undefined) return this.edge(403, 'AccessDeniedException', `Refused: ${foreign}.`)
+    if (isConsole) return this.#console.answer(head)
     if (asksForLedgerFile(head)) return this.#metrics.operation(LEDGER_FILES)
     if (head.method !== 'POST') return this.#page(head)
     if (head.url !== '/') {
@@ -373,7 +385,10 @@ export class Dispatcher {
     if (url === '/metrics') {
       return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render())
     }
-    return this.edge(404, 'NotFound', 'There are /, /health, /metrics and /ledger/.')
+    const { history } = this.#options
+    if (url === '/metrics/history' && history !== undefined)
+      return textAnswer(200, 'application/json', history.render())
+    return this.edge(404, 'NotFound', 'There are /, /health, /metrics, /ledger/ and /console/.')
   }
 
   #preflight(head: RequestHead): Answer {

@@ -1,7 +1,7 @@
 // Counters and histograms as Prometheus reads them. The hot path is a few additions; text is made only when asked for.
 
 /** Upper bounds in seconds of the latency buckets; one more bucket takes the rest. */
-const BUCKETS_SECONDS = [
+export const BUCKETS_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const
 
@@ -29,6 +29,44 @@ export class OperationMetrics {
   }
 }
 
+/** One row of the history: all counters of one moment. */
+export interface MetricsSample {
+  /** Milliseconds since the epoch. */
+  readonly Time: number
+  readonly Ok: number
+  readonly Errors: number
+  /** Requests that another transaction or unit was in the way of. */
+  readonly Conflicts: number
+  /** Refusals after which clients try again. */
+  readonly Retriable: number
+  readonly ConditionsFailed: number
+  /** Of all operations together; one more than there are bounds. */
+  readonly Buckets: readonly number[]
+  readonly InFlight: number
+  readonly Connections: number
+  readonly ReceivedBytes: number
+  readonly SentBytes: number
+  readonly ResidentBytes: number
+  readonly HeapBytes: number
+  /** By this process: the journal and the log of commits. Another process writes the index. */
+  readonly WrittenBytes: number
+}
+
+const CONFLICTS = new Set([
+  'TransactionCanceledException',
+  'TransactionConflictException',
+  'UnitConflictException',
+])
+const RETRIABLE = new Set([
+  'ThrottlingException',
+  'TransactionInProgressException',
+  'TransactionConflictException',
+  'UnitConflictException',
+  'InternalServerError',
+])
+/** What the system counts writes in. */
+const BLOCK_BYTES = 512
+
 /** Everything one server counts. The label sets are closed: names of operations and of exceptions, never user data. */
 export class Metrics {
   inFlight = 0
@@ -49,6 +87,39 @@ export class Metrics {
     let found = this.#byOperation.get(name)
     if (found === undefined) this.#byOperation.set(name, (found = new OperationMetrics(name)))
     return found
+  }
+
+  sample(): MetricsSample {
+    let [ok, errors, conflicts, retriable, conditions] = [0, 0, 0, 0, 0]
+    const buckets = Array.from({ length: BUCKETS_SECONDS.length + 1 }, () => 0)
+    for (const operation of this.#byOperation.values()) {
+      if (!isUsed(operation) || !isAsked(operation)) continue
+      ok += operation.okCount
+      for (const [error, count] of operation.countByError) {
+        errors += count
+        if (CONFLICTS.has(error)) conflicts += count
+        if (RETRIABLE.has(error)) retriable += count
+        if (error === 'ConditionalCheckFailedException') conditions += count
+      }
+      for (let at = 0; at < buckets.length; at++) buckets[at]! += operation.buckets[at]!
+    }
+    const memory = process.memoryUsage()
+    return {
+      Time: Date.now(),
+      Ok: ok,
+      Errors: errors,
+      Conflicts: conflicts,
+      Retriable: retriable,
+      ConditionsFailed: conditions,
+      Buckets: buckets,
+      InFlight: this.inFlight,
+      Connections: this.connections,
+      ReceivedBytes: this.requestBodyBytesTotal,
+      SentBytes: this.responseBodyBytesTotal,
+      ResidentBytes: memory.rss,
+      HeapBytes: memory.heapUsed,
+      WrittenBytes: process.resourceUsage().fsWrite * BLOCK_BYTES,
+    }
   }
 
   /** The exposition text, version 0.0.4. */
@@ -126,3 +197,7 @@ export class Metrics {
 function isUsed(metrics: OperationMetrics): boolean {
   return metrics.okCount > 0 || metrics.countByError.size > 0
 }
+
+/** Those that name no operation are pages and probes; WaitForItem takes as long as its client likes. */
+const isAsked = ({ operation }: OperationMetrics): boolean =>
+  operation !== 'none' && operation !== 'WaitForItem'

@@ -94,6 +94,7 @@ const PLAIN_REQUESTS: ReadonlySet<string> = new Set([
   'EnableKinesisStreamingDestination',
   'GetResourcePolicy',
   'ListContributorInsights',
+  'ListContention',
   'ListGlobalTables',
   'ListTables',
   'ListTagsOfResource',

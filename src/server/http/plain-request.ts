@@ -206,6 +206,8 @@ const noHeaders = (): Headers => ({
   origin: undefined,
   'sec-fetch-site': undefined,
   'x-seriatim-fault': undefined,
+  // Of use to GET only.
+  'if-none-match': undefined,
   // Of use to OPTIONS only, which is of another form.
   'access-control-request-headers': undefined,
 })

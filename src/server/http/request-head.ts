@@ -10,6 +10,7 @@ export type NeededHeader =
   | 'x-amz-target'
   | 'origin'
   | 'sec-fetch-site'
+  | 'if-none-match'
   | 'x-seriatim-fault'
   | 'access-control-request-headers'
 

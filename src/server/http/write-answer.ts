@@ -6,7 +6,7 @@ import type { Answer } from './answer.js'
 /** Through node:http. */
 export function writeResponse(response: ServerResponse, answer: Answer, connection: 'keep' | 'close'): void {
   const { status, headers, body } = answer
-  if (status !== 204) headers.push('content-length', String(body.length))
+  if (status !== 204 && status !== 304) headers.push('content-length', String(body.length))
   if (connection === 'close') headers.push('connection', 'close')
   response.writeHead(status, headers)
   response.end(body)

@@ -106,6 +106,34 @@ export interface UnitsHeld {
   readonly locks: number
 }
 
+/** One request that waits, or has waited, for an item. */
+export interface ItemWait {
+  readonly item: ItemRef
+  /** The transaction or the unit that waited; undefined: a single write, or a read. */
+  readonly waiter: string | undefined
+  /** Transactions that were pending on the item, and the unit that held its lock. */
+  readonly holders: readonly string[]
+  readonly sinceMicros: number
+  /** Undefined while it waits. */
+  readonly waitedMicros: number | undefined
+  readonly end: 'went-on' | 'gave-up' | undefined
+}
+
+/** An explicit lock of a unit. */
+export interface ItemLock {
+  readonly item: ItemRef
+  readonly unit: string
+  readonly sinceMicros: number
+  /** How much longer it is held at most. */
+  readonly leftMicros: number
+}
+
+/** Who stands in whose way on a node, for people who look. */
+export interface NodeContention {
+  readonly waits: readonly ItemWait[]
+  readonly locks: readonly ItemLock[]
+}
+
 export interface UnitNode {
   readonly unitsHeld: UnitsHeld
 
@@ -115,4 +143,6 @@ export interface UnitNode {
   rangeAt(request: RangeAtRequest): Promise<RangeAtReply>
   lockItems(request: LockRequest): Promise<LockReply>
   unlockItems(request: { readonly unit: string; readonly items: readonly ItemRef[] }): Promise<void>
+  /** At most so many of each; absent: nothing is known of it. */
+  contention?(entriesMax: number): Promise<NodeContention>
 }

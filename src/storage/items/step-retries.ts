@@ -15,6 +15,7 @@ import { type Line, both } from '../../line/line.js'
 import type { PendingItems } from './pending-items.js'
 import { pendingKey } from '../../line/spaces.js'
 import { StepWaiters } from './step-waiters.js'
+import { type WaitEntry, WaitLog } from './wait-log.js'
 
 export interface StepRetryOptions {
   readonly line: Line
@@ -27,6 +28,8 @@ export interface StepRetryOptions {
   readonly onStalled?: (tx: TxId) => void
   readonly stalledMs?: number
   readonly knobs?: Knobs
+  /** The unit whose lock keeps others from the item, for people who look. */
+  readonly lockHolder?: (item: KeyBytes) => string | undefined
 }
 
 /** What a step answers, and when: once `whenDurable`, or after another try when one of `waitFor` has changed. */
@@ -54,12 +57,19 @@ export class StepRetries {
   readonly #options: StepRetryOptions
   readonly #waits: StepWaiters
   readonly #doubts: InDoubtItems
+  readonly #log: WaitLog
 
   constructor(options: StepRetryOptions) {
     this.#options = options
     this.#waits = new StepWaiters(options.runtime.clock, options.knobs)
     this.#doubts = new InDoubtItems(options.pendings)
+    this.#log = new WaitLog(options.runtime.clock)
     options.line.onRollback(() => this.#waits.changedAll())
+  }
+
+  /** Who waits, and who has waited lately. */
+  waits(entriesMax: number): readonly WaitEntry[] {
+    return this.#log.entries(entriesMax)
   }
 
   /** Some items may not be read now. */
@@ -88,21 +98,23 @@ export class StepRetries {
 
   /**
    * Takes a step again and again until it need not wait, or has waited long enough; then its answer is told. `onEnd` is called
-   * when it is not taken again, once or twice.
+   * when it is not taken again, once or twice. `waiter` is whose step it is.
    */
   patiently<Answer, Reply>(
     take: () => StepOutcome<Answer> | StepDeferred,
     replyOf: (answer: Answer) => Reply,
     onEnd?: () => void,
+    waiter?: string,
   ): Promise<Reply> {
     const admission = this.#options.line.admission()
-    if (admission !== undefined) return admission.then(() => this.#until(take(), take, replyOf, onEnd))
+    if (admission !== undefined)
+      return admission.then(() => this.#until(take(), take, replyOf, onEnd, waiter))
     try {
       const step = take()
       // There is nothing to wait for, as a rule.
       if (step.after === undefined && step.waitFor === undefined && step.whenDurable === undefined)
         return Promise.resolve(replyOf(step.answer))
-      return this.#until(step, take, replyOf, onEnd)
+      return this.#until(step, take, replyOf, onEnd, waiter)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -114,7 +126,7 @@ export class StepRetries {
     take: () => StepOutcome<Answer>,
     replyOf: (answer: Answer) => Reply,
   ): Promise<Reply> {
-    return this.#until(first, take, replyOf, undefined)
+    return this.#until(first, take, replyOf, undefined, undefined)
   }
 
   async #until<Answer, Reply>(
@@ -122,6 +134,7 @@ export class StepRetries {
     take: () => StepOutcome<Answer> | StepDeferred,
     replyOf: (answer: Answer) => Reply,
     onEnd: (() => void) | undefined,
+    waiter: string | undefined,
   ): Promise<Reply> {
     try {
       const { line, runtime, waitMs = WAIT_MS } = this.#options
@@ -134,7 +147,7 @@ export class StepRetries {
         } else {
           this.#tellOf(step.waitFor)
           const leftMs = waitMs - (steadyMicros(runtime.clock) - start) / 1000
-          if (!(await this.#waits.until(step.waitFor, leftMs))) return replyOf(step.answer)
+          if (!(await this.#wait(step.waitFor, leftMs, waiter))) return replyOf(step.answer)
         }
         const admission = line.admission()
         if (admission !== undefined) await admission
@@ -147,6 +160,19 @@ export class StepRetries {
     } finally {
       onEnd?.()
     }
+  }
+
+  /** The first of the items is the one that is told of. */
+  async #wait(items: readonly KeyBytes[], leftMs: number, waiter: string | undefined): Promise<boolean> {
+    const [item] = items
+    if (item === undefined) return this.#waits.until(items, leftMs)
+    const { pendings, lockHolder } = this.#options
+    const holder = lockHolder?.(item)
+    const pending = pendings.of(item).pending.map(({ tx }) => tx)
+    const wait = this.#log.begin(item, waiter, holder === undefined ? pending : [holder, ...pending])
+    const hasChanged = await this.#waits.until(items, leftMs)
+    this.#log.end(wait, hasChanged ? 'went-on' : 'gave-up')
+    return hasChanged
   }
 
   /** True after a change of one of these items, which have to be decided; false if there was none for very long. */

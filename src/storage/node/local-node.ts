@@ -7,6 +7,7 @@ import { expiryPrefix } from '../../model/key-bytes.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
+import type { ItemRef } from '../../ledger/ledger.js'
 import { LocalLedger } from '../../ledger/local-ledger.js'
 import { allRules, type TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
@@ -27,6 +28,7 @@ import { type LockLimits, UnitLocks } from '../snapshots/unit-locks.js'
 import type {
   LockReply,
   LockRequest,
+  NodeContention,
   OpenSnapshotReply,
   OpenSnapshotRequest,
   RangeAtReply,
@@ -44,6 +46,7 @@ import {
   metaBounds,
   metaKey,
   metaName,
+  spaceOfKey,
   withoutSpace,
 } from '../../line/spaces.js'
 import type {
@@ -227,6 +230,13 @@ export class LocalNode implements StorageNode {
 
   unlockItems(request: Parameters<UnitNode['unlockItems']>[0]): Promise<void> {
     return this.#transactions.units.unlockItems(request)
+  }
+
+  contention(entriesMax: number): Promise<NodeContention> {
+    return Promise.resolve({
+      waits: this.#transactions.waits(entriesMax).map((each) => ({ ...each, item: refOf(each.item) })),
+      locks: this.#locks.held(entriesMax).map((each) => ({ ...each, item: refOf(each.item) })),
+    })
   }
 
   /** What is kept for units of work, for metrics and tests. */
@@ -447,3 +457,5 @@ export class LocalNode implements StorageNode {
 }
 
 const LOADED = { kind: 'put', blind: true } as const
+
+const refOf = (address: KeyBytes): ItemRef => ({ space: spaceOfKey(address), key: itemKeyAt(address) })

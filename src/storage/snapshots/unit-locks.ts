@@ -28,6 +28,17 @@ interface Lock {
   readonly unit: UnitIdentity
   /** By a clock that is not set while it runs: one that is set back must not make it last. */
   readonly untilMicros: number
+  readonly sinceMicros: number
+}
+
+/** One lock, for people who look. */
+export interface UnitLockEntry {
+  /** With its space. */
+  readonly item: KeyBytes
+  readonly unit: string
+  /** Since the epoch; when it was taken, and how long it is held at most. */
+  readonly sinceMicros: number
+  readonly leftMicros: number
 }
 
 export class UnitLocks {
@@ -73,13 +84,26 @@ export class UnitLocks {
     if (!this.#hasRoom(wanted.length, unit)) return false
     const leftMicros = Math.min(until - this.#clock.nowMicros(), this.#limits.lockMsMax * 1000)
     const untilMicros = steadyMicros(this.#clock) + leftMicros
+    const sinceMicros = this.#clock.nowMicros()
     for (const item of wanted) {
       this.#delete(item)
-      this.#locks.set(item, { unit, untilMicros })
+      this.#locks.set(item, { unit, untilMicros, sinceMicros })
       this.#ofUnit.add(unit.id, 1)
       if (isCounted(unit)) this.#ofKey.add(unit.key, 1)
     }
     return true
+  }
+
+  /** Some of those that are held. */
+  held(entriesMax: number): readonly UnitLockEntry[] {
+    const now = steadyMicros(this.#clock)
+    const held: UnitLockEntry[] = []
+    for (const [item, { unit, untilMicros, sinceMicros }] of this.#locks) {
+      if (held.length >= entriesMax) break
+      const leftMicros = untilMicros - now
+      if (leftMicros > 0) held.push({ item, unit: unit.id, sinceMicros, leftMicros })
+    }
+    return held
   }
 
   /** True if the unit had held it. */

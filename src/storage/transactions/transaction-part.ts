@@ -15,6 +15,7 @@ import type { Action } from '../../rules/item/contended-item.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { LocalLedger } from '../../ledger/local-ledger.js'
+import type { WaitEntry } from '../items/wait-log.js'
 import { Ceiling } from '../items/ceiling.js'
 import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import { whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
@@ -95,7 +96,10 @@ export class TransactionPart implements TransactionNode {
   constructor(options: TransactionPartOptions) {
     this.#options = options
     this.#functions = options.functions ?? ruleFunctions
-    this.#retries = new StepRetries(options)
+    this.#retries = new StepRetries({
+      ...options,
+      lockHolder: (item) => options.locks.holder(item),
+    })
     this.#ahead = { runtime: options.runtime, knobs: options.knobs, place: new AheadPlace(options.knobs) }
     this.#ended = new EndedTransactions(options.line, options.clock, options.knobs)
     this.#ceiling = new Ceiling(options.line)
@@ -128,6 +132,11 @@ export class TransactionPart implements TransactionNode {
     return items.length === 0 ? undefined : this.#retries.change(items)
   }
 
+  /** Who waits for items of this node, and who has waited lately. */
+  waits(entriesMax: number): readonly WaitEntry[] {
+    return this.#retries.waits(entriesMax)
+  }
+
   prepare(request: PrepareRequest): Promise<PrepareReply> {
     const ahead = new WorkAhead(this.#ahead, 'not-made')
     const take = (): StepOutcome<PrepareAnswer> | StepDeferred =>
@@ -143,6 +152,7 @@ export class TransactionPart implements TransactionNode {
         run,
       }),
       () => ahead.end(),
+      request.unit ?? request.tx,
     )
   }
 
@@ -264,6 +274,7 @@ export class TransactionPart implements TransactionNode {
       () => this.#transact(request, ahead),
       (answer) => ({ clock: this.#options.clock.timestamp, ...answer }),
       () => ahead.end(),
+      request.unit ?? request.tx,
     )
   }
 

@@ -153,7 +153,8 @@ export class UnitPart implements Omit<UnitNode, 'unitsHeld'> {
   }
 
   lockItems(request: LockRequest): Promise<LockReply> {
-    return this.#options.retries.patiently(() => this.#lockItems(request), asItIs)
+    const { retries } = this.#options
+    return retries.patiently(() => this.#lockItems(request), asItIs, undefined, request.unit.id)
   }
 
   #lockItems({ unit, items: refs, until }: LockRequest): StepOutcome<LockReply> {

@@ -1,0 +1,50 @@
+// Two images of an item, attribute by attribute.
+import { type Item, shortText } from '../values/attribute.js'
+
+const ROWS_MAX = 300
+
+export function Diff({
+  before,
+  after,
+}: {
+  readonly before: Item | undefined
+  readonly after: Item | undefined
+}) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].slice(0, ROWS_MAX)
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="What changed">
+      <table class="diff">
+        <thead>
+          <tr>
+            <th scope="col">Attribute</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => {
+            const [old, now] = [before?.[name], after?.[name]]
+            const kind =
+              JSON.stringify(old) === JSON.stringify(now)
+                ? 'same'
+                : old === undefined
+                  ? 'added'
+                  : now === undefined
+                    ? 'removed'
+                    : 'changed'
+            return (
+              <tr key={name} class={kind}>
+                <th scope="row">
+                  {name}
+                  <span class="sr"> {kind}</span>
+                </th>
+                <td class="mono">{shortText(old, 400)}</td>
+                <td class="mono">{shortText(now, 400)}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

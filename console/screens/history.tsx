@@ -1,0 +1,94 @@
+// What was asked in this tab.
+import { useState } from 'preact/hooks'
+import { copy, Badge, Empty, TextInput } from '../parts/basics.js'
+import { msText, timeText } from '../parts/format.js'
+import { asCli, asSdk } from '../values/code.js'
+import { useObservable } from '../wire/observable.js'
+import { requestLog } from '../wire/request-log.js'
+
+export function HistoryScreen() {
+  const log = useObservable(requestLog)
+  const [text, setText] = useState('')
+  const [open, setOpen] = useState<number | undefined>(undefined)
+  const wanted = text.toLowerCase()
+  const shown = log.filter(
+    ({ operation, input }) =>
+      wanted === '' ||
+      operation.toLowerCase().includes(wanted) ||
+      JSON.stringify(input).toLowerCase().includes(wanted),
+  )
+  return (
+    <div class="screen">
+      <div class="screen-head">
+        <h1>History</h1>
+        <TextInput
+          type="search"
+          value={text}
+          onValue={setText}
+          placeholder="Find in requests"
+          aria-label="Find in requests"
+        />
+      </div>
+      <p class="lead">The last {log.length} requests of this tab. They are kept in memory only.</p>
+      {shown.length === 0 ? (
+        <Empty title="Nothing was asked yet" />
+      ) : (
+        <ul class="cards">
+          {shown.map((request) => (
+            <li key={request.id} class="card">
+              <div class="row-line">
+                <button
+                  type="button"
+                  class="link"
+                  aria-expanded={open === request.id}
+                  onClick={() => setOpen(open === request.id ? undefined : request.id)}
+                >
+                  {request.operation}
+                </button>
+                <Badge kind={request.result === 'ok' ? 'good' : 'bad'}>{request.result}</Badge>
+                <span class="mono grow clip">{subjectOf(request.input)}</span>
+                <span class="muted">{msText(request.tookMs)}</span>
+                <span class="muted">{timeText(request.startedMs)}</span>
+              </div>
+              {open === request.id && (
+                <>
+                  <pre class="code" tabIndex={0} aria-label="Request">
+                    {JSON.stringify(request.input, null, 2)}
+                  </pre>
+                  <div class="actions left">
+                    <button
+                      type="button"
+                      class="small"
+                      onClick={() => void copy(JSON.stringify(request.input, null, 2), 'The request')}
+                    >
+                      Copy JSON
+                    </button>
+                    <button
+                      type="button"
+                      class="small"
+                      onClick={() => void copy(asCli(request.operation, request.input), 'The command')}
+                    >
+                      Copy as CLI
+                    </button>
+                    <button
+                      type="button"
+                      class="small"
+                      onClick={() => void copy(asSdk(request.operation, request.input), 'The code')}
+                    >
+                      Copy as SDK
+                    </button>
+                  </div>
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function subjectOf(input: Readonly<Record<string, unknown>>): string {
+  const subject = input['TableName'] ?? input['Statement']
+  return typeof subject === 'string' ? subject : ''
+}

@@ -1,0 +1,164 @@
+// Items as rows. The keyboard is at one row: arrows move it, Space selects, Enter opens.
+import { useEffect, useState } from 'preact/hooks'
+import { VirtualRows } from '../../parts/virtual-rows.js'
+import { type Item, shortText, typeOf } from '../../values/attribute.js'
+import type { PageBook } from '../../wire/page-book.js'
+import { keyNames, keyText, type TableDescription } from '../../wire/tables.js'
+
+const ROW_HEIGHT = 32
+const COLUMNS_MAX = 24
+/** Looked at to find which attributes there are: an item may have thousands. */
+const NAMES_OF_ITEM_MAX = 200
+
+/** The keys first, then what most items have. */
+export function columnsOf(table: TableDescription, items: readonly Item[]): readonly string[] {
+  const { hash, range } = keyNames(table.KeySchema)
+  const keys = range === undefined ? [hash] : [hash, range]
+  const counts = new Map<string, number>()
+  for (const item of items.slice(0, 300)) {
+    let names = 0
+    for (const name in item) {
+      if (++names > NAMES_OF_ITEM_MAX) break
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+  }
+  const others = [...counts.entries()]
+    .filter(([name]) => !keys.includes(name))
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name]) => name)
+  return [...keys, ...others].slice(0, COLUMNS_MAX)
+}
+
+export interface ItemGridProps {
+  readonly table: TableDescription
+  readonly book: PageBook
+  readonly columns: readonly string[]
+  readonly selected: ReadonlyMap<string, Item>
+  readonly onSelected: (selected: ReadonlyMap<string, Item>) => void
+  readonly onOpen: (item: Item) => void
+  readonly onDelete: () => void
+}
+
+export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, onDelete }: ItemGridProps) {
+  const [active, setActive] = useState(0)
+  const [anchor, setAnchor] = useState(0)
+  useEffect(() => setActive(0), [book])
+  const select = (at: number, mode: 'toggle' | 'range'): void => {
+    const next = new Map(selected)
+    const [from, to] = mode === 'range' ? [Math.min(anchor, at), Math.max(anchor, at)] : [at, at]
+    for (let each = from; each <= to; each++) {
+      const item = book.row(each)
+      if (item === undefined) continue
+      const key = keyText(table, item)
+      if (mode === 'toggle' && next.has(key)) next.delete(key)
+      else next.set(key, item)
+    }
+    setAnchor(at)
+    onSelected(next)
+  }
+  const move = (to: number): void => setActive(Math.max(0, Math.min(book.count - 1, to)))
+  const onKeyDown = (event: KeyboardEvent, page: number): void => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: book.count - 1,
+    }
+    const to = steps[event.key]
+    if (to !== undefined) move(to)
+    else if (event.key === 'Enter') {
+      const item = book.row(active)
+      if (item !== undefined) onOpen(item)
+    } else if (event.key === ' ') select(active, event.shiftKey ? 'range' : 'toggle')
+    else if (event.key === 'Delete' && selected.size > 0) onDelete()
+    else return
+    event.preventDefault()
+  }
+  const widths = columns.map((name) => widthOf(name, book))
+  const template = { gridTemplateColumns: `2.25rem ${widths.map((width) => `${width}px`).join(' ')} 1fr` }
+  const { hash, range } = keyNames(table.KeySchema)
+  const header = (
+    <div class="item-row head" role="row" aria-rowindex={1} style={template}>
+      <span role="columnheader" aria-label="Selected" />
+      {columns.map((name) => (
+        <span key={name} role="columnheader" class="cell" title={name}>
+          {name}
+          {(name === hash || name === range) && <span class="key-mark">{name === hash ? 'PK' : 'SK'}</span>}
+        </span>
+      ))}
+    </div>
+  )
+  return (
+    <VirtualRows
+      class="items"
+      label={`Items of ${table.TableName}`}
+      count={book.count}
+      rowHeight={ROW_HEIGHT}
+      columns={columns.length + 1}
+      header={header}
+      active={active}
+      activeId={book.count > 0 ? `row-${active}` : undefined}
+      isMulti
+      onRange={(first, last) => book.want(first, last)}
+      onKeyDown={onKeyDown}
+      render={(at) => {
+        const item = book.row(at)
+        const isSelected = item !== undefined && selected.size > 0 && selected.has(keyText(table, item))
+        return (
+          <div
+            key={at}
+            id={`row-${at}`}
+            role="row"
+            class={`item-row ${at === active ? 'active' : ''} ${at % 2 === 1 ? 'odd' : ''}`}
+            aria-rowindex={at + 2}
+            aria-selected={isSelected}
+            style={template}
+            onClick={(event) => {
+              setActive(at)
+              if (event.shiftKey) select(at, 'range')
+              else if (item !== undefined) onOpen(item)
+            }}
+          >
+            <span
+              role="gridcell"
+              class="cell tick"
+              onClick={(event) => {
+                event.stopPropagation()
+                setActive(at)
+                select(at, event.shiftKey ? 'range' : 'toggle')
+              }}
+            >
+              <span class={isSelected ? 'box on' : 'box'} aria-hidden="true">
+                {isSelected ? '✓' : ''}
+              </span>
+            </span>
+            {columns.map((name) => {
+              const value = item?.[name]
+              return (
+                <span
+                  key={name}
+                  role="gridcell"
+                  class={`cell ${value === undefined ? 'absent' : `type-${typeOf(value)}`}`}
+                >
+                  {item === undefined ? '…' : shortText(value)}
+                </span>
+              )
+            })}
+          </div>
+        )
+      }}
+    />
+  )
+}
+
+/** By the first rows: columns must not move while a person reads. */
+function widthOf(name: string, book: PageBook): number {
+  let characters = name.length + 4
+  for (let at = 0; at < Math.min(20, book.count); at++) {
+    const value = book.row(at)?.[name]
+    if (value !== undefined) characters = Math.max(characters, Math.min(42, shortText(value, 44).length))
+  }
+  return Math.min(330, 24 + characters * 7.4)
+}

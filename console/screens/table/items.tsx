@@ -1,0 +1,156 @@
+// The items of a table: asked for, paged through, selected, opened.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { copy, Dialog, Empty, Problem, say, Select } from '../../parts/basics.js'
+import { countText, plural } from '../../parts/format.js'
+import type { Item } from '../../values/attribute.js'
+import { asCli, asPython, asSdk } from '../../values/code.js'
+import { epoch } from '../../wire/client.js'
+import { useObservable } from '../../wire/observable.js'
+import { PageBook } from '../../wire/page-book.js'
+import { requestFor, type ItemRequest } from '../../wire/requests.js'
+import type { TableDescription } from '../../wire/tables.js'
+import { BulkEdit, deleteMany } from './bulk.js'
+import { ItemDialog } from './item-dialog.js'
+import { columnsOf, ItemGrid } from './item-grid.js'
+import { QueryForm, requestOn } from './query-form.js'
+
+const CODE_FORMS = [
+  ['', 'Copy request as…'],
+  ['cli', 'AWS CLI'],
+  ['sdk', 'JavaScript SDK'],
+  ['python', 'Python (boto3)'],
+  ['json', 'JSON'],
+] as const
+
+export function ItemsView({
+  table,
+  onChanged,
+}: {
+  readonly table: TableDescription
+  readonly onChanged: () => void
+}) {
+  const [request, setRequest] = useState<ItemRequest>(() => requestOn(table, undefined, 'scan'))
+  const [asked, setAsked] = useState(request)
+  const [, redraw] = useState(0)
+  const [turn, setTurn] = useState(0)
+  const current = useObservable(epoch)
+  const [opened, setOpened] = useState<Item | 'new' | undefined>(undefined)
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map())
+  const [isEditing, setEditing] = useState(false)
+  const book = useRef<PageBook | undefined>(undefined)
+
+  useEffect(() => {
+    const { operation, input } = requestFor(asked)
+    const opening = new PageBook(operation, input, () => redraw((last) => last + 1))
+    book.current = opening
+    setSelected(new Map())
+    void opening.more()
+    return () => opening.close()
+  }, [asked, turn, current])
+
+  const rows = book.current
+  const refresh = (): void => {
+    setTurn((last) => last + 1)
+    onChanged()
+  }
+  const columns = useMemo(() => columnsOf(table, rows?.loaded() ?? []), [table, rows?.count, rows?.kept])
+  const remove = async (): Promise<void> => {
+    if (await deleteMany(table, [...selected.values()])) refresh()
+  }
+  const copyAs = (form: string): void => {
+    const { operation, input } = requestFor(request)
+    if (form === 'cli') void copy(asCli(operation, input), 'The command')
+    else if (form === 'sdk') void copy(asSdk(operation, input), 'The code')
+    else if (form === 'python') void copy(asPython(operation, input), 'The code')
+    else if (form === 'json') void copy(JSON.stringify(input, null, 2), 'The request')
+  }
+
+  return (
+    <>
+      <QueryForm
+        table={table}
+        request={request}
+        attributes={columns}
+        onChange={setRequest}
+        onRun={() => {
+          setAsked(request)
+          setTurn((last) => last + 1)
+        }}
+      />
+      <div class="toolbar">
+        <button type="button" onClick={() => setOpened('new')}>
+          New item
+        </button>
+        <button type="button" disabled={selected.size === 0} onClick={() => setEditing(true)}>
+          Edit selected
+        </button>
+        <button type="button" class="danger" disabled={selected.size === 0} onClick={() => void remove()}>
+          Delete selected
+        </button>
+        <span class="muted grow" role="status" data-status>
+          {rows === undefined || (rows.count === 0 && rows.isReading)
+            ? 'Reading…'
+            : `${countText(rows.count)}${rows.isWhole ? '' : '+'} ${rows.count === 1 ? 'item' : 'items'}${rows.scanned > rows.count ? `, ${countText(rows.scanned)} read` : ''}${selected.size > 0 ? `, ${countText(selected.size)} selected` : ''}`}
+        </span>
+        <button type="button" class="small" onClick={refresh}>
+          Refresh
+        </button>
+        <Select aria-label="Copy request as" value="" options={CODE_FORMS} onValue={copyAs} class="small" />
+      </div>
+      <Problem error={rows?.error} onRetry={refresh} />
+      {rows?.isPaused === true && (
+        <div class="notice warn" role="status">
+          <div>The last reads found nothing more that matches.</div>
+          <button type="button" class="small" onClick={() => void rows.more()}>
+            Read on
+          </button>
+        </div>
+      )}
+      {rows !== undefined && rows.count === 0 && rows.isWhole ? (
+        <Empty title="No items">
+          <p>
+            {asked.filters.length > 0 || asked.mode === 'query'
+              ? 'Nothing matches what was asked.'
+              : 'The table is empty.'}
+          </p>
+        </Empty>
+      ) : (
+        rows !== undefined && (
+          <ItemGrid
+            table={table}
+            book={rows}
+            columns={columns}
+            selected={selected}
+            onSelected={setSelected}
+            onOpen={setOpened}
+            onDelete={() => void remove()}
+          />
+        )
+      )}
+      {opened !== undefined && (
+        <ItemDialog
+          table={table}
+          item={opened === 'new' ? undefined : opened}
+          onClose={() => setOpened(undefined)}
+          onSaved={(what) => {
+            setOpened(undefined)
+            say(what)
+            refresh()
+          }}
+        />
+      )}
+      {isEditing && (
+        <Dialog title={`Edit ${plural(selected.size, 'item')}`} onClose={() => setEditing(false)}>
+          <BulkEdit
+            table={table}
+            items={[...selected.values()]}
+            onDone={() => {
+              setEditing(false)
+              refresh()
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  )
+}
