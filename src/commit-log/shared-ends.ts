@@ -24,7 +24,7 @@ export function sharedEnds(one: Uint8Array, other: Uint8Array): SharedEnds {
 
 const HEADER_BYTES = 8
 /** Below that it is not worth the trouble of putting the image together again. */
-const SHARED_BYTES_MIN = 32
+const SHARED_BYTES_MIN = 16
 
 /** Whether an image with that much in common with another is written as what differs. */
 export const isWorthSharing = ({ prefix, suffix }: SharedEnds): boolean => prefix + suffix >= SHARED_BYTES_MIN
