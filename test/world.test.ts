@@ -22,6 +22,8 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   { path: 'ordered-map/lmdb/lmdb-writer-process.ts', reason: 'is that process' },
   { path: 'ordered-map/lmdb/lmdb-batch.ts', reason: 'writes them where there is none' },
   { path: 'ordered-map/lmdb/lmdb-file.ts', reason: 'looks at them before LMDB maps them' },
+  { path: 'ordered-map/lmdb/branch-pages.ts', reason: 'reads them before they are looked at' },
+  { path: 'ordered-map/lmdb/cold-pages.ts', reason: 'reads their pages before LMDB does' },
   { path: 'buckets/folder-buckets.ts', reason: 'a bucket is a folder, its objects are files' },
   { path: 'transfer/times.ts', reason: 'texts of times that it is given' },
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },

@@ -5,6 +5,9 @@ import type { Overlay } from './overlay.js'
 
 export interface MergedView {
   get(key: KeyBytes): Uint8Array | undefined
+  /** What to wait for first, so that nobody else waits for the disk; see `OrderedMap.ready`. */
+  ready?(key: KeyBytes): Promise<void> | undefined
+  readyRange?(range: ScanRange, entriesMax: number, bytesMax: number): Promise<void> | undefined
   /** Consumed before the caller next yields to the event loop. */
   range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]>
   /** Shows the values of a range in order; see `OrderedMap.scan`. */
@@ -20,6 +23,8 @@ export function viewOf(index: OrderedMap, overlay: Overlay, view: 'durable' | 'd
       const found = version(key)
       return found === undefined ? index.get(key) : found.value
     },
+    ready: (key) => index.ready?.(key),
+    readyRange: (range, entriesMax, bytesMax) => index.readyRange?.(range, entriesMax, bytesMax),
     range: (range) => (overlay.hasAny(range.from, range.to) ? mergedRange(range) : index.range(range)),
     scan: (range, look) => {
       if (!overlay.hasAny(range.from, range.to)) {

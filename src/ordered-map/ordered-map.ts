@@ -30,6 +30,13 @@ export interface OrderedMap {
   range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]>
   /** Shows the values of a range in order. Nothing is made for each of them: no key, no copy, no step of an iterator. */
   scan(range: ScanRange, look: EntryVisitor): void
+  /**
+   * What to wait for before this key is read, so that nobody else waits for the disk: undefined if it is believed to be in memory.
+   * Whoever reads without asking gets the same answer.
+   */
+  ready?(key: KeyBytes): Promise<void> | undefined
+  /** The same for a range, of which so many entries or bytes are read. */
+  readyRange?(range: ScanRange, entriesMax: number, bytesMax: number): Promise<void> | undefined
   /** All changes and the journal position they bring the index up to, in one atomic and durable step. */
   apply(changes: Iterable<IndexChange>, appliedUpTo: number): Promise<void>
   /** The journal position up to which this index holds everything; 0 for a new one. */

@@ -41,6 +41,7 @@ import { MemorySnapshot, onlyInMemory } from './store-snapshot.js'
 import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
 import type { endpointTransactor } from '../toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
+import { memoryMbBounds } from '../model/memory-budget.js'
 import { fromWire, toWire } from './wire-values.js'
 
 /** As `open` of ./store.ts, which loads this file. A store that is only served does without the code of units of work. */
@@ -48,13 +49,20 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
   const rules = options.rules === 'none' ? noRules : allRules
-  const { path, snapshotAgeMs, lockMsMax, shardMinutes, creatingMs, statementScans } = options
+  const { path, snapshotAgeMs, lockMsMax, memoryMb, shardMinutes, creatingMs, statementScans } = options
   if (path === undefined && !options.memory)
     throw new TypeError('open() needs a place for the data: { path: DIR } or { memory: true }')
   if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
     throw new RangeError(`lockMsMax is a whole number from 1 on, not ${lockMsMax}`)
+  if (
+    memoryMb !== undefined &&
+    !(Number.isSafeInteger(memoryMb) && memoryMb >= memoryMbBounds.min && memoryMb <= memoryMbBounds.max)
+  )
+    throw new RangeError(
+      `memoryMb is a whole number from ${memoryMbBounds.min} to ${memoryMbBounds.max}, not ${memoryMb}`,
+    )
   if (shardMinutes !== undefined && !isShardMinutes(shardMinutes))
     throw new RangeError(
       `shardMinutes is a whole number from 1 to ${streamLimits.shardMinutesMax}, not ${shardMinutes}`,
@@ -65,14 +73,16 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
     ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
     ...(lockMsMax !== undefined && { lockMsMax }),
   }
+  const budget = memoryMb !== undefined && { memoryMb }
   const opened =
     path === undefined
-      ? memoryNodes({ runtime, rules, units: limits, ...(await beginning(options)) })
+      ? memoryNodes({ runtime, rules, units: limits, ...budget, ...(await beginning(options)) })
       : await openNodesWithLog({
           runtime,
           rules,
           units: limits,
           path,
+          ...budget,
           ...(options.onProgress && { onProgress: options.onProgress }),
           onTrouble: onError,
           ...(options.nodes !== undefined && { nodes: options.nodes }),
@@ -97,7 +107,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
       onError,
       ...(units && { units }),
       ...(path === undefined && {
-        reopen: (image, its) => memoryNodes({ runtime: its, rules, units: limits, image }),
+        reopen: (image, its) => memoryNodes({ runtime: its, rules, units: limits, ...budget, image }),
       }),
     })
   } catch (error) {

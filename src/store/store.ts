@@ -43,6 +43,12 @@ export type OpenOptions = StorePlace & {
    */
   readonly lockMsMax?: number
   /**
+   * A budget in MB, from 16 on, for what is kept in memory beside the data: writes that are not in the index yet, old versions for
+   * snapshots, caches of the log of commits. Writers wait where it is used up, and the oldest snapshots are dropped. By default
+   * each of them has a bound of its own, about 140 MB together with one node.
+   */
+  readonly memoryMb?: number
+  /**
    * When the shards of a stream roll, in minutes from 1 to 1,440; 240 by default. Each is then closed and followed by another,
    * as on Amazon after about four hours: a shorter time shows a reader of streams such a change.
    */

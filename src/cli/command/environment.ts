@@ -16,6 +16,7 @@ export type StoreLocation = (
   readonly nodes?: number
   readonly rules?: 'all' | 'none'
   readonly shardMinutes?: number
+  readonly memoryMb?: number
   readonly creatingMs?: number
   readonly statementScans?: 'allowed' | 'refused'
   readonly buckets?: string

@@ -1,5 +1,6 @@
 // seriatim start: open a store, serve it, and close both when told to.
 import { readFile } from 'node:fs/promises'
+import { memoryMbBounds } from '../../model/memory-budget.js'
 import { loadAuthFile, type Auth } from '../../server/access/auth.js'
 import { type FaultPlan, parseFaultPlan } from '../../server/faults/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../../server/http-server.js'
@@ -22,6 +23,8 @@ export const help = `seriatim start [options]
                  how long old versions are kept for units of work that read at a snapshot: 30000
   --lock-ms-max MS
                  the longest that an explicit lock of a unit of work is held: 30000
+  --memory-mb N  a budget for what is kept in memory beside the data: writes on their way to the index, old versions for
+                 snapshots, caches; 16 to 65536
   --buckets DIR  each folder in this folder is a bucket for exports and imports; without it there is none
   --shard-minutes N
                  after so many minutes the shards of a stream are closed and followed by others: 240
@@ -66,6 +69,7 @@ const OPTIONS = {
   nodes: { type: 'string' },
   rules: { type: 'string', default: 'all' },
   'snapshot-age-ms': { type: 'string' },
+  'memory-mb': { type: 'string' },
   'lock-ms-max': { type: 'string' },
   'shard-minutes': { type: 'string' },
   'creating-ms': { type: 'string' },
@@ -102,6 +106,11 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   }
   const snapshotAgeMs = readMs('snapshot-age-ms')
   const lockMsMax = readMs('lock-ms-max')
+  const memoryText = values['memory-mb']
+  const memoryMb =
+    memoryText === undefined
+      ? undefined
+      : readInteger('memory-mb', memoryText, memoryMbBounds.min, memoryMbBounds.max)
   const shardMinutesText = values['shard-minutes']
   const shardMinutes =
     shardMinutesText === undefined
@@ -155,6 +164,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       ...(rules === 'none' && { rules }),
       ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
       ...(lockMsMax !== undefined && { lockMsMax }),
+      ...(memoryMb !== undefined && { memoryMb }),
       ...(shardMinutes !== undefined && { shardMinutes }),
       ...(creatingMs !== undefined && { creatingMs }),
       ...(scans === 'refused' && { statementScans: scans }),

@@ -9,7 +9,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FileCheck, type FileTrees, checkPages } from './lmdb-check.js'
-import type { PagedFile } from './lmdb-pages.js'
+import { ENTRIES } from './lmdb-options.js'
+import { namedTree, pageNodesOf, type PagedFile, type Tree, treeOf } from './lmdb-pages.js'
 
 const MAGIC = 0xbeefc0de
 const VERSION = 2
@@ -67,6 +68,31 @@ export const damagedFile = (path: string, why: string): IndexDamaged =>
     `The index file ${path} is damaged: ${why}. Run seriatim verify on the data folder, with --repair to mend what can be ` +
       'mended, or restore the folder from a copy; the journal alone does not hold what was written before its first segment.',
   )
+
+/** Whether a start reads all of the file, so that the system has its pages. */
+export function isReadAtStart(folder: string): boolean {
+  let isRead = true
+  withFile(join(folder, 'data.mdb'), (_, size) => {
+    isRead = size <= START_BYTES_MAX
+  })
+  return isRead
+}
+
+/** Where the entries of an open file are, as of its last commit. Undefined: there are none, or it is damaged. */
+export function entriesTreeOf(
+  file: number,
+): { readonly pageBytes: number; readonly pages: number; readonly entries: Tree } | undefined {
+  const opened = openedFile(file, fstatSync(file).size)
+  if (typeof opened === 'string') return undefined
+  const { pageBytes, pages, read } = opened.paged
+  const { root } = treeOf(opened.trees.main)
+  if (root === undefined || root >= pages) return undefined
+  const node = pageNodesOf(read(root)).find(
+    ({ key }) => key.toString('latin1').replace(/\0$/, '') === ENTRIES,
+  )
+  const entries = node && namedTree(node)
+  return entries && { pageBytes, pages, entries }
+}
 
 function withFile(path: string, look: (file: number, size: number) => void): void {
   if (!existsSync(path)) return

@@ -6,13 +6,16 @@ import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { checksumOfKey, sealed, unsealed } from '../checksum.js'
 import { applyInOneBatch } from './lmdb-batch.js'
-import { checkIndexFile, damagedFile } from './lmdb-file.js'
+import { ColdPages } from './cold-pages.js'
+import { checkIndexFile, damagedFile, isReadAtStart } from './lmdb-file.js'
 import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './lmdb-options.js'
 import { IndexWriter, NoProcess, tellOfNoProcess } from './lmdb-writer.js'
 import type { IndexChange, ScanRange, EntryVisitor, OrderedMap } from '../ordered-map.js'
 import { assertRoom } from './disk-room.js'
 import { SealedEntries, keyEncoder } from './sealed-entries.js'
 import { lmdb } from './lmdb.js'
+
+export { bringBranches } from './branch-pages.js'
 
 export interface LmdbMapOptions {
   /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
@@ -54,6 +57,7 @@ class LmdbMap implements MarkedMap {
   readonly #root: RootDatabase<Uint8Array, KeyBytes>
   readonly #entries: SealedEntries
   readonly #state: Database<Uint8Array, KeyBytes>
+  readonly #pages: ColdPages
   #appliedUpTo: number
   #closed = false
   /** Undefined: this process writes. */
@@ -62,6 +66,7 @@ class LmdbMap implements MarkedMap {
 
   constructor(path: string, environment: typeof ENVIRONMENT, writer: IndexWriter | undefined) {
     this.#path = path
+    this.#pages = new ColdPages(path, { isCold: !isReadAtStart(path) })
     this.#writer = writer
     const root = (this.#root = lmdb.open<Uint8Array, KeyBytes>(path, environment))
     this.#entries = new SealedEntries(root)
@@ -106,6 +111,14 @@ class LmdbMap implements MarkedMap {
     return this.#entries.get(key)
   }
 
+  ready(key: KeyBytes): Promise<void> | undefined {
+    return this.#pages.ready(key)
+  }
+
+  readyRange(range: ScanRange, entriesMax: number, bytesMax: number): Promise<void> | undefined {
+    return this.#pages.readyRange(range, entriesMax, bytesMax)
+  }
+
   range(range: ScanRange): Iterable<readonly [KeyBytes, Uint8Array]> {
     this.#assertOpen()
     return this.#entries.range(range)
@@ -123,6 +136,7 @@ class LmdbMap implements MarkedMap {
     // The next read must see this commit, not the snapshot that the current turn of the event loop may have open.
     this.#root.resetReadTxn()
     this.#entries.forgetGap()
+    this.#pages.forget()
     this.#appliedUpTo = appliedUpTo
   }
 
@@ -143,6 +157,7 @@ class LmdbMap implements MarkedMap {
   async close(): Promise<void> {
     this.#closed = true
     await this.#applying?.catch(() => undefined)
+    await this.#pages.close()
     try {
       await this.#writer?.close()
     } finally {

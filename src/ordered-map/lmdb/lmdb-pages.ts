@@ -222,6 +222,17 @@ const paddedBytes = (bytes: number): number => bytes + (bytes % 2)
 export const namedTree = ({ flags, data }: Node): Tree | undefined =>
   flags === TREE && data.length === TREE_BYTES ? treeOf(data) : undefined
 
+/** More than any value has. */
+const OVERFLOW_PAGES_MAX = 4096
+
+/** The pages on which the data of a node of a leaf page is; none if it stands in its page. */
+export function overflowPagesOf(node: Node, pageBytes: number): readonly number[] {
+  if (node.flags !== ON_OVERFLOW_PAGES || pageBytes === 0) return []
+  const first = Number(node.data.readBigUInt64LE(0))
+  const pages = Math.ceil((node.dataBytes + PAGE_HEADER_BYTES) / pageBytes)
+  return pages > OVERFLOW_PAGES_MAX ? [] : Array.from({ length: pages }, (_, at) => first + at)
+}
+
 export type NodeData =
   { readonly bytes: Buffer; readonly first?: number; readonly pages: number } | { readonly problem: string }
 

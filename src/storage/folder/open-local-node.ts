@@ -6,6 +6,7 @@ import { type Journal, openJournal } from '../../journal/journal.js'
 import type { JournalOwner } from '../../journal/read-back.js'
 import { lsn } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
+import { memoryKnobs } from '../../model/memory-budget.js'
 import type { FileLayer } from '../../runtime/files.js'
 import { realFiles } from '../../runtime/real-files.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
@@ -34,6 +35,8 @@ export type LocalNodeOptions = {
   readonly rules?: TransactionRules
   readonly units?: UnitLimits
   readonly tuning?: LocalNodeTuning
+  /** For what is kept beside the data (model/memory-budget.ts). */
+  readonly memoryMb?: number
 } & (
   | { readonly memory: true }
   | {
@@ -99,10 +102,11 @@ async function openFolder(
   try {
     await refuseMissingIndexes(folder)
     // Before the folder is marked as being upgraded: where LMDB cannot be loaded, it stays as it was.
-    const { lmdbMap } = await loading
+    const { lmdbMap, bringBranches } = await loading
     await folder.begin()
     for (let node = 0; node < folder.nodes; node++) {
       const path = folder.indexPath(node)
+      await bringBranches(path)
       // It reads the file once more: not at every start.
       if (folder.state !== 'whole') {
         const { upgradeIndex } = await import('../../ordered-map/lmdb/lmdb-upgrade.js')
@@ -116,8 +120,21 @@ async function openFolder(
     }
     await syncFolders(folder)
     const { files = realFiles() } = options
-    const log = await folderLog(folder, { files, runtime, tuning: options.tuning })
-    const parts = { ...options, files, folder: folder.journalPath, owner: ownerOf(folder), indexes, log }
+    const { memoryMb } = options
+    const tuning = {
+      ...options.tuning,
+      ...(memoryMb !== undefined && memoryKnobs(memoryMb, folder.nodes)),
+    }
+    const log = await folderLog(folder, { files, runtime, tuning })
+    const parts = {
+      ...options,
+      tuning,
+      files,
+      folder: folder.journalPath,
+      owner: ownerOf(folder),
+      indexes,
+      log,
+    }
     const opened = await openJournalled(parts, () => folder.release())
     await folder.finish()
     return { ...opened, key: folderKey(folder) }

@@ -19,6 +19,7 @@ import type { HybridClock } from '../../line/hybrid-clock.js'
 import { ItemSteps } from '../items/item-steps.js'
 import type { Line } from '../../line/line.js'
 import { LineShelf } from './line-shelf.js'
+import { itemsReady, rangeReady } from './readiness.js'
 import { Partitions } from '../items/partitions.js'
 import { PendingItems } from '../items/pending-items.js'
 import { ReadMarks } from '../items/read-marks.js'
@@ -66,6 +67,7 @@ import { type RangeText, type RangeTextRequest, TextCollector } from '../contrac
 import type { RuleFunctions } from '../transactions/rule-functions.js'
 import { TransactionPart, type TransactionPartOptions } from '../transactions/transaction-part.js'
 import type {
+  Action,
   CommitReply,
   CommitRequest,
   FinishRequest,
@@ -169,7 +171,8 @@ export class LocalNode implements StorageNode {
   }
 
   prepare(request: PrepareRequest): Promise<PrepareReply> {
-    return this.#transactions.prepare(request)
+    const prepare = (): Promise<PrepareReply> => this.#transactions.prepare(request)
+    return itemsReady(this.#line.durable, request.actions.map(actionRef))?.then(prepare) ?? prepare()
   }
 
   commit(request: CommitRequest): Promise<CommitReply> {
@@ -186,17 +189,20 @@ export class LocalNode implements StorageNode {
 
   transact(request: TransactRequest): Promise<TransactReply> {
     const transact = (): Promise<TransactReply> => this.#transactions.transact(request)
-    return this.#transactions.anyDoubt()?.then(transact) ?? transact()
+    const begin = (): Promise<TransactReply> => this.#transactions.anyDoubt()?.then(transact) ?? transact()
+    return itemsReady(this.#line.durable, request.actions.map(actionRef))?.then(begin) ?? begin()
   }
 
   readAt(request: ReadAtRequest): Promise<ReadAtReply> {
     const read = (): Promise<ReadAtReply> => this.#transactions.readAt(request)
-    return this.#transactions.anyDoubt()?.then(read) ?? read()
+    const begin = (): Promise<ReadAtReply> => this.#transactions.anyDoubt()?.then(read) ?? read()
+    return itemsReady(this.#line.durable, request.items)?.then(begin) ?? begin()
   }
 
   readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
     const read = (): Promise<ReadLatestReply> => this.#transactions.readLatest(request)
-    return this.#transactions.anyDoubt()?.then(read) ?? read()
+    const begin = (): Promise<ReadLatestReply> => this.#transactions.anyDoubt()?.then(read) ?? read()
+    return itemsReady(this.#line.durable, request.items)?.then(begin) ?? begin()
   }
 
   stalled(olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
@@ -261,6 +267,8 @@ export class LocalNode implements StorageNode {
 
   async get(space: SpaceId, key: ItemKey): Promise<ItemRecord | undefined> {
     const address = inSpace(space, key.bytes)
+    const ready = this.#line.durable.ready?.(address)
+    if (ready !== undefined) await ready
     const doubt = this.#transactions.doubt(address)
     if (doubt !== undefined) await doubt
     if (!this.#rules.readsPassPrepared && this.#pendings.has(address)) {
@@ -270,7 +278,8 @@ export class LocalNode implements StorageNode {
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#transactions.write(request)
+    const ready = this.#line.decided.ready?.(inSpace(request.table.space, request.key.bytes))
+    return ready?.then(() => this.#transactions.write(request)) ?? this.#transactions.write(request)
   }
 
   async load(given: TableShape, items: readonly LoadedPut[]): Promise<void> {
@@ -287,6 +296,8 @@ export class LocalNode implements StorageNode {
   }
 
   async range(request: RangeRequest): Promise<RangePage> {
+    const ready = rangeReady(this.#line.durable, request)
+    if (ready !== undefined) await ready
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
     const { itemSpace, reverse, entriesMax, bytesMax, onDamage } = request
@@ -307,6 +318,8 @@ export class LocalNode implements StorageNode {
   }
 
   async rangeText(request: RangeTextRequest): Promise<RangeText> {
+    const ready = rangeReady(this.#line.durable, request)
+    if (ready !== undefined) await ready
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
     const { space, from, to, reverse } = request
@@ -456,6 +469,7 @@ export class LocalNode implements StorageNode {
   }
 }
 
+const actionRef = ({ table, key }: Action): ItemRef => ({ space: table.space, key })
 const LOADED = { kind: 'put', blind: true } as const
 
 const refOf = (address: KeyBytes): ItemRef => ({ space: spaceOfKey(address), key: itemKeyAt(address) })

@@ -13,6 +13,7 @@ import { MemoryLine } from '../../line/line.js'
 import { CEILING_KEY } from '../../line/spaces.js'
 import { type Lsn, type Timestamp, lsn, timestamp } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
+import { memoryKnobs } from '../../model/memory-budget.js'
 import { memoryMap, type MemoryMap } from '../../ordered-map/memory-map.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
@@ -53,6 +54,8 @@ export interface MemoryNodesOptions {
   readonly rules?: TransactionRules
   readonly units?: UnitLimits
   readonly tuning?: Partial<Knobs>
+  /** For what is kept beside the data. */
+  readonly memoryMb?: number
   /** As many as the image has, or one, unless told otherwise. */
   readonly nodes?: number
   /** What they begin with; nothing if absent. */
@@ -67,8 +70,13 @@ export interface MemoryNodesOptions {
  * const others = memoryNodes({ runtime: realRuntime(), image: memory.image() })
  */
 export function memoryNodes(options: MemoryNodesOptions): MemoryNodes {
-  const { runtime, rules, units, image } = options
-  const tuned = { ...knobs, ...options.tuning }
+  const { runtime, rules, units, image, memoryMb } = options
+  const count = options.nodes ?? image?.maps.length ?? 1
+  const tuned = {
+    ...knobs,
+    ...options.tuning,
+    ...(memoryMb !== undefined && memoryKnobs(memoryMb, count)),
+  }
   const maps = mapsFor(options, tuned)
   let storage = image?.log.storage?.copy()
   const log = new LocalLog({
