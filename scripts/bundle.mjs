@@ -48,6 +48,7 @@ const ENTRIES = {
 const STARTED = {
   'vitest-setup': 'testing/vitest-setup',
   'lmdb-writer-process': 'ordered-map/lmdb/lmdb-writer-process',
+  'page-thread-main': 'blocks/page-thread-main',
   generator: 'bench/load/generator',
   'alarm-thread': 'bench/load/alarm-thread',
 }

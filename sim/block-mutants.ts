@@ -11,9 +11,9 @@ const made = {
 export const BLOCK_MUTANTS: Readonly<Record<string, Mutant>> = {
   'blocks-signed-before-sync': {
     module: blocks,
-    find: 'await this.#options.shelf.keep([...batch',
+    find: 'await this.#options.shelf.keep([...entries',
     replace:
-      'await ((entries, pace) => void this.#options.shelf.keep(entries, pace).catch(() => undefined))([...batch',
+      'await ((entries, pace) => void this.#options.shelf.keep(entries, pace).catch(() => undefined))([...entries',
     ...made,
   },
   // After a restart records are in blocks twice.
@@ -24,9 +24,9 @@ export const BLOCK_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...made,
   },
   'blocks-middle-skipped': {
-    module: blocks,
-    find: 'for (const { record, documents } of commits) {',
-    replace: 'for (const { record, documents } of commits.filter((_, at) => at % 5 !== 3)) {',
+    module: 'blocks/page.js',
+    find: 'for (const commit of commits) {',
+    replace: 'for (const commit of commits.filter((_, at) => at % 5 !== 3)) {',
     ...made,
   },
   'blocks-sibling-on-the-wrong-side': {
@@ -43,10 +43,18 @@ export const BLOCK_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // The entry before is one of the same batch.
   'blocks-revision-of-a-batch-forgotten': {
-    module: 'blocks/batch.js',
-    find: 'this.newest.set(document, place);',
+    module: 'blocks/page.js',
+    find: 'this.#newest.set(id, place);',
     replace: ';',
     ...made,
+  },
+  // What is remembered of items is of blocks that did not become durable.
+  'blocks-remembered-after-a-failure': {
+    module: 'blocks/page.js',
+    find: 'if (this.#prev === undefined || !isEqual(this.#prev, job.prev))',
+    replace: 'if (this.#prev === undefined)',
+    ...made,
+    options: [...made.options, '--transactions', '6000'],
   },
   // What was made before a failure counts, though it is not durable.
   'blocks-tree-kept-after-a-failure': {

@@ -62,6 +62,9 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   blocksPieceBytes: [1, 4096],
   blocksBehindMax: [4, 200],
   blocksBusyRecords: [1, 32],
+  blocksThreadRecords: [1, 32],
+  blocksThreadRecordsMax: [1, 32],
+  blocksThreadBytesMax: [1, 4096],
   blocksPositionRecords: [1, 32],
   applyDelaysMax: [1, 10],
 }

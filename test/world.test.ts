@@ -37,6 +37,8 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   },
   { path: 'changes/times.ts', reason: 'dates are made of what a record or the clock of the store says' },
   { path: 'blocks/maker.ts', reason: 'the time of a block is the text of a timestamp that it is given' },
+  { path: 'blocks/page-thread.ts', reason: 'starts the thread that makes blocks' },
+  { path: 'blocks/page-thread-main.ts', reason: 'is that thread' },
   {
     path: 'storage/folder/folder-key.ts',
     reason: 'the key of a ledger is a file that its owner alone reads',

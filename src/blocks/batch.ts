@@ -25,8 +25,6 @@ export class BlockBatch {
   #rowsBytes = 0
   #bytes = 0
   #blocks = 0
-  /** The newest revision of each document, where this batch or a read has found one. */
-  readonly newest = new Map<string, RevisionPlace | undefined>()
 
   constructor(pieceBytes: number) {
     this.#pieceBytes = pieceBytes
@@ -58,7 +56,6 @@ export class BlockBatch {
   addRevision(document: string, place: RevisionPlace, before: RevisionPlace | undefined): void {
     if (before !== undefined) this.put(olderKey(document, before.version), encodeRevisionPlace(before))
     this.put(newestKey(document), encodeRevisionPlace(place))
-    this.newest.set(document, place)
   }
 
   put(key: KeyBytes, value: Uint8Array): void {

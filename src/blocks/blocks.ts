@@ -14,26 +14,15 @@
 //
 // May import: model, runtime, commit-log, the contract of storage (its shelf), verify (which has the hashes and texts).
 import type { CommitLog, RecordFollower } from '../commit-log/commit-log.js'
-import type { CommitRecord } from '../commit-log/commit-record.js'
-import type { SpaceId, Timestamp } from '../model/brand.js'
+import type { Timestamp } from '../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { Shelf, ShelfEntry } from '../storage/contract/shelf.js'
-import { SALT_BYTES, type StoredEntry } from '../verify/block.js'
+import type { StoredEntry } from '../verify/block.js'
 import { BlockBatch } from './batch.js'
 import { BlockReader } from './block-reader.js'
-import {
-  type DocumentChange,
-  documentsOf,
-  infoEntry,
-  type LedgerTable,
-  type MadeBlock,
-  makeBlock,
-  revisionEntry,
-  singleId,
-  tableEntry,
-  timeText,
-} from './maker.js'
+import { type LedgerTable, makeBlock, singleId, tableEntry, timeText } from './maker.js'
+import { type MadePage, type PageJob, type PageMaker, Pages, saltBytes } from './page.js'
 import {
   decodeMarks,
   decodeState,
@@ -44,6 +33,7 @@ import {
   tableKey,
   type TableMarks,
 } from './places.js'
+import { NoThread } from './no-thread.js'
 import type { Signer } from './signer.js'
 import { BlockTree } from './tree.js'
 
@@ -73,7 +63,12 @@ export interface BlocksOptions {
     | 'blocksBehindMax'
     | 'blocksPositionRecords'
     | 'blocksBusyRecords'
+    | 'blocksThreadRecords'
+    | 'blocksThreadRecordsMax'
+    | 'blocksThreadBytesMax'
   >
+  /** Makes large pages beside the requests; absent: all are made among them. It rejects with NoThread where it cannot. */
+  readonly thread?: PageMaker & { close(): Promise<void> }
   /** Told once of each reason why blocks cannot be kept; it is tried again. */
   readonly onTrouble?: (error: Error) => void
 }
@@ -90,6 +85,8 @@ export class Blocks implements RecordFollower {
   /** Of the log, as the shelf has it: what follows may be read again after a crash. */
   #keptNext = Infinity
   #tree: BlockTree | undefined
+  readonly #pages = new Pages()
+  #hasThread: boolean
   readonly #marks = new Map<string, TableMarks>()
   /** Tables that are gone, and the record behind which the log has nothing of them. */
   readonly #passed = new Map<string, number>()
@@ -110,6 +107,7 @@ export class Blocks implements RecordFollower {
     this.#options = options
     this.#knobs = options.knobs ?? defaultKnobs
     this.reader = new BlockReader(options.shelf)
+    this.#hasThread = options.thread !== undefined
   }
 
   /** Takes up what is on the shelf, if there ever was a ledger table. */
@@ -232,9 +230,7 @@ export class Blocks implements RecordFollower {
       const block = this.size
       const timestamp = runtime.clock.nowMicros() as Timestamp
       const { entry, changes } = await make({ tx: singleId(block), time: timeText(timestamp) })
-      const batch = new BlockBatch(this.#knobs.blocksPieceBytes)
-      const state = this.#add(batch, this.#durable, { timestamp }, [entry])
-      await this.#keep(batch, state, changes)
+      await this.#keepAlone(timestamp, entry, changes)
       return block
     })
   }
@@ -244,6 +240,7 @@ export class Blocks implements RecordFollower {
     this.#cancelTimer?.()
     for (const end of this.#ends) end()
     await this.#lane
+    await this.#options.thread?.close()
   }
 
   #inLane<T>(act: () => Promise<T>): Promise<T> {
@@ -284,7 +281,7 @@ export class Blocks implements RecordFollower {
     try {
       await this.#tablesMade()
       while (this.#durable.next <= last && !this.#isClosed) {
-        await this.#page()
+        await this.#page(last)
         await new Promise<void>((resolve) => this.#options.runtime.defer(resolve))
       }
       await this.#tablesEnded()
@@ -311,77 +308,73 @@ export class Blocks implements RecordFollower {
     return this.#state
   }
 
-  async #page(): Promise<void> {
-    const { log, tables } = this.#options
-    const { blocksRecordsMax: recordsMax, blocksBytesMax: bytesMax } = this.#knobs
-    const bySpace = new Map(tables.ledgers().map((table) => [table.space, table]))
-    const from = this.#durable.next
-    const page = await log.read({ from, spaces: new Set(bySpace.keys()), recordsMax, bytesMax })
-    const batch = new BlockBatch(this.#knobs.blocksPieceBytes)
-    const state = await this.#blocksOf(batch, page.records, bySpace)
-    await this.#keep(batch, { ...state, next: page.next }, [])
-  }
-
-  async #blocksOf(
-    batch: BlockBatch,
-    records: readonly CommitRecord[],
-    tables: ReadonlyMap<SpaceId, LedgerTable>,
-  ): Promise<LedgerState> {
-    const commits = records
-      .map((record) => ({ record, documents: documentsOf(record, tables) }))
-      .filter(({ documents }) => documents.length > 0)
-    const ids = [...new Set(commits.flatMap(({ documents }) => documents.map(({ id }) => id)))]
-    const found = await this.reader.newest(ids)
-    for (const [at, id] of ids.entries()) batch.newest.set(id, found[at])
-    const changes = commits.reduce((sum, { documents }) => sum + documents.length, 0)
-    const salts = this.#options.runtime.randomBytes(SALT_BYTES * changes)
-    let salted = 0
-    let state = this.#durable
-    for (const { record, documents } of commits) {
-      const { timestamp, tx = singleId(state.size) } = record
-      const names = { tx, time: timeText(timestamp) }
-      const revisions = documents.map((each) =>
-        revisionEntry(each, names, batch.newest.get(each.id), salts.subarray(salted, (salted += SALT_BYTES))),
-      )
-      state = this.#add(batch, state, record, [infoEntry(documents), ...revisions], documents)
-    }
-    return state
-  }
-
-  #add(
-    batch: BlockBatch,
-    { size, next, prev }: LedgerState,
-    of: Pick<CommitRecord, 'timestamp' | 'tx'>,
-    entries: readonly StoredEntry[],
-    documents: readonly DocumentChange[] = [],
-  ): LedgerState {
-    const made: MadeBlock = makeBlock({ block: size, strand: this.signer.origin, prev }, of, entries)
-    batch.add(made, of.tx)
-    for (const [at, { id }] of documents.entries()) {
-      const before = batch.newest.get(id)
-      const version = before === undefined ? 0 : before.version + 1
-      const place = { version, block: size, entry: at + 1, timestamp: of.timestamp }
-      batch.addRevision(id, { ...place, hash: made.hashes[at + 1] as Uint8Array }, before)
-    }
-    this.tree.append(made.leaf)
-    return { size: size + 1, next, prev: made.leaf }
-  }
-
-  async #keep(batch: BlockBatch, state: LedgerState, changes: readonly ShelfEntry[]): Promise<void> {
-    const skipped = state.next - this.#keptNext
-    if (batch.blocks === 0 && changes.length === 0 && skipped < this.#knobs.blocksPositionRecords) {
+  async #page(last: number): Promise<void> {
+    const { log, tables, runtime } = this.#options
+    const knobs = this.#knobs
+    const { size, next: from, prev } = this.#durable
+    const ledgers = tables.ledgers()
+    const isLarge = this.#hasThread && last - from >= knobs.blocksThreadRecords
+    const { records, next } = await log.read({
+      from,
+      spaces: new Set(ledgers.map(({ space }) => space)),
+      recordsMax: isLarge ? knobs.blocksThreadRecordsMax : knobs.blocksRecordsMax,
+      bytesMax: isLarge ? knobs.blocksThreadBytesMax : knobs.blocksBytesMax,
+    })
+    if (records.length === 0 && next - this.#keptNext < knobs.blocksPositionRecords) {
       // Nothing for the ledger: after a crash it is looked at again.
-      this.#state = state
+      this.#state = { size, next, prev }
       return
     }
+    const { entries, leaves } = await this.#made(isLarge ? 'thread' : 'here', {
+      strand: this.signer.origin,
+      size,
+      prev,
+      records,
+      tables: ledgers,
+      salts: runtime.randomBytes(saltBytes(records)),
+      pieceBytes: knobs.blocksPieceBytes,
+    })
+    for (const leaf of leaves) this.tree.append(leaf)
+    await this.#keep(entries, { size: size + leaves.length, next, prev: leaves.at(-1) ?? prev })
+  }
+
+  async #made(where: 'here' | 'thread', job: PageJob): Promise<MadePage> {
+    const { thread } = this.#options
+    const newestOf = (documents: readonly string[]) => this.reader.newest(documents)
+    if (where === 'here' || thread === undefined) return this.#pages.make(job, newestOf)
+    try {
+      return await thread.make(job, newestOf)
+    } catch (error) {
+      if (!(error instanceof NoThread)) throw error
+      this.#hasThread = false
+      return this.#pages.make(job, newestOf)
+    }
+  }
+
+  /** Everything in one step. Only what is durable then is signed. */
+  async #keep(entries: readonly ShelfEntry[], state: LedgerState): Promise<void> {
     await this.#options.shelf.keep(
-      [...batch.finish(), ...changes, ...this.tree.changes(), { key: STATE_KEY, value: encodeState(state) }],
+      [...entries, ...this.tree.changes(), { key: STATE_KEY, value: encodeState(state) }],
       this.#waiting > 0 ? 'hurried' : 'unhurried',
     )
     this.tree.kept()
     this.#state = state
     this.#keptNext = state.next
     for (const callback of this.#moved) callback()
+  }
+
+  /** A block of one entry, of no transaction. */
+  async #keepAlone(
+    timestamp: Timestamp,
+    entry: StoredEntry,
+    changes: readonly ShelfEntry[],
+  ): Promise<void> {
+    const { size, next, prev } = this.#durable
+    const made = makeBlock({ block: size, strand: this.signer.origin, prev }, { timestamp }, [entry])
+    const batch = new BlockBatch(this.#knobs.blocksPieceBytes)
+    batch.add(made, undefined)
+    this.tree.append(made.leaf)
+    await this.#keep([...batch.finish(), ...changes], { size: size + 1, next, prev: made.leaf })
   }
 
   async #marksOf({ id }: LedgerTable): Promise<TableMarks | undefined> {
@@ -429,10 +422,8 @@ export class Blocks implements RecordFollower {
     event: 'CREATE' | 'DELETE',
     marks: TableMarks,
   ): Promise<void> {
-    const batch = new BlockBatch(this.#knobs.blocksPieceBytes)
     const entry = tableEntry(event, table, timeText(timestamp))
-    const state = this.#add(batch, this.#durable, { timestamp }, [entry])
-    await this.#keep(batch, state, [{ key: tableKey(table.id), value: encodeMarks(marks) }])
+    await this.#keepAlone(timestamp, entry, [{ key: tableKey(table.id), value: encodeMarks(marks) }])
     this.#marks.set(table.id, marks)
   }
 }

@@ -10,7 +10,7 @@
 // together are compared.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import { spaceId } from '../model/brand.js'
-import type { Cause, LoggedChange } from './commit-record.js'
+import { apart, type Cause, keysAndAbout, type LoggedChange } from './commit-record.js'
 import {
   differenceBytes,
   isWorthSharing,
@@ -126,11 +126,14 @@ class EncodedChange implements EncodedLogEntry {
   readonly #inFrame: boolean
   /** Undefined: the old image is written whole, or there is none. */
   readonly #shared: SharedEnds | undefined
+  readonly #keys: Uint8Array | undefined
 
   constructor(entry: ChangeEntry, inFrame: boolean) {
     this.#entry = entry
     this.#inFrame = inFrame
-    const { key, keys, old, new: next } = entry.change
+    const { key, old, new: next } = entry.change
+    const keys = keysAndAbout(entry.change)
+    this.#keys = keys
     this.#shared = sharedOf(entry)
     this.byteLength =
       26 +
@@ -145,7 +148,8 @@ class EncodedChange implements EncodedLogEntry {
 
   writeTo(bytes: Buffer, from: number): void {
     const { of, order, tx = '', timestamp, change } = this.#entry
-    const { key, keys, old, new: next } = change
+    const { key, old, new: next } = change
+    const keys = this.#keys
     bytes[from] = CHANGE
     bytes[from + 1] =
       EVENTS.indexOf(change.event) |
@@ -257,7 +261,7 @@ function decodeChange(bytes: Buffer, order: number, imageInFrame: ImageInFrame):
       event: EVENTS[flags & 3] as LoggedChange['event'],
       operation: OPERATIONS[(flags >> 2) & 3] as LoggedChange['operation'],
       cause: CAUSES[(flags >> 6) & 3] as Cause,
-      ...(keys && { keys }),
+      ...(keys && apart(keys)),
       ...(old && { old }),
       ...(next && { new: next }),
     },

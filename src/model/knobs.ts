@@ -89,6 +89,10 @@ export interface Knobs {
   readonly blocksBehindMax: number
   /** Blocks wait while so many records come within the delay, and half as many as may be behind are not. */
   readonly blocksBusyRecords: number
+  /** A thread of its own makes blocks while at least so many records are not in one, and takes so many and so much at a time. */
+  readonly blocksThreadRecords: number
+  readonly blocksThreadRecordsMax: number
+  readonly blocksThreadBytesMax: number
   /** The position in the log is kept without a block when it has moved by so many records. */
   readonly blocksPositionRecords: number
 }
@@ -140,5 +144,8 @@ export const knobs: Knobs = {
   blocksPieceBytes: 32 * 1024,
   blocksBehindMax: 50_000,
   blocksBusyRecords: 200,
+  blocksThreadRecords: 256,
+  blocksThreadRecordsMax: 512,
+  blocksThreadBytesMax: 1024 * 1024,
   blocksPositionRecords: 1000,
 }

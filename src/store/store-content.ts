@@ -4,6 +4,7 @@
 //   nodes, log --> catalogue --> recovery takes over --> coordinator --> router, units of work, readers of changes
 import { Blocks } from '../blocks/blocks.js'
 import { ledgerSigner, shelfKeyPlace } from '../blocks/ledger-key.js'
+import { openPageThread } from '../blocks/page-thread.js'
 import type { Buckets } from '../buckets/buckets.js'
 import type { CommitLog } from '../commit-log/commit-log.js'
 import { ChangeReaders } from './change-readers.js'
@@ -121,6 +122,8 @@ async function openBlocks(parts: ContentParts, catalog: TableCatalog): Promise<B
     tables: catalog,
     signer: () => ledgerSigner({ runtime, shelf, place, copies }),
     passNodes: async () => void (await Promise.all(nodes.map((node) => node.writeMeta([PASSING])))),
+    // Of a store in memory the writes cost so little that a thread would not be worth it.
+    ...(key && { thread: openPageThread() }),
     onTrouble: onError,
   })
   return blocks.open()

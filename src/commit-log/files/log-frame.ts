@@ -12,7 +12,7 @@
 // images are bytes here; nothing looks into them.
 import { crc32 } from 'node:zlib'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import type { CommitRecord, LoggedChange } from '../commit-record.js'
+import { apart, type CommitRecord, keysAndAbout, type LoggedChange } from '../commit-record.js'
 import type { LogPosition } from '../log-storage.js'
 import {
   differenceBytes,
@@ -65,6 +65,7 @@ export function logFrameBytes(records: readonly CommitRecord[], spaces: Readonly
         CHANGE_HEADER_BYTES +
         change.key.length +
         (change.keys?.byteLength ?? 0) +
+        (change.about === undefined ? 0 : 1 + change.about.byteLength) +
         (change.old?.byteLength ?? 0) +
         (change.new?.byteLength ?? 0)
   }
@@ -140,7 +141,8 @@ function encodeRecord(
   target.write(tx, from + RECORD_HEADER_BYTES, 'latin1')
   let at = from + RECORD_HEADER_BYTES + tx.length
   for (const change of changes) {
-    const { space, key, keys, old, new: next } = change
+    const { space, key, old, new: next } = change
+    const keys = keysAndAbout(change)
     visit(number, space, key, offset + at)
     target[at] = kindOf(change)
     target.writeUInt32BE(space, at + 1)
@@ -289,7 +291,7 @@ function decodeChange(bytes: Buffer, at: number): LoggedChange {
     event: EVENTS[kind & 3] as LoggedChange['event'],
     operation: OPERATIONS[(kind >> 2) & 3] as LoggedChange['operation'],
     cause: CAUSES[(kind >> 4) & 1] as LoggedChange['cause'],
-    ...((kind & HAS_KEYS) !== 0 && { keys: bytes.subarray(keysAt, oldAt) }),
+    ...((kind & HAS_KEYS) !== 0 && apart(bytes.subarray(keysAt, oldAt))),
     ...((kind & HAS_OLD) !== 0 && { old }),
     ...((kind & HAS_NEW) !== 0 && { new: bytes.subarray(newAt, end) }),
   }
