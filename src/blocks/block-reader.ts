@@ -20,6 +20,8 @@ import { blockOfSingle } from './maker.js'
 
 /** How many pieces of a block are read at once. */
 const PIECES_MAX = 64
+/** How many revisions of a document are looked up at once. */
+const PLACES_MAX = 256
 
 /** A part of the ledger is not what was written, or is not there. */
 export class LedgerDamaged extends Error {
@@ -112,11 +114,24 @@ export class BlockReader {
     return { key: piece.key, rows: decodeRows(piece.value) }
   }
 
-  async entry(block: number, entry: number): Promise<EntryRow> {
-    const { rows } = await this.pieceOf(block, entry)
-    const row = rows.find((each) => each.block === block && each.entry === entry)
-    if (row === undefined) throw new LedgerDamaged(`Entry ${entry} of block ${block} is not there.`)
-    return row
+  entry(block: number, entry: number): Promise<EntryRow> {
+    return this.pieces().entry(block, entry)
+  }
+
+  /** Entries one after another: those that stand in the same piece are read once. */
+  pieces(): { entry(block: number, entry: number): Promise<EntryRow> } {
+    let rows: readonly EntryRow[] = []
+    return {
+      entry: async (block, entry) => {
+        const isIt = (row: EntryRow): boolean => row.block === block && row.entry === entry
+        const known = rows.find(isIt)
+        if (known !== undefined) return known
+        rows = (await this.pieceOf(block, entry)).rows
+        const row = rows.find(isIt)
+        if (row === undefined) throw new LedgerDamaged(`Entry ${entry} of block ${block} is not there.`)
+        return row
+      },
+    }
   }
 
   /** The newest revision of each of these documents. */
@@ -132,6 +147,33 @@ export class BlockReader {
     if (value === undefined)
       throw new LedgerDamaged(`Version ${version} of the document ${document} is not in its history.`)
     return decodeRevisionPlace(value)
+  }
+
+  /** The places of these versions, in order. `newest` is the document's. */
+  async *places(
+    document: string,
+    fromVersion: number,
+    toVersion: number,
+    newest: RevisionPlace,
+  ): AsyncIterable<RevisionPlace> {
+    const end = Math.min(toVersion, newest.version)
+    for (let version = fromVersion; version <= end;) {
+      const older = await this.#shelf.keptRange({
+        from: olderKey(document, version),
+        to: olderKey(document, Math.min(end + 1, newest.version)),
+        reverse: false,
+        entriesMax: PLACES_MAX,
+      })
+      const found = older.map(({ value }) => decodeRevisionPlace(value))
+      if (version + found.length === newest.version && end === newest.version) found.push(newest)
+      for (const place of found) {
+        if (place.version !== version) break
+        yield place
+        version++
+      }
+      if (found.length === 0 || (version <= end && found.at(-1)?.version !== version - 1))
+        throw new LedgerDamaged(`Version ${version} of the document ${document} is not in its history.`)
+    }
   }
 
   /** The version that was current at that time: the last one that is not later; -1 if all are. */

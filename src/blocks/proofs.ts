@@ -9,6 +9,9 @@ import type { FoundRevision, WholeBlock } from './block-reader.js'
 import type { Blocks } from './blocks.js'
 import type { RevisionPlace } from './places.js'
 
+/** What proofs are made of. */
+type Signing = Pick<Blocks, 'tree' | 'signer'>
+
 /** A digest of everything up to now, signed. */
 export interface TreeDigest {
   readonly size: number
@@ -24,7 +27,7 @@ export async function currentDigest(blocks: Blocks): Promise<TreeDigest> {
 }
 
 /** Of the first `size` blocks, all of which are durable. */
-export async function digestAt(blocks: Blocks, size: number): Promise<TreeDigest> {
+export async function digestAt(blocks: Signing, size: number): Promise<TreeDigest> {
   const root = await blocks.tree.root(size)
   return { size, root, checkpoint: blocks.signer.checkpoint({ size, root }) }
 }
@@ -40,7 +43,7 @@ export async function consistencyOf(
 
 /** The text of a proof of a block in the tree of `size` blocks; of one of its entries, if that is named. */
 export async function proofOf(
-  blocks: Blocks,
+  blocks: Signing,
   { header, parsed, entries }: WholeBlock,
   size: number,
   entry?: number,
@@ -80,7 +83,7 @@ export async function versionsBetween(
 
 /** A page of versions, in order, up to so many or so many bytes. */
 export async function revisionsOf(
-  { reader }: Blocks,
+  { reader }: Pick<Blocks, 'reader'>,
   document: string,
   newest: RevisionPlace,
   {
@@ -91,12 +94,12 @@ export async function revisionsOf(
   }: HistoryRange & { revisionsMax: number; bytesMax: number },
 ): Promise<readonly FoundRevision[]> {
   const found: FoundRevision[] = []
+  const end = Math.min(toVersion, fromVersion + revisionsMax - 1)
+  const piece = reader.pieces()
   let bytes = 0
-  for (let version = fromVersion; version <= toVersion; version++) {
-    if (found.length >= revisionsMax || bytes >= bytesMax) break
-    const place = await reader.place(document, version, newest)
-    if (place === undefined) break
-    const row = await reader.entry(place.block, place.entry)
+  for await (const place of reader.places(document, fromVersion, end, newest)) {
+    if (bytes >= bytesMax) break
+    const row = await piece.entry(place.block, place.entry)
     found.push({ ...place, row })
     bytes += row.bytes.length + (row.data?.length ?? 0)
   }

@@ -17,7 +17,7 @@ import type { FrameContent, FrameEntry } from '../journal/frame.js'
 import type { Journal, JournalShare } from '../journal/journal.js'
 import type { KeyBytes, SpaceId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
-import type { Runtime } from '../runtime/runtime.js'
+import { awaitedTimer, type Runtime } from '../runtime/runtime.js'
 import { Applier, type DurableBatch } from './applier.js'
 import { type Batch, isEmpty, newBatch } from './batch.js'
 import { Counts } from './space-counts.js'
@@ -294,15 +294,23 @@ export class JournalLine implements Line {
   }
 
   #flushUnhurried(): void {
-    if (this.#flying === undefined && !this.#open.hurried) this.#flushIn(UNHURRIED_MS)
+    if (this.#flying === undefined && !this.#open.hurried) this.#flushSoon()
+  }
+
+  /** The process stays until then: somebody may wait for the log of commits, and so for this. */
+  #flushSoon(): void {
+    if (this.#closing) return
+    this.#cancelTimer ??= awaitedTimer(this.#options.runtime.clock, UNHURRIED_MS, () => this.#timeIsUp())
   }
 
   #flushIn(delayMs: number): void {
     if (this.#closing) return
-    this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => {
-      this.#cancelTimer = undefined
-      if (!isEmpty(this.#open)) this.#hurry()
-    })
+    this.#cancelTimer ??= this.#options.runtime.clock.timer(delayMs, () => this.#timeIsUp())
+  }
+
+  #timeIsUp(): void {
+    this.#cancelTimer = undefined
+    if (!isEmpty(this.#open)) this.#hurry()
   }
 
   #hasRoom(): boolean {
@@ -350,7 +358,7 @@ export class JournalLine implements Line {
     batch.resolve()
     this.#applier.add(batch)
     if (this.#open.hurried) this.#share.hurry()
-    else if (!isEmpty(this.#open)) this.#flushIn(UNHURRIED_MS)
+    else if (!isEmpty(this.#open)) this.#flushSoon()
   }
 
   /** To the log of commits. The batch lives on until it is in the index, and lets go of what it noted. */

@@ -15,6 +15,8 @@ export interface MeasuredServer {
   readonly endpoint: string
   /** From the start of its process to its first answer; undefined for an endpoint that was there. */
   readonly startMs?: number
+  /** Of its process; undefined for an endpoint that was there. */
+  pid(): number | undefined
   memory(): Memory | undefined
   usage(): Usage | undefined
   /** All files of its folder. */
@@ -99,6 +101,7 @@ export async function startServer({
     title,
     endpoint,
     startMs,
+    pid,
     memory: () => memoryOf(pid()),
     usage: () => usageOf(pid()),
     folderBytes: () => bytesIn(folder),
@@ -149,6 +152,7 @@ export function endpointServer(endpoint: string): MeasuredServer {
     title: endpoint,
     endpoint,
     memory: () => undefined,
+    pid: () => undefined,
     usage: () => undefined,
     folderBytes: () => 0,
     settle: () => Promise.resolve(),
