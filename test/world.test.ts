@@ -37,6 +37,7 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
   },
   { path: 'changes/times.ts', reason: 'dates are made of what a record or the clock of the store says' },
   { path: 'blocks/maker.ts', reason: 'the time of a block is the text of a timestamp that it is given' },
+  { path: 'toolkit/values/revision.ts', reason: 'a Date is made of the time that a revision has' },
   { path: 'blocks/page-thread.ts', reason: 'starts the thread that makes blocks' },
   { path: 'blocks/page-thread-main.ts', reason: 'is that thread' },
   {

@@ -74,7 +74,9 @@ export async function studyProof(blocks: number): Promise<void> {
     const proven = new Map<number, Parameters<typeof proofOf>[1]>()
     let prev: Uint8Array = NO_HASH
     for (let block = 0; block < blocks; block++) {
-      const bytes = Buffer.from(`{"kind":"info","operations":[],"documents":{},"number":${block},"data":null}`)
+      const bytes = Buffer.from(
+        `{"kind":"info","operations":[],"documents":{},"number":${block},"data":null}`,
+      )
       const made = makeBlock(
         { block, strand: SIGNER.origin, prev },
         { timestamp: (START_MICROS + block) as Timestamp },
@@ -83,7 +85,11 @@ export async function studyProof(blocks: number): Promise<void> {
       prev = made.leaf
       tree.append(made.leaf)
       if (block % every === 0)
-        proven.set(block, { header: made.header, parsed: decodeBlockHeader(made.header), entries: [{ block, entry: 0, bytes }] })
+        proven.set(block, {
+          header: made.header,
+          parsed: decodeBlockHeader(made.header),
+          entries: [{ block, entry: 0, bytes }],
+        })
       if (tree.size % STEP_BLOCKS === 0 || block === blocks - 1) {
         await shelf.keep(tree.changes(), 'unhurried')
         tree.kept()
@@ -174,7 +180,15 @@ export async function studyHistory(versions: number): Promise<void> {
       return putOf(number % 2 === 0 ? 'one' : `other-${number}`, number, number % 2 === 1 || number === 0)
     })
     const salts = runtime.randomBytes(saltBytes(records))
-    const job = { strand: SIGNER.origin, size: at, prev, records, tables: [TABLE], salts, pieceBytes: 32 * 1024 }
+    const job = {
+      strand: SIGNER.origin,
+      size: at,
+      prev,
+      records,
+      tables: [TABLE],
+      salts,
+      pieceBytes: 32 * 1024,
+    }
     const { entries, leaves } = await pages.make(job, (documents) => reader.newest(documents))
     prev = leaves.at(-1) ?? prev
     await shelf.keep(entries)
@@ -248,15 +262,26 @@ export async function writeExport(folder: string, blocks: number): Promise<void>
       putOf(`item-${(at + nth) % ITEMS}`, at + nth, at + nth < ITEMS),
     )
     const salts = runtime.randomBytes(saltBytes(records))
-    const job = { strand: SIGNER.origin, size: at, prev, records, tables: [TABLE], salts, pieceBytes: 32 * 1024 }
-    const { entries, leaves } = await pages.make(job, (documents) => Promise.resolve(documents.map(() => undefined)))
+    const job = {
+      strand: SIGNER.origin,
+      size: at,
+      prev,
+      records,
+      tables: [TABLE],
+      salts,
+      pieceBytes: 32 * 1024,
+    }
+    const { entries, leaves } = await pages.make(job, (documents) =>
+      Promise.resolve(documents.map(() => undefined)),
+    )
     prev = leaves.at(-1) ?? prev
     for (const leaf of leaves) tree.append(leaf)
     const rows: EntryRow[] = []
     for (const { key, value } of entries) {
       if (value === undefined) continue
       if (key.startsWith('d')) rows.push(...decodeRows(value))
-      if (key.startsWith('h')) write(tilePath(tileOf('entries', blockIn(key) / TILE_WIDTH, at + records.length)!), value)
+      if (key.startsWith('h'))
+        write(tilePath(tileOf('entries', blockIn(key) / TILE_WIDTH, at + records.length)!), value)
     }
     for (let nth = 0, row = 0; nth < records.length; nth++) {
       const from = row
@@ -266,6 +291,7 @@ export async function writeExport(folder: string, blocks: number): Promise<void>
     await shelf.keep(tree.changes())
     tree.kept()
   }
-  for (const tile of tilesOf(blocks)) write(tilePath(tile), (await tree.tile(tile.level, tile.index, tile.width))!)
+  for (const tile of tilesOf(blocks))
+    write(tilePath(tile), (await tree.tile(tile.level, tile.index, tile.width))!)
   write(CHECKPOINT_PATH, SIGNER.checkpoint({ size: blocks, root: await tree.root(blocks) }))
 }

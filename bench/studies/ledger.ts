@@ -91,7 +91,8 @@ interface Spent {
 
 /** The first number of schedstat is the time on a processor, in nanoseconds. */
 const spent = ({ server }: Running): Spent => ({
-  main: Number(readFileSync(`/proc/${server.pid()}/task/${server.pid()}/schedstat`, 'utf8').split(' ')[0]) / 1000,
+  main:
+    Number(readFileSync(`/proc/${server.pid()}/task/${server.pid()}/schedstat`, 'utf8').split(' ')[0]) / 1000,
   all: server.usage()?.cpuMicros ?? NaN,
 })
 
@@ -112,7 +113,9 @@ async function writes(): Promise<void> {
   const servers: Running[] = []
   try {
     for (const kind of values.kinds.split(',') as Kind[]) servers.push(await started(kind))
-    const found = new Map(servers.map(({ kind }) => [kind, { rate: [] as number[], main: [] as number[], all: [] as number[] }]))
+    const found = new Map(
+      servers.map(({ kind }) => [kind, { rate: [] as number[], main: [] as number[], all: [] as number[] }]),
+    )
     const rounds = Number(values.rounds)
     for (let round = 1 - WARM_UP_ROUNDS; round <= rounds; round++) {
       // Every other round in the other order: what one leaves to do must not always fall to the same one.

@@ -15,7 +15,13 @@ import {
   rowBytes,
   rowsKey,
   transactionKey,
+  unitKey,
 } from './places.js'
+
+export interface BlockNames {
+  readonly tx?: string | undefined
+  readonly unit?: string | undefined
+}
 
 export class BlockBatch {
   readonly #pieceBytes: number
@@ -38,7 +44,8 @@ export class BlockBatch {
     return this.#bytes
   }
 
-  add(made: MadeBlock, tx: string | undefined): void {
+  /** By which names the block is found. */
+  add(made: MadeBlock, { tx, unit }: BlockNames = {}): void {
     const { block, entries } = made
     if (block % TILE_WIDTH === 0) this.#closeHeaders()
     this.#headers.push(made)
@@ -49,6 +56,7 @@ export class BlockBatch {
       if (this.#rowsBytes >= this.#pieceBytes) this.#closeRows()
     }
     if (tx !== undefined) this.put(transactionKey(tx), encodeBlockNumber(block))
+    if (unit !== undefined) this.put(unitKey(unit, block), encodeBlockNumber(block))
     this.#blocks++
   }
 

@@ -15,11 +15,14 @@ import {
   type RevisionPlace,
   rowsKey,
   transactionKey,
+  unitPrefix,
 } from './places.js'
 import { blockOfSingle } from './maker.js'
 
 /** How many pieces of a block are read at once. */
 const PIECES_MAX = 64
+/** Behind the slot in the id of a transaction. */
+const SLOT_END = ':'
 /** How many revisions of a document are looked up at once. */
 const PLACES_MAX = 256
 
@@ -189,11 +192,13 @@ export class BlockReader {
     return low
   }
 
-  /** The block of a transaction, by its id or by the beginning of it that its slot is; the latest if there are several. */
+  /** The block of a transaction: by its id, by the slot that its id begins with (the latest of several), or by its unit's id. */
   async blockOf(tx: string): Promise<number | undefined> {
     const single = blockOfSingle(tx)
     if (single !== undefined) return single
-    const from = transactionKey(tx)
+    const [exact] = await this.#shelf.kept([transactionKey(tx)])
+    if (exact !== undefined) return decodeBlockNumber(exact)
+    const from = transactionKey(`${tx}${SLOT_END}`)
     const found = await this.#shelf.keptRange({
       from,
       to: `${from}\xff` as KeyBytes,
@@ -201,6 +206,14 @@ export class BlockReader {
       entriesMax: PIECES_MAX,
     })
     const blocks = found.map(({ value }) => decodeBlockNumber(value))
-    return blocks.length === 0 ? undefined : Math.max(...blocks)
+    return blocks.length === 0 ? this.#blockOfUnit(tx) : Math.max(...blocks)
+  }
+
+  /** The first: an id that was used cannot be taken from the unit that had it. */
+  async #blockOfUnit(unit: string): Promise<number | undefined> {
+    const from = unitPrefix(unit)
+    const to = `${from}${'\xff'.repeat(7)}` as KeyBytes
+    const [found] = await this.#shelf.keptRange({ from, to, reverse: false, entriesMax: 1 })
+    return found && decodeBlockNumber(found.value)
   }
 }

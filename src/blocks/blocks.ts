@@ -364,15 +364,11 @@ export class Blocks implements RecordFollower {
   }
 
   /** A block of one entry, of no transaction. */
-  async #keepAlone(
-    timestamp: Timestamp,
-    entry: StoredEntry,
-    changes: readonly ShelfEntry[],
-  ): Promise<void> {
+  async #keepAlone(timestamp: Timestamp, entry: StoredEntry, changes: readonly ShelfEntry[]): Promise<void> {
     const { size, next, prev } = this.#durable
     const made = makeBlock({ block: size, strand: this.signer.origin, prev }, { timestamp }, [entry])
     const batch = new BlockBatch(this.#knobs.blocksPieceBytes)
-    batch.add(made, undefined)
+    batch.add(made)
     this.tree.append(made.leaf)
     await this.#keep([...batch.finish(), ...changes], { size: size + 1, next, prev: made.leaf })
   }

@@ -2,7 +2,7 @@
 //
 //   record of the log --> info, one entry for each revision --> inner tree --> header --> leaf of the ledger's tree
 import { hash } from 'node:crypto'
-import { aboutIn, type CommitRecord, type LoggedChange } from '../commit-log/commit-record.js'
+import { type About, aboutIn, type CommitRecord, type LoggedChange } from '../commit-log/commit-record.js'
 import type { SpaceId, Timestamp } from '../model/brand.js'
 import type { KeySchema } from '../model/table.js'
 import {
@@ -139,15 +139,20 @@ export function infoEntry({ documents }: Commit, salt: Uint8Array): StoredEntry 
   if (documents.length === 1 && only?.change.about === undefined) return plainInfo(only as DocumentChange)
   const abouts = documents.map(({ change }) => aboutIn(change.about))
   const by = abouts.find((about) => about.by !== undefined)?.by
+  const unit = unitOf(abouts)
   const statements = abouts.flatMap((about) => about.statements ?? [])
   const data =
     statements.length === 0
       ? undefined
-      : saltedData(salt, utf8(JSON.stringify(statements.map(({ text, parameters }) => ({ text, parameters })))))
+      : saltedData(
+          salt,
+          utf8(JSON.stringify(statements.map(({ text, parameters }) => ({ text, parameters })))),
+        )
   let before = 0
   const entry: InfoEntry = {
     kind: 'info',
     ...(by !== undefined && { by }),
+    ...(unit !== undefined && { unit }),
     ...(statements.length > 0 && { statements: statements.map(({ shape }) => shape) }),
     operations: documents.map(({ change }) => ({ operation: change.operation })),
     documents: Object.fromEntries(
@@ -162,6 +167,15 @@ export function infoEntry({ documents }: Commit, salt: Uint8Array): StoredEntry 
   }
   return { bytes: encodeBlockEntry(entry), ...(data && { data }) }
 }
+
+const unitOf = (abouts: readonly About[]): string | undefined =>
+  abouts.find(({ unit }) => unit !== undefined)?.unit
+
+/** The id that its client gave to the unit of work that a commit is of. */
+export const unitOfCommit = ({ documents }: Commit): string | undefined =>
+  documents.some(({ change }) => change.about !== undefined)
+    ? unitOf(documents.map(({ change }) => aboutIn(change.about)))
+    : undefined
 
 /** The same text, for most blocks. */
 const plainInfo = ({ change, table, id }: DocumentChange): StoredEntry => ({

@@ -59,7 +59,10 @@ const NO_SEGMENT = { file: '', first: 0, seed: 0 }
 export function encodeJob(job: PageJob): Sent<JobMessage> {
   const { strand, size, prev, pieceBytes, salts, tables } = job
   const records = packed(job.records)
-  return [{ kind: 'job', strand, size, prev: prev.slice(), pieceBytes, salts: salts.slice(), tables, records }, [bufferOf(records)]]
+  return [
+    { kind: 'job', strand, size, prev: prev.slice(), pieceBytes, salts: salts.slice(), tables, records },
+    [bufferOf(records)],
+  ]
 }
 
 export function decodeJob({ records, ...job }: JobMessage): PageJob {
@@ -77,14 +80,21 @@ function packed(records: readonly CommitRecord[]): Uint8Array {
 }
 
 export function encodePlaces(found: readonly (RevisionPlace | undefined)[]): Sent<PlacesMessage> {
-  const places = Buffer.concat(found.flatMap((place) => (place === undefined ? [] : encodeRevisionPlace(place))))
-  return [{ kind: 'places', places: new Uint8Array(places), known: found.map((place) => place !== undefined) }, []]
+  const places = Buffer.concat(
+    found.flatMap((place) => (place === undefined ? [] : encodeRevisionPlace(place))),
+  )
+  return [
+    { kind: 'places', places: new Uint8Array(places), known: found.map((place) => place !== undefined) },
+    [],
+  ]
 }
 
 export function decodePlaces({ places, known }: PlacesMessage): readonly (RevisionPlace | undefined)[] {
   const length = places.byteLength / Math.max(1, known.filter(Boolean).length)
   let at = 0
-  return known.map((isKnown) => (isKnown ? decodeRevisionPlace(places.subarray(at, (at += length))) : undefined))
+  return known.map((isKnown) =>
+    isKnown ? decodeRevisionPlace(places.subarray(at, (at += length))) : undefined,
+  )
 }
 
 export function encodeMade({ entries, leaves }: MadePage): Sent<MadeMessage> {

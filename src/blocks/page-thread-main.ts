@@ -9,7 +9,8 @@ if (port === null) throw new Error('it is a thread of a store')
 const pages = new Pages()
 let answered: (places: readonly (RevisionPlace | undefined)[]) => void = () => undefined
 
-const send = (message: FromThread, bytes: readonly ArrayBuffer[] = []): void => port.postMessage(message, bytes)
+const send = (message: FromThread, bytes: readonly ArrayBuffer[] = []): void =>
+  port.postMessage(message, bytes)
 
 port.on('message', (message: ToThread) => {
   if (message.kind === 'places') {

@@ -8,7 +8,17 @@ import type { ShelfEntry } from '../storage/contract/shelf.js'
 import { SALT_BYTES } from '../verify/block.js'
 import { isEqual } from '../verify/bytes.js'
 import { BlockBatch } from './batch.js'
-import { type Commit, documentsOf, infoEntry, type LedgerTable, makeBlock, revisionEntry, singleId, timeText } from './maker.js'
+import {
+  type Commit,
+  documentsOf,
+  infoEntry,
+  type LedgerTable,
+  makeBlock,
+  revisionEntry,
+  singleId,
+  timeText,
+  unitOfCommit,
+} from './maker.js'
 import type { RevisionPlace } from './places.js'
 
 export interface PageJob {
@@ -97,7 +107,7 @@ export class Pages implements PageMaker {
       )
       const entries = [infoEntry(commit, salt()), ...revisions]
       const made = makeBlock({ block, strand, prev: leaves.at(-1) ?? prev }, { tx, timestamp }, entries)
-      batch.add(made, tx)
+      batch.add(made, { tx, unit: unitOfCommit(commit) })
       for (const [at, { id }] of commit.documents.entries()) {
         const before = this.#newest.get(id)
         const version = before === undefined ? 0 : before.version + 1

@@ -8,6 +8,7 @@
 //   n document            its newest revision
 //   i document version    an older revision
 //   x transaction         its block
+//   u length unit block   a block of that unit of work: the id is its client's, and others may choose the same
 //   t table id            the blocks of its creation and of its end
 //   k                     where the key is at home (ledger-key.ts)
 //
@@ -26,6 +27,13 @@ export const olderKey = (document: string, version: number): KeyBytes =>
   `i${document}${u48(version)}` as KeyBytes
 export const transactionKey = (tx: string): KeyBytes =>
   `x${Buffer.from(tx, 'utf8').toString('latin1')}` as KeyBytes
+export const unitKey = (unit: string, block: number): KeyBytes =>
+  `${unitPrefix(unit)}${u48(block)}` as KeyBytes
+/** Of all its blocks: no id begins with another one's length and text. */
+export const unitPrefix = (unit: string): KeyBytes => {
+  const bytes = Buffer.from(unit, 'utf8')
+  return `u${String.fromCharCode(bytes.length >> 8, bytes.length & 0xff)}${bytes.toString('latin1')}` as KeyBytes
+}
 export const tableKey = (tableId: string): KeyBytes => `t${tableId}` as KeyBytes
 
 /** The block of a key of headers or rows. */

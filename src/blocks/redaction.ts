@@ -10,7 +10,7 @@ import {
 } from '../verify/block.js'
 import type { Blocks } from './blocks.js'
 import type { LedgerTable } from './maker.js'
-import { encodeRows } from './places.js'
+import { encodeRows, type EntryRow } from './places.js'
 
 export interface Redaction {
   readonly table: LedgerTable
@@ -40,9 +40,9 @@ export async function redact(blocks: Blocks, redaction: Redaction): Promise<Reda
       if (committedData(revision) === null) throw new NotRedacted('without-data')
       if (isCurrent) throw new NotRedacted('current')
       if (row.data === undefined) throw new NotRedacted('redacted-before')
-      const rows = piece.rows.map(({ data, ...each }) =>
-        each.block === row.block && each.entry === row.entry ? each : { ...each, ...(data && { data }) },
-      )
+      // The statements of the block may have the same data.
+      const info = row.entry === 0 ? piece : await blocks.reader.pieceOf(place.block, 0)
+      const bared = new Map([info, piece].map(({ key, rows }) => [key, withoutData(rows, place)]))
       const { id, key } = revision
       const { by, reason } = redaction
       const entry: RedactionEntry & { readonly id: string; readonly time: string; readonly by?: string } = {
@@ -61,7 +61,7 @@ export async function redact(blocks: Blocks, redaction: Redaction): Promise<Reda
       }
       return {
         entry: { bytes: encodeBlockEntry(entry) },
-        changes: [{ key: piece.key, value: encodeRows(rows) }],
+        changes: [...bared].map(([key, rows]) => ({ key, value: encodeRows(rows) })),
       }
     })
     return { verdict: 'done', block }
@@ -70,6 +70,17 @@ export async function redact(blocks: Blocks, redaction: Redaction): Promise<Reda
     throw error
   }
 }
+
+/** Without the data of that entry, and of the info of its block. */
+const withoutData = (
+  rows: readonly EntryRow[],
+  { block, entry }: { readonly block: number; readonly entry: number },
+): readonly EntryRow[] =>
+  rows.map((row) => {
+    if (row.block !== block || (row.entry !== entry && row.entry !== 0)) return row
+    const { data: _, ...bare } = row
+    return bare
+  })
 
 class NotRedacted extends Error {
   readonly verdict: Exclude<RedactionVerdict['verdict'], 'done'>

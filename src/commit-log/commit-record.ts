@@ -27,6 +27,8 @@ export interface LoggedChange {
 export interface About {
   /** The principal; absent: there are no keys, or it was no request. */
   readonly by?: string
+  /** The id of the unit of work, as its client has it. */
+  readonly unit?: string
   readonly statements?: readonly AboutStatement[]
 }
 

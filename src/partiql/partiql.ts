@@ -22,6 +22,7 @@ import { parameterName } from './meaning/scope.js'
 import { sourceOf, type StatementSource } from './meaning/sources.js'
 import type { SelectKey, SelectPlan } from './plan/select-plan.js'
 import { parseStatement } from './parse/statements.js'
+import { statementTokens, type StatementTokenType } from './parse/tokens.js'
 import type { ParsedStatement, StatementMode } from './parse/tree.js'
 
 export type { OrderBy, Returning } from './meaning/meaning.js'
@@ -49,6 +50,25 @@ export interface Statement {
   /** Refuses what DynamoDB does not do; the same for every request with this text. */
   readonly meaning: () => Meaning
 }
+
+/** A statement without what may be data in it: literals are `?`, as parameters are, and comments are left out. */
+export const statementShape = (text: string): string => shapes.get(text, shapeOf)
+
+const shapes = new TextCache<string>({ entriesMax: 1000, charactersMax: 512 * 1024 })
+
+function shapeOf(text: string): string {
+  let shape = ''
+  let end = 0
+  for (const { type, start, length } of statementTokens(text)) {
+    const between = text.slice(end, start)
+    shape += between.trim() === '' ? between : ' '
+    shape += LITERALS.has(type) ? '?' : text.slice(start, start + length)
+    end = start + length
+  }
+  return shape
+}
+
+const LITERALS: ReadonlySet<StatementTokenType> = new Set(['string', 'number', 'ion'])
 
 /** Refuses a text that is no statement, or one about no table. */
 export const readStatement = (text: string): Statement => statements.get(text, statementOf)

@@ -100,6 +100,17 @@ export interface UnitAction extends ItemAddress {
    * this action. Where it fails, that is a conflict.
    */
   readonly pinned: boolean
+  /** By which the unit came to it: for the block of a ledger table. */
+  readonly statements?: readonly UnitStatement[]
+}
+
+/** A statement of a unit of work. */
+export interface UnitStatement {
+  /** Its text with `?` for all that may be data. */
+  readonly shape: string
+  readonly text: string
+  /** In the wire's form. */
+  readonly parameters?: readonly unknown[]
 }
 
 /** Expressions of one action, with names and values that do not clash. */

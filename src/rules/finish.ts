@@ -28,6 +28,8 @@ export interface CommittedWrite {
   readonly next: NextImage | undefined
   /** It observed nothing of what was there before. */
   readonly blind: boolean
+  /** As in Action. */
+  readonly about?: string | undefined
 }
 
 export type FinishVerdict =
@@ -109,7 +111,7 @@ class FinishingItem {
     const result = redo(action, action.mutation.kind === 'update' ? this.#image() : undefined)
     if (result.verdict !== 'fine')
       throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)
-    this.done.push({ tx, timestamp, next: result.next, blind: !observes(action) })
+    this.done.push({ tx, timestamp, next: result.next, blind: !observes(action), about: action.about })
     this.#written = timestamp
     this.#image = () => result.image
   }

@@ -1,8 +1,9 @@
 // The ledger of a store in this process, with plain values: an adapter in front of the operations that the wire has.
-import { unmarshallItem, marshallItem } from '../toolkit/values/values.js'
-import type { Item } from '../model/value.js'
 import type { AnyItem } from '../changes/change.js'
-import { dateAt } from '../changes/times.js'
+import { type LedgerRevision, type RevisionAnswer, revisionOf } from '../toolkit/values/revision.js'
+import { marshallItem } from '../toolkit/values/values.js'
+
+export type { LedgerRevision } from '../toolkit/values/revision.js'
 
 /** A digest of everything that was committed to ledger tables before it was asked for. */
 export interface LedgerDigest {
@@ -16,38 +17,6 @@ export interface LedgerDigest {
   readonly key: string
   /** With `oldSize`: hashes that show that the first `oldSize` blocks are still what they were. */
   readonly consistency?: readonly string[]
-}
-
-/** One version of an item. */
-export interface LedgerRevision<ItemType extends object = AnyItem> {
-  /** The name of its table. */
-  readonly table: string
-  /** The id of its table, which no other table ever gets. */
-  readonly tableId: string
-  /** The key attributes of the item. */
-  readonly key: Readonly<Record<string, unknown>>
-  /** Of the item, for as long as the ledger exists. */
-  readonly id: string
-  /** From 0 on, without a gap, past deletes too. */
-  readonly version: number
-  /** What became of the item. */
-  readonly event: 'INSERT' | 'MODIFY' | 'REMOVE'
-  /** `request`, or `expiry` for what its time to live has deleted. */
-  readonly cause: string
-  /** The transaction that wrote it; of a single write, `s` and the number of its block. */
-  readonly transactionId: string
-  /** When it was committed. */
-  readonly time: Date
-  /** The number of its block. */
-  readonly block: number
-  /** Which entry of its block it is. */
-  readonly entry: number
-  /** Of the entry, in base64. */
-  readonly hash: string
-  /** Absent for a delete, and if it was redacted. */
-  readonly item?: ItemType
-  /** Its data was removed. */
-  readonly redacted: boolean
 }
 
 /** Which versions of an item are asked for; all, unless it is said. */
@@ -201,26 +170,6 @@ interface RevisionsAnswer {
   readonly NextToken?: string
 }
 
-/** A revision as the wire has it. */
-export interface RevisionAnswer {
-  readonly BlockAddress: Address
-  readonly EntryIndex: number
-  readonly TableName: string
-  readonly TableId: string
-  readonly Key: Item
-  readonly Metadata: {
-    readonly Id: string
-    readonly Version: number
-    readonly TransactionId: string
-    readonly Time: string
-    readonly Event: LedgerRevision['event']
-    readonly Cause: string
-  }
-  readonly Hash: string
-  readonly Data?: Item
-  readonly Redacted?: true
-}
-
 async function* pages(
   ask: Ask,
   item: object,
@@ -246,32 +195,3 @@ const named = (table: string | { readonly id: string }, key: object): object => 
   ...(typeof table === 'string' ? { TableName: table } : { TableId: table.id }),
   Key: marshallItem(key),
 })
-
-export function revisionOf({
-  BlockAddress,
-  EntryIndex,
-  TableName,
-  TableId,
-  Key,
-  Metadata,
-  Hash,
-  Data,
-  Redacted,
-}: RevisionAnswer): LedgerRevision {
-  return {
-    table: TableName,
-    tableId: TableId,
-    key: unmarshallItem(Key),
-    id: Metadata.Id,
-    version: Metadata.Version,
-    event: Metadata.Event,
-    cause: Metadata.Cause,
-    transactionId: Metadata.TransactionId,
-    time: dateAt(Date.parse(Metadata.Time)),
-    block: BlockAddress.SequenceNumber,
-    entry: EntryIndex,
-    hash: Hash,
-    ...(Data && { item: unmarshallItem(Data) }),
-    redacted: Redacted === true,
-  }
-}

@@ -117,7 +117,7 @@ export function checkDigestSize(blocks: Blocks, size: number, block: number): vo
 /** A revision as answers have it. */
 export function revisionAnswer(
   blocks: Blocks,
-  { block, entry, row }: Pick<FoundRevision, 'block' | 'entry' | 'row'>,
+  { block, entry, timestamp, row }: Pick<FoundRevision, 'block' | 'entry' | 'timestamp' | 'row'>,
 ): object {
   const revision = decodeBlockEntry(row.bytes) as RevisionEntry
   const { table, tableId, key, id, version, tx, time, event, cause } = revision
@@ -127,7 +127,15 @@ export function revisionAnswer(
     TableName: table,
     TableId: tableId,
     Key: key,
-    Metadata: { Id: id, Version: version, TransactionId: tx, Time: time, Event: event, Cause: cause },
+    Metadata: {
+      Id: id,
+      Version: version,
+      TransactionId: tx,
+      Time: time,
+      Timestamp: timestamp,
+      Event: event,
+      Cause: cause,
+    },
     Hash: base64(leafHash(row.bytes)),
     ...(row.data && { Data: JSON.parse(utf8Text(imageOf(row.data)) ?? 'null') as unknown }),
     ...(row.data === undefined && committedData(revision) !== null && { Redacted: true }),

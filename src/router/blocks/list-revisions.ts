@@ -1,5 +1,6 @@
 import type { Blocks } from '../../blocks/blocks.js'
 import { type HistoryRange, revisionsOf, versionsBetween } from '../../blocks/proofs.js'
+import type { Timestamp } from '../../model/brand.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { decodeBlockEntry } from '../../verify/block.js'
@@ -92,7 +93,10 @@ async function ofTransaction(
   authoriseBlock(block, scope)
   const revisions = block.entries.filter(({ bytes }) => decodeBlockEntry(bytes).kind === 'revision')
   return jsonReply({
-    Revisions: revisions.map((row) => revisionAnswer(blocks, { block: number, entry: row.entry, row })),
+    Revisions: revisions.map((row) => {
+      const timestamp = block.parsed.ts as Timestamp
+      return revisionAnswer(blocks, { block: number, entry: row.entry, timestamp, row })
+    }),
   })
 }
 

@@ -23,7 +23,14 @@ import { statementMembers } from './execute-statement.js'
 import { parseAllParameters } from './statement-parameters.js'
 import { bindRead } from './statement-reads.js'
 import { askedStatement, tableStatement, type TableStatement } from './statement-table.js'
-import { doStatementWrite, isWrite, returnedImage, writeOf, type WriteStatement } from './statement-writes.js'
+import {
+  aboutStatement,
+  doStatementWrite,
+  isWrite,
+  returnedImage,
+  writeOf,
+  type WriteStatement,
+} from './statement-writes.js'
 
 export const batchExecuteStatement: Operation = {
   name: 'BatchExecuteStatement',
@@ -88,7 +95,10 @@ function bindMember(
     const found = tableStatement(context.catalog, asked)
     const { statement, table, bound } = found
     if (isWrite(bound)) {
-      const request = writeOf(found as TableStatement<WriteStatement>)
+      const request = {
+        ...writeOf(found as TableStatement<WriteStatement>),
+        ...aboutStatement(found, asked, scope),
+      }
       return {
         type: 'write',
         table,

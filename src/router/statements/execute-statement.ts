@@ -25,7 +25,14 @@ import {
   type AskedStatement,
   type TableStatement,
 } from './statement-table.js'
-import { doStatementWrite, isWrite, returnedImage, writeOf, type WriteStatement } from './statement-writes.js'
+import {
+  aboutStatement,
+  doStatementWrite,
+  isWrite,
+  returnedImage,
+  writeOf,
+  type WriteStatement,
+} from './statement-writes.js'
 
 export const statementMembers: Readonly<Record<string, RequestShape>> = {
   Statement: {
@@ -58,7 +65,7 @@ export const executeStatement: Operation = {
     const found = tableStatement(context.catalog, asked)
     if (asked.statement.mode === 'explain') return explained(context, input, found)
     return isWrite(found.bound)
-      ? runWrite(context, input, found as TableStatement<WriteStatement>)
+      ? runWrite(context, input, found as TableStatement<WriteStatement>, aboutStatement(found, asked, scope))
       : runSelect(context, input, scope, asked, found as TableStatement<BoundSelect>)
   },
 }
@@ -67,8 +74,9 @@ async function runWrite(
   context: RouterContext,
   input: Input,
   found: TableStatement<WriteStatement>,
+  about: { readonly about?: string },
 ): Promise<Reply> {
-  const request = writeOf(found)
+  const request = { ...writeOf(found), ...about }
   const outcome = await doStatementWrite(context, input, found.bound, request)
   const image = returnedImage(found.bound, outcome)
   return itemsReply(image === undefined ? [] : [image], {

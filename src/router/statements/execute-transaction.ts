@@ -34,6 +34,7 @@ import {
   type TableStatement,
 } from './statement-table.js'
 import {
+  aboutStatement,
   DUPLICATE_ITEM,
   isWrite,
   withPresence,
@@ -206,7 +207,10 @@ async function writeAll(
   }
   // The same token for the same statements: parameters may be written in another order of members.
   const token = await tokenOf(context, scope, input, named, elements)
-  const bound = eachOrCancelled(context, asked, (found, at) => actionOf(found, elements[at]!, at))
+  const bound = eachOrCancelled(context, asked, (found, at) => {
+    const about = isWrite(found.bound) ? aboutStatement(found, asked[at]!, scope) : {}
+    return actionOf(found, elements[at]!, at, about)
+  })
   refuseTooLarge(bound)
   refuseRepeatedItems(bound.map(({ action }) => ({ space: action.table.space, key: action.key })))
   try {
@@ -224,7 +228,12 @@ const transactionMessages: KeyMessages = {
   target: (where, { key }) => orKeyRefusal(() => writeTarget(where, key, 'refused'), MISMATCH),
 }
 
-function actionOf(found: TableStatement, input: Input, at: number): BoundAction {
+function actionOf(
+  found: TableStatement,
+  input: Input,
+  at: number,
+  about: { readonly about?: string },
+): BoundAction {
   const { table, bound } = found
   const showsItem = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD'
   if (!isWrite(bound)) return { table, action: checkOf(found, bound, at), showsItem }
@@ -234,7 +243,7 @@ function actionOf(found: TableStatement, input: Input, at: number): BoundAction 
     })
   const request = numbered(at, () => writeOf(found as TableStatement<WriteStatement>, transactionMessages))
   const keyAttributes = keyAttributesOf(table.shape.key, request.keyAttributes)
-  return { table, action: { ...request, keyAttributes }, showsItem }
+  return { table, action: { ...request, keyAttributes, ...about }, showsItem }
 }
 
 function checkOf(

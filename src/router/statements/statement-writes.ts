@@ -20,16 +20,18 @@ import { itemKey } from '../../model/key-bytes.js'
 import type { ItemKey, KeyAttribute, TableShape } from '../../model/table.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import {
+  statementShape,
   writeTarget,
   type BoundSelect,
   type BoundStatement,
   type WriteTarget,
 } from '../../partiql/partiql.js'
 import type { Mutation, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
-import type { Input, RouterContext } from '../request/context.js'
+import { aboutOf } from '../request/about.js'
+import type { Input, RequestScope, RouterContext } from '../request/context.js'
 import { checkedKeyOf, checkKeyValue, type KeyRole } from '../request/keys.js'
 import { doWrite } from '../writes/single-write.js'
-import type { TableStatement } from './statement-table.js'
+import type { AskedStatement, TableStatement } from './statement-table.js'
 
 export type WriteStatement = Exclude<BoundStatement, BoundSelect>
 
@@ -88,6 +90,19 @@ export function writeOf(
     mutation: { kind: 'update', update },
     condition: withPresence('attribute_exists', name, condition),
   }
+}
+
+/** What the block of a ledger table says of it. */
+export function aboutStatement(
+  { table, statement }: TableStatement,
+  { parameters }: AskedStatement,
+  { principal }: RequestScope,
+): { readonly about?: string } {
+  const { shape } = table
+  if (shape.logged?.keys !== true) return {}
+  const { text } = statement
+  const said = { shape: statementShape(text), text, ...(parameters.length > 0 && { parameters }) }
+  return aboutOf(shape, { principal, statements: [said] })
 }
 
 /** The item is there, and the condition holds; or it is not there, or the condition holds. */

@@ -4,6 +4,7 @@
 //
 // What is wrong whatever the table is, refuses the request as a whole; what is wrong with regard to the table's key is
 // a reason to cancel the transaction, and only the first such action is named.
+import type { AboutStatement } from '../../commit-log/commit-record.js'
 import { keyAttributesOf } from '../../model/table.js'
 import { emptyIndexKeyRefusal } from '../../rules/item/index-keys.js'
 import {
@@ -25,6 +26,7 @@ import {
 } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
 import type { Action } from '../../storage/contract/transactions.js'
+import { aboutOf, type WriteAbout } from '../request/about.js'
 import type { Input, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf, keyOfItem } from '../request/keys.js'
 import { type RequestShape, tableNameShape } from '../shapes/shape.js'
@@ -50,7 +52,11 @@ const conditionMembers: Readonly<Record<string, RequestShape>> = {
 
 export const transactItemsShape = shapeOfActions(1, limits.transactionActionsMax)
 
-export function shapeOfActions(lengthMin: number, lengthMax: number): RequestShape {
+export function shapeOfActions(
+  lengthMin: number,
+  lengthMax: number,
+  more: Readonly<Record<string, RequestShape>> = {},
+): RequestShape {
   return {
     kind: 'list',
     ...(lengthMin > 0 && { required: true as const }),
@@ -59,6 +65,7 @@ export function shapeOfActions(lengthMin: number, lengthMax: number): RequestSha
     member: {
       kind: 'struct',
       members: {
+        ...more,
         ConditionCheck: {
           kind: 'struct',
           members: {
@@ -97,6 +104,8 @@ interface ParsedAction {
   readonly attributes: Item
   readonly mutation: Action['mutation']
   readonly condition: BoundCondition | undefined
+  /** By which its unit of work came to it, as its client says. */
+  readonly statements?: readonly AboutStatement[]
 }
 
 export function parseActions(
@@ -161,7 +170,15 @@ class Parsing {
     const isText = parsed.kind === 'put' && texts === 'with-text'
     const mutation = isText ? { ...parsed, json: Buffer.from(JSON.stringify(parsed.item)) } : parsed
     this.#bytes += bytes
-    this.#parsed.push({ tableName, input, attributes: given, mutation, condition })
+    const statements = statementsOf(element)
+    this.#parsed.push({
+      tableName,
+      input,
+      attributes: given,
+      mutation,
+      condition,
+      ...(statements && { statements }),
+    })
     return (
       ELEMENT_BYTES +
       (isText ? 2 : 1) * bytes +
@@ -176,6 +193,14 @@ class Parsing {
     return this.#parsed
   }
 }
+
+/** Only where the shape of the request has them. */
+const statementsOf = (element: Input): readonly AboutStatement[] | undefined =>
+  (element['Statements'] as readonly Input[] | null | undefined)?.map((each) => ({
+    shape: each['Shape'] as string,
+    text: each['Text'] as string,
+    ...(each['Parameters'] != null && { parameters: each['Parameters'] as readonly unknown[] }),
+  }))
 
 const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0)
 
@@ -240,14 +265,22 @@ function parseWholeItem(json: unknown): Item {
 }
 
 /** Reads the catalogue, so what it gives must be sent to the nodes in the same turn. */
-export function bindActions(context: RouterContext, parsed: readonly ParsedAction[]): readonly BoundAction[] {
+export function bindActions(
+  context: RouterContext,
+  parsed: readonly ParsedAction[],
+  about: WriteAbout,
+): readonly BoundAction[] {
   const tables = parsed.map(({ tableName }) => context.catalog.table(tableName))
-  const bound = eachOrCancelled(parsed, (each, at) => bind(tables[at] as Table, each))
+  const bound = eachOrCancelled(parsed, (each, at) => bind(tables[at] as Table, each, about))
   refuseRepeatedItems(bound.map(({ action }) => ({ space: action.table.space, key: action.key })))
   return bound
 }
 
-function bind(table: Table, { input, attributes: given, mutation, condition }: ParsedAction): BoundAction {
+function bind(
+  table: Table,
+  { input, attributes: given, mutation, condition, statements }: ParsedAction,
+  about: WriteAbout,
+): BoundAction {
   const { shape } = table
   const key = mutation.kind === 'put' ? keyOfItem(shape, given) : checkedKeyOf(shape, given)
   if (mutation.kind === 'update') {
@@ -267,6 +300,7 @@ function bind(table: Table, { input, attributes: given, mutation, condition }: P
       keyAttributes: keyAttributesOf(shape.key, given),
       mutation,
       ...(condition && { condition }),
+      ...aboutOf(shape, statements === undefined ? about : { ...about, statements }),
     },
     showsItem: input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD',
   }

@@ -35,7 +35,7 @@ export const transactWriteItems: Operation = {
     const parsed = parsing instanceof Promise ? await parsing : parsing
     const claim = tokenOf(context, scope, input, { actions: parsed }, elements)
     const token = claim instanceof Promise ? await claim : claim
-    const bound = bindActions(context, parsed)
+    const bound = bindActions(context, parsed, scope)
     return answer(input, bound, await commitActions(context, input, bound, token))
   },
 }

@@ -28,6 +28,7 @@ import type {
 import type { UnitRead, UnitWrite, VersionRead } from '../../rules/units/binding.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import type { Action } from '../../storage/contract/transactions.js'
+import { aboutOf, type WriteAbout } from '../request/about.js'
 import type { Input, RequestScope, RouterContext } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { bindActions, parseActions } from '../transactions/transact-actions.js'
@@ -109,8 +110,9 @@ function bindCommit(context: RouterContext, request: DirectCommit): UnitCommit {
       `A unit of work reads at most ${unitRequestLimits.readsMax} items and ${unitRequestLimits.predicatesMax} ranges`,
     )
   const seen = seenByWrites(reads)
+  const about: WriteAbout = { principal: owner, unit: unit.id }
   const { writes, showsItem } =
-    plainWrites(context, actions, seen) ?? wiredWrites(context, request.wireActions(), seen)
+    plainWrites(context, actions, seen, about) ?? wiredWrites(context, request.wireActions(), seen, about)
   return {
     writes,
     reads: otherReads(context, reads),
@@ -181,6 +183,7 @@ function plainWrites(
   context: RouterContext,
   actions: readonly UnitAction[],
   seen: readonly (VersionRead | undefined)[],
+  about: WriteAbout,
 ): Writes | undefined {
   try {
     const writes: UnitWrite[] = []
@@ -194,10 +197,14 @@ function plainWrites(
       const { key: keyAttributes } = action
       const expected = at < seen.length ? seen[at] : undefined
       // Members in one order: what the rules look at has few shapes.
-      writes.push(
+      const write: UnitWrite =
         expected === undefined
           ? { table, key, keyAttributes, mutation }
-          : { table, key, keyAttributes, mutation, expected },
+          : { table, key, keyAttributes, mutation, expected }
+      writes.push(
+        table.logged?.keys === true
+          ? { ...write, ...aboutOf(table, { ...about, statements: action.statements }) }
+          : write,
       )
     }
     return { writes, showsItem: SHOWS_NONE }
@@ -221,9 +228,10 @@ function wiredWrites(
   context: RouterContext,
   elements: readonly object[],
   seen: readonly (VersionRead | undefined)[],
+  about: WriteAbout,
 ): Writes {
   const parsed = parseActions(elements as readonly Input[], ownerScope, limits.requestBytesMax)
-  const writes = bindActions(context, parsed)
+  const writes = bindActions(context, parsed, about)
   return {
     writes: writes.map(({ action }, at): UnitWrite => {
       const expected = seen[at]

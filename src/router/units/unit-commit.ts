@@ -9,12 +9,33 @@ import { tokenOf } from '../transactions/client-tokens.js'
 import { type Input, type Operation } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { TurnBudget } from '../request/turns.js'
-import { tableNameShape } from '../shapes/shape.js'
+import { type RequestShape, tableNameShape } from '../shapes/shape.js'
 import { bindActions, parseActionsInTurns, shapeOfActions } from '../transactions/transact-actions.js'
 import { commitUnit, refuseExpired } from './commit.js'
 import { bindPredicates, predicateShape } from './predicates.js'
 import { bindLocks, bindReads, parseItems, readShape } from './reads.js'
-import { refuseLost, releaseOf, unitRequestLimits, unitMembers, unitOf } from './unit.js'
+import { refuseLost, releaseOf, shownId, unitRequestLimits, unitMembers, unitOf } from './unit.js'
+
+const statementText: RequestShape = {
+  kind: 'string',
+  required: true,
+  lengthMin: 1,
+  lengthMax: limits.statementCharactersMax,
+}
+
+/** By which the unit came to an action: for the block of a ledger table. */
+const statementsShape: RequestShape = {
+  kind: 'list',
+  lengthMax: unitRequestLimits.actionsMax,
+  member: {
+    kind: 'struct',
+    members: {
+      Shape: statementText,
+      Text: statementText,
+      Parameters: { kind: 'list', member: { kind: 'any' } },
+    },
+  },
+}
 
 export const unitCommit: Operation = {
   name: 'UnitCommit',
@@ -26,7 +47,7 @@ export const unitCommit: Operation = {
       ClientRequestToken: { kind: 'string', lengthMin: 1, lengthMax: 36 },
       Reads: { kind: 'list', lengthMax: unitRequestLimits.readsMax, member: readShape },
       Predicates: { kind: 'list', lengthMax: unitRequestLimits.predicatesMax, member: predicateShape },
-      TransactItems: shapeOfActions(0, unitRequestLimits.actionsMax),
+      TransactItems: shapeOfActions(0, unitRequestLimits.actionsMax, { Statements: statementsShape }),
       Locks: {
         kind: 'list',
         lengthMax: unitRequestLimits.readsMax,
@@ -70,7 +91,7 @@ export const unitCommit: Operation = {
     if (unit.isolation === 'snapshot' || (validates && listOf(input, 'Predicates').length > 0))
       refuseLost(unit)
     // Reads the catalogue, so what it gives is sent to the nodes in the same turn.
-    const writes = bindActions(context, parsed)
+    const writes = bindActions(context, parsed, { principal: scope.principal, unit: shownId(unit.id) })
     const reads = bindReads(context, readItems)
     const locks = bindLocks(context, lockedItems)
     // At other levels they are not looked at, nor need they be valid.

@@ -10,7 +10,8 @@ import { attribute, typeOf, type Item } from '../../model/value.js'
 import { indexKeyRefusal } from '../../rules/item/index-keys.js'
 import type { Mutation, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
 import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../request/capacity.js'
-import type { Input, Operation, RouterContext, Table } from '../request/context.js'
+import { aboutOf } from '../request/about.js'
+import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkKey, checkKeyValue, type KeyRole } from '../request/keys.js'
 import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
@@ -69,7 +70,7 @@ export const batchWriteItem: Operation = {
       }
       parsed.push({ name, tableName, actions })
     }
-    const batches = await writeAll(context, parsed, turns)
+    const batches = await writeAll(context, parsed, turns, scope)
     const answers = batches.map((batch) => answerOf(input, batch))
     return jsonReply({
       UnprocessedItems: unprocessed(answers),
@@ -155,7 +156,12 @@ function parseWrite(write: WireWrite): Action {
   return { itemBytes: bytes, mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
 }
 
-function writeOf(table: Table, { mutation, attributes }: Action, seen: Set<string>): WriteRequest {
+function writeOf(
+  table: Table,
+  { mutation, attributes }: Action,
+  seen: Set<string>,
+  scope: RequestScope,
+): WriteRequest {
   const { shape } = table
   if (mutation.kind === 'put') {
     checkItemKey(shape.key, attributes)
@@ -168,7 +174,8 @@ function writeOf(table: Table, { mutation, attributes }: Action, seen: Set<strin
   const identity = `${shape.space} ${key.bytes}`
   if (seen.has(identity)) throw validationError('Provided list of item keys contains duplicates')
   seen.add(identity)
-  return { table: shape, key, keyAttributes: keyAttributesOf(shape.key, attributes), mutation }
+  const keyAttributes = keyAttributesOf(shape.key, attributes)
+  return { table: shape, key, keyAttributes, mutation, ...aboutOf(shape, scope) }
 }
 
 /** Unlike PutItem, a batch tells nothing of what is wrong with the key. */
@@ -186,11 +193,15 @@ function checkItemKeyPart(part: KeyAttribute, role: KeyRole, item: Item): void {
 }
 
 /** Every write is checked before the first is done: a refusal leaves nothing behind. Reads the catalogue. */
-function bindAll({ catalog }: RouterContext, parsed: readonly Parsed[]): readonly Batch[] {
+function bindAll(
+  { catalog }: RouterContext,
+  parsed: readonly Parsed[],
+  scope: RequestScope,
+): readonly Batch[] {
   const seen = new Set<string>()
   return parsed.map(({ name, tableName, actions }) => {
     const table = catalog.table(tableName)
-    return { name, table, writes: actions.map((action) => writeOf(table, action, seen)) }
+    return { name, table, writes: actions.map((action) => writeOf(table, action, seen, scope)) }
   })
 }
 
@@ -202,8 +213,9 @@ async function writeAll(
   context: RouterContext,
   parsed: readonly Parsed[],
   turns: TurnBudget,
+  scope: RequestScope,
 ): Promise<readonly DoneBatch[]> {
-  let batches = bindAll(context, parsed)
+  let batches = bindAll(context, parsed, scope)
   const sent = parsed.map((): Promise<WriteOutcome>[] => [])
   let due = false
   for (const [table, { actions }] of parsed.entries()) {
@@ -212,7 +224,7 @@ async function writeAll(
         // They are awaited below, but may fail before.
         for (const outcome of sent.flat()) outcome.catch(() => undefined)
         await turns.next()
-        batches = bindAll(context, parsed)
+        batches = bindAll(context, parsed, scope)
       }
       sent[table]!.push(write(context, batches[table]!.writes[at]!))
       due = turns.isDue(action.itemBytes)

@@ -1,5 +1,6 @@
 import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
+import { aboutOf } from '../request/about.js'
 import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { enveloped } from '../request/wording.js'
@@ -34,6 +35,7 @@ export const deleteItem: Operation = {
       keyAttributes,
       mutation: { kind: 'delete' as const },
       ...(condition && { condition }),
+      ...aboutOf(table.shape, scope),
     }
     return runWrite(context, table, input, request, (outcome) =>
       input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,

@@ -1,6 +1,7 @@
 import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
 import { storableBytes } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
+import { aboutOf } from '../request/about.js'
 import type { Operation } from '../request/context.js'
 import { keyOfItem } from '../request/keys.js'
 import { enveloped } from '../request/wording.js'
@@ -36,6 +37,7 @@ export const putItem: Operation = {
       keyAttributes: item,
       mutation: { kind: 'put' as const, item, itemBytes: bytes },
       ...(condition && { condition }),
+      ...aboutOf(table.shape, scope),
     }
     return runWrite(context, table, input, request, (outcome) =>
       input['ReturnValues'] === 'ALL_OLD' ? outcome.old?.json : undefined,

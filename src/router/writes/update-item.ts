@@ -14,6 +14,7 @@ import { validationError } from '../../model/errors.js'
 import { itemSizeRefusal } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import { aboutOf } from '../request/about.js'
 import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { enveloped } from '../request/wording.js'
@@ -63,6 +64,7 @@ export const updateItem: Operation = {
       keyAttributes,
       mutation: { kind: 'update' as const, update },
       ...(condition && { condition }),
+      ...aboutOf(table.shape, scope),
     }
     return runWrite(context, table, input, request, (outcome) => {
       switch (input['ReturnValues']) {

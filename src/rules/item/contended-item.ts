@@ -26,6 +26,8 @@ export interface Action {
   /** Of a single write: see `WriteRequest`. */
   readonly answersImage?: boolean
   readonly cause?: 'expiry'
+  /** Who writes, and by which statement; JSON text that the rules do not look at. Only the log of a ledger table tells. */
+  readonly about?: string
 }
 
 /**

@@ -55,4 +55,6 @@ export interface WriteRequest {
   readonly answersImage?: boolean
   /** Its time to live has passed; absent: a request. Only the log of commits tells. */
   readonly cause?: 'expiry'
+  /** As in Action. */
+  readonly about?: string
 }

@@ -40,12 +40,15 @@ export interface ItemChange {
   readonly isFinish?: true
   /** Absent: a request. */
   readonly cause?: Cause | undefined
+  /** Who writes, and by which statement. */
+  readonly about?: string | undefined
 }
 
 /** An image that a step leaves, with whose it is. */
 interface LoggedImage extends Pick<LoggedStep, 'old' | 'new' | 'next'> {
   readonly tx: TxId | undefined
   readonly timestamp: Timestamp
+  readonly about: string | undefined
 }
 
 export interface ItemStepsParts {
@@ -160,22 +163,23 @@ export class ItemSteps {
 
   /** For the log of commits, if the table asks for it: every image that the step leaves, in order. */
   #log(change: ItemChange, written: Uint8Array | undefined): void {
-    const { table, state, next, timestamp, by, passed } = change
+    const { table, state, next, timestamp, by, passed, about } = change
     if (table.logged === undefined) return
     let old = state.record?.json
     if (passed !== undefined)
       for (const each of passed) {
         const text = each.next && Buffer.from(JSON.stringify(each.next.item))
-        this.#logImage(change, { old, new: text, next: each.next, tx: each.tx, timestamp: each.timestamp })
+        const { tx, timestamp: at, about: whose } = each
+        this.#logImage(change, { old, new: text, next: each.next, tx, timestamp: at, about: whose })
         old = text
       }
-    this.#logImage(change, { old, new: written?.subarray(HEADER_BYTES), next, tx: by, timestamp })
+    this.#logImage(change, { old, new: written?.subarray(HEADER_BYTES), next, tx: by, timestamp, about })
   }
 
   #logImage({ table, key, put, isFinish, cause = 'request' }: ItemChange, image: LoggedImage): void {
-    const { old, new: text, next, tx, timestamp } = image
+    const { old, new: text, next, tx, timestamp, about } = image
     const shared = old && text && sharedEnds(old, text)
-    const step = { table, key, old, new: text, shared, next, cause }
+    const step = { table, key, old, new: text, shared, next, cause, about }
     const change = loggedChange(table.logged as LoggedImages, step)
     if (change === undefined) return
     const of = tx === undefined ? 'single' : isFinish === true ? 'finish' : 'step'

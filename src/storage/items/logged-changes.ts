@@ -21,11 +21,13 @@ export interface LoggedStep {
   /** The new image; undefined if there is none. */
   readonly next: NextImage | undefined
   readonly cause: Cause
+  /** Who writes, and by which statement. */
+  readonly about?: string | undefined
 }
 
 /** Undefined if nothing has changed. Objects of few shapes, made at once: each write on such a table makes one. */
 export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChange | undefined {
-  const { table, key, old, new: text, shared, next, cause } = step
+  const { table, key, old, new: text, shared, next, cause, about } = step
   if (old === undefined && text === undefined) return undefined
   if (shared !== undefined && isSameImage(old as Uint8Array, text as Uint8Array, shared)) return undefined
   const { space } = table
@@ -37,8 +39,9 @@ export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChan
   // Of a ledger table: readers need not look for the key in the image.
   if (logged.keys === true) {
     const keys = keysOf(table, next?.item ?? parsed(old))
-    const change = { space, key: bytes, event, operation, cause, keys } as const
-    return { ...change, ...(keptOld && { old: keptOld }), ...(keptNew && { new: keptNew }) }
+    const images = { ...(keptOld && { old: keptOld }), ...(keptNew && { new: keptNew }) }
+    const change = { space, key: bytes, event, operation, cause, keys, ...images } as const
+    return about === undefined ? change : { ...change, about: Buffer.from(about) }
   }
   if (keptOld !== undefined && keptNew !== undefined)
     return { space, key: bytes, event, operation, cause, old: keptOld, new: keptNew }

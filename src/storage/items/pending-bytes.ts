@@ -164,6 +164,7 @@ function decodeEntry(item: KeyBytes, bytes: Buffer): readonly [Pending, PendingE
       ...(rest.condition && { condition: { ...rest.condition, bindings: bound(rest.condition.bindings) } }),
       ...(rest.expected && { expected: expectation(rest.expected) }),
       ...(rest.locked && { locked: rest.locked }),
+      ...(rest.about !== undefined && { about: rest.about }),
     },
     ...(rest.unit !== undefined && { unit: rest.unit }),
   }
@@ -193,6 +194,7 @@ interface Rest {
   readonly expected?: Expectation
   readonly locked?: true
   readonly unit?: string
+  readonly about?: string
 }
 
 function keyAttributesIn({ key: { partition, sort } }: TableShape, mutation: Action['mutation']): Item {
@@ -216,14 +218,16 @@ interface Entries {
 
 /** Most are plain puts, and have none. */
 function textOfRest(pending: Pending): string {
-  const { condition, mutation, expected, locked } = pending.action
-  const isPlain = condition === undefined && expected === undefined && locked === undefined
+  const { condition, mutation, expected, locked, about } = pending.action
+  const isPlain =
+    condition === undefined && expected === undefined && locked === undefined && about === undefined
   return mutation.kind === 'put' && isPlain && pending.unit === undefined
     ? '{}'
     : JSON.stringify(restOf(pending))
 }
 
-function restOf({ action: { keyAttributes, condition, mutation, expected, locked }, unit }: Pending): Rest {
+function restOf({ action, unit }: Pending): Rest {
+  const { keyAttributes, condition, mutation, expected, locked, about } = action
   return {
     ...(mutation.kind !== 'put' && { keyAttributes }),
     ...(condition && { condition: { ...condition, bindings: unbound(condition.bindings) } }),
@@ -233,6 +237,7 @@ function restOf({ action: { keyAttributes, condition, mutation, expected, locked
     ...(expected && { expected }),
     ...(locked && { locked }),
     ...(unit !== undefined && { unit }),
+    ...(about !== undefined && { about }),
   }
 }
 

@@ -209,10 +209,11 @@ export class TransactionFinish {
     if (last !== undefined) {
       const table = steps.shapeOf(action.table)
       const { state, key } = item
-      const { tx: by, next, timestamp, blind } = last
+      const { tx: by, next, timestamp, blind, about } = last
       const json = pendings.intendedJson(item.address, by)
       const passed = written.length > 1 && { passed: written.slice(0, -1) }
-      steps.apply({ table, key, state, next, timestamp, blind, by, put, json, isFinish: true, ...passed })
+      const how = { by, put, json, about, isFinish: true } as const
+      steps.apply({ table, key, state, next, timestamp, blind, ...how, ...passed })
     }
     const present = last === undefined ? item.state.record !== undefined : last.next !== undefined
     const deleted = last !== undefined && { timestamp: last.timestamp, blind: last.blind }

@@ -67,9 +67,10 @@ export class WriteSteps {
     }
     const blind = !observes(action)
     const { state, key } = item
-    const { table, cause } = action
+    const { table, cause, about } = action
     const { by, json } = writing
-    const written = steps.apply({ table, key, state, next, timestamp, blind, put: 'put', by, json, cause })
+    const change = { table, key, state, next, timestamp, blind, put: 'put', by, json, cause, about } as const
+    const written = steps.apply(change)
     if (item.pending.length > 0) {
       const tombstone = next === undefined && { tombstone: { timestamp, blind } }
       pendings.set(item.address, { pending: item.pending, ...tombstone }, 'put')

@@ -11,7 +11,14 @@ import { commitRefusal, readRefusal } from './native-errors.js'
 import { actionInput, addressInput, predicateInput, rangeInput, readInput, type Wire } from './native-wire.js'
 import { goneOn, type Kept, type DetachedPlan, type ResumedPlan } from './native-detached.js'
 import { EarlierCommitted } from '../unit/protocol.js'
-import type { AttemptPort, AttemptStart, CommitReport, ItemAddress, Page } from '../unit/protocol.js'
+import type {
+  AttemptPort,
+  AttemptStart,
+  CommitReport,
+  ItemAddress,
+  Page,
+  RevisionPage,
+} from '../unit/protocol.js'
 import type { UnitRange, ReadItem, TableLayout, CommitWork } from '../unit/protocol.js'
 import { isTurnedAway, Overloaded, timedOut, verdictOf } from '../endpoint/refusals.js'
 import { backoffOf, sleep } from '../endpoint/waiting.js'
@@ -147,6 +154,24 @@ export class NativeAttempt implements AttemptPort {
     const answer = (await this.#read(() => this.#call(operation, input))) as PageAnswer
     const { Items = [], LastEvaluatedKey } = answer
     return { items: Items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
+  }
+
+  async revisions(address: ItemAddress, next: string | undefined): Promise<RevisionPage> {
+    const input = addressInput(address)
+    if (next !== undefined) input['NextToken'] = next
+    this.usage.requests++
+    const { endpoint } = this.#shared
+    const options = endpoint.losesNoAnswers === true ? undefined : { signal: this.#start.deadline.signal }
+    try {
+      const answer = (await endpoint.extension('ListRevisions', input, options)) as {
+        readonly Revisions: RevisionPage['revisions']
+        readonly NextToken?: string
+      }
+      const { Revisions, NextToken } = answer
+      return { revisions: Revisions, ...(NextToken !== undefined && { next: NextToken }) }
+    } catch (error) {
+      throw this.#refused(error, input)
+    }
   }
 
   async commit(work: CommitWork): Promise<CommitReport> {

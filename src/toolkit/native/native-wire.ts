@@ -28,7 +28,18 @@ export function predicateInput(range: UnitRangeEntry): Wire {
   return input
 }
 
-export function actionInput({ kind, table, key, item, expressions, pinned }: UnitAction): Wire {
+export function actionInput(action: UnitAction): Wire {
+  const element = elementOf(action)
+  if (action.statements !== undefined)
+    element['Statements'] = action.statements.map(({ shape, text, parameters }) => ({
+      Shape: shape,
+      Text: text,
+      ...(parameters && { Parameters: parameters }),
+    }))
+  return element
+}
+
+function elementOf({ kind, table, key, item, expressions, pinned }: UnitAction): Wire {
   const { update, condition, names, values } = expressions
   const input: Wire = kind === 'put' ? { TableName: table, Item: item } : { TableName: table, Key: key }
   if (update !== undefined) input['UpdateExpression'] = update

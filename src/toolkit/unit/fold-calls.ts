@@ -14,10 +14,15 @@ import { attribute, type Item, type MutableItem } from '../../model/value.js'
 import { composed, lookedAtNames, placedActions, printedUpdate, targetName } from './compose-update.js'
 import type { PlacedAction } from './compose-update.js'
 import { boundCondition, boundUpdate, combined, type Expression } from './expressions.js'
+import type { UnitStatement } from '../../port/unit-port.js'
 import type { UnitAction, ItemAddress } from './protocol.js'
 
 /** One call of put, update, delete or check; or an action of a unit that is gone on with. */
-export type UnitCall = { /** As in Action. */ readonly pinned?: true } & (
+export type UnitCall = {
+  /** As in UnitAction. */
+  readonly pinned?: true
+  readonly statements?: readonly UnitStatement[]
+} & (
   | { readonly kind: 'put'; readonly item: Item; readonly condition?: Expression }
   | { readonly kind: 'update'; readonly update: Expression; readonly condition?: Expression }
   | { readonly kind: 'delete'; readonly condition?: Expression }

@@ -3,6 +3,7 @@ import type { RunningAttempt } from './attempts.js'
 import { Conflict } from '../endpoint/errors.js'
 import type { CommitReport, DetachedUnits } from './protocol.js'
 import { rethrown, surfaced } from '../endpoint/refusals.js'
+import type { LedgerRevision } from '../values/revision.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitHandle, Update } from './transactor.js'
 
 type Plain = Record<string, unknown>
@@ -48,6 +49,9 @@ class Handle implements UnitHandle {
   }
   execute<Row extends object = Plain>(statement: string, parameters?: readonly unknown[]): Promise<Row[]> {
     return this.#unit.execute<Row>(statement, parameters)
+  }
+  history(table: string, key: object): Rows<LedgerRevision> {
+    return this.#unit.history(table, key)
   }
   put(table: string, item: object, condition?: Condition): void {
     this.#unit.put(table, item, condition)

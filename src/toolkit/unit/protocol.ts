@@ -5,6 +5,7 @@
 //                                              commit(work) | end(work)  once, after it
 //
 // Items and keys are in the wire's form here (see values.ts).
+import type { RevisionAnswer } from '../values/revision.js'
 import type { TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { UnitAction, ItemAddress, ReadEntry, ReadItem } from '../../port/unit-port.js'
@@ -81,6 +82,11 @@ export interface CommitReport {
  * `Overloaded` and `AnswerLost` are tried again, everything else reaches the caller. `OutcomeUnknown` from `commit` is
  * never retried.
  */
+export interface RevisionPage {
+  readonly revisions: readonly RevisionAnswer[]
+  readonly next?: string
+}
+
 export interface AttemptPort {
   /** How the table's keys are made; synchronous where it is known already. */
   layout(table: string): TableLayout | Promise<TableLayout>
@@ -88,6 +94,8 @@ export interface AttemptPort {
   get(addresses: readonly ItemAddress[], options: { readonly lock: boolean }): Promise<readonly ReadItem[]>
   /** From after `start`; at most `limit` items are looked at. */
   page(range: UnitRange, start: Item | undefined, limit: number | undefined): Promise<Page>
+  /** The versions of an item of a ledger table, page by page; absent where the endpoint has no ledgers. */
+  revisions?(address: ItemAddress, next: string | undefined): Promise<RevisionPage>
   /** Not called for a unit that wrote and checked nothing, unless `commitsReads`. */
   commit(work: CommitWork): Promise<CommitReport>
   /** Reads of such a unit must be validated by a commit at this level, because they came from no snapshot. */

@@ -56,7 +56,12 @@ export function stepBytes(step: UnitCall): number {
   return bytes
 }
 
-export function unitCallOf({ kind, item, expressions, pinned }: UnitAction): UnitCall {
+export function unitCallOf(action: UnitAction): UnitCall {
+  const call = plainCallOf(action)
+  return action.statements === undefined ? call : { ...call, statements: action.statements }
+}
+
+function plainCallOf({ kind, item, expressions, pinned }: UnitAction): UnitCall {
   const { update, condition, names, values } = expressions
   const rest = { ...(names !== undefined && { names }), ...(values !== undefined && { values }) }
   const conditioned = {

@@ -6,6 +6,7 @@
 //
 // This file is the contract; every way to commit implements it, and one suite runs against all of them.
 
+import type { LedgerRevision } from '../values/revision.js'
 import type { Isolation } from '../../model/isolation.js'
 import type { NumberValue } from '../values/values.js'
 
@@ -181,6 +182,21 @@ export interface UnitOfWork<Tables extends TableMap<Tables> = AnyTables> {
     statement: string,
     parameters?: readonly unknown[],
   ): Promise<Row[]>
+  /**
+   * The versions of an item of a ledger table, the oldest first, up to the one that the unit sees; its own writes are none yet. The
+   * item counts as read. An array when awaited; `for await` holds one page at a time.
+   *
+   * @example
+   *   const owners = await t.transact(async (tx) => {
+   *     const versions = await tx.history('Vehicles', { vin: 'v1' })
+   *     return versions.map(({ item }) => item?.owner)
+   *   })
+   *   console.log(owners) // [ 'ann', 'bob' ]
+   */
+  history<Name extends keyof Tables & string>(
+    table: Name,
+    key: Tables[Name]['key'],
+  ): Rows<LedgerRevision<Tables[Name]['item'] & object>>
   /** Writes a whole item at the commit. If the condition does not hold, the unit is refused with `ConditionFailed`. */
   put<Name extends keyof Tables & string>(
     table: Name,

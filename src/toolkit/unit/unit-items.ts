@@ -134,6 +134,11 @@ export class UnitItems {
     return lacking.length > 0 ? this.#fetch(lacking) : undefined
   }
 
+  /** Whatever the unit does to it. */
+  fetch(entry: Entry): Promise<void> {
+    return this.#fetch([entry])
+  }
+
   /** Reads of one turn go in one request. */
   #fetch(entries: readonly Entry[]): Promise<void> {
     if (this.#waiting !== undefined) {
@@ -216,6 +221,8 @@ export class UnitItems {
       if (!isWritten) continue
       const action = this.#fold(entry) as { -readonly [Member in keyof UnitAction]: UnitAction[Member] }
       if (read?.place !== undefined) action.place = read.place
+      const statements = entry.steps.flatMap((step) => step.statements ?? NONE)
+      if (statements.length > 0) action.statements = statements
       actions.push(action)
     }
     return { reads, actions }

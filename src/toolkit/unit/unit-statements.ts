@@ -17,6 +17,7 @@ import {
   readStatement,
   refuseScan,
   refuseSeveralKeyParts,
+  statementShape,
   type StatementScans,
   writeTarget,
   type BoundDelete,
@@ -61,10 +62,11 @@ export async function executeInUnit(
   const { source } = statement
   const layout = await unit.layout(source.table)
   refuseSeveralKeyParts(statement, layout.indexes)
-  const bound = bindStatement(
-    statement,
-    parameters.map((value) => marshall(value)),
-  )
+  const values = parameters.map((value) => marshall(value))
+  const bound = bindStatement(statement, values)
+  const by = {
+    statements: [{ shape: statementShape(text), text, ...(values.length > 0 && { parameters: values }) }],
+  }
   try {
     switch (bound.type) {
       case 'select':
@@ -74,6 +76,7 @@ export async function executeInUnit(
           kind: 'put',
           item: bound.item,
           condition: presence('attribute_not_exists', layout),
+          ...by,
         })
         return []
       case 'exists': {
@@ -85,9 +88,9 @@ export async function executeInUnit(
         return []
       }
       case 'update':
-        return (await updated(unit, layout, bound)).map((row) => unmarshallItem(row))
+        return (await updated(unit, layout, bound, by)).map((row) => unmarshallItem(row))
       case 'delete':
-        return (await deleted(unit, layout, bound)).map((row) => unmarshallItem(row))
+        return (await deleted(unit, layout, bound, by)).map((row) => unmarshallItem(row))
     }
   } catch (error) {
     if (!(error instanceof NotPrintable)) throw error
@@ -124,6 +127,7 @@ async function updated(
   unit: StatementUnit,
   layout: TableLayout,
   { update, where, returning }: BoundUpdateStatement,
+  by: Pick<UnitCall, 'statements'>,
 ): Promise<readonly Item[]> {
   const { key, condition } = writeTarget(where, layout.key, 'refused')
   const address = { table: layout.name, key }
@@ -133,6 +137,7 @@ async function updated(
     kind: 'update',
     update: printedUpdate(placedActions(update)),
     condition: joined('AND', presence('attribute_exists', layout), condition),
+    ...by,
   })
   if (returning === undefined) return []
   const image = returning.endsWith('OLD') ? before : await unit.image(address)
@@ -146,6 +151,7 @@ async function deleted(
   unit: StatementUnit,
   layout: TableLayout,
   { where, returning }: BoundDelete,
+  by: Pick<UnitCall, 'statements'>,
 ): Promise<readonly Item[]> {
   const { key, condition } = writeTarget(where, layout.key, 'refused')
   const address = { table: layout.name, key }
@@ -154,6 +160,7 @@ async function deleted(
   unit.write(address, {
     kind: 'delete',
     ...(condition && { condition: joined('OR', presence('attribute_not_exists', layout), condition) }),
+    ...by,
   })
   return before === undefined ? [] : [before]
 }

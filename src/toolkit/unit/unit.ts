@@ -24,7 +24,9 @@ import { RangeRead, UnitRows, type Batches } from './rows.js'
 import { addressOf, conditionOf, idOf, positionsOf } from './steps.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitOfWork, Update } from './transactor.js'
 import { type Entry, UnitItems } from './unit-items.js'
+import { UnitHistory } from './unit-history.js'
 import { executeInUnit, type StatementUnit } from './unit-statements.js'
+import type { LedgerRevision } from '../values/revision.js'
 import { marshallItem, unmarshallItem } from '../values/values.js'
 
 type Plain = Record<string, unknown>
@@ -136,6 +138,23 @@ export class UnitAttempt implements UnitOfWork {
       reverse: false,
     }
     return this.#rows(request, input.limit)
+  }
+
+  history(table: string, key: object): Rows<LedgerRevision> {
+    this.assertOpen()
+    const address = addressOf(table, key)
+    return new UnitHistory(this.#port, address, async () => {
+      this.assertOpen()
+      const pending = this.#reads.begin(address)
+      try {
+        await this.#items.placed()
+        const entry = this.#items.entry(address)
+        if (entry.read === undefined) await this.#items.fetch(entry)
+        return entry.read
+      } finally {
+        this.#reads.end(pending)
+      }
+    })
   }
 
   /** A statement that was not awaited is told at the commit, as a read is. */
