@@ -125,7 +125,7 @@ function keyTextOf({ keys }: LoggedChange): string {
 }
 
 /** A commit, with what it changed of ledger tables. */
-export interface Commit {
+export interface LedgerCommit {
   readonly record: CommitRecord
   readonly documents: readonly DocumentChange[]
 }
@@ -134,7 +134,7 @@ export interface Commit {
  * The info of a block: who did what, to which documents. Literals and parameters of statements are its data, which can be
  * redacted; a digest of them without a salt could be guessed then.
  */
-export function infoEntry({ documents }: Commit, salt: Uint8Array): StoredEntry {
+export function infoEntry({ documents }: LedgerCommit, salt: Uint8Array): StoredEntry {
   const [only] = documents
   if (documents.length === 1 && only?.change.about === undefined) return plainInfo(only as DocumentChange)
   const abouts = documents.map(({ change }) => aboutIn(change.about))
@@ -172,7 +172,7 @@ const unitOf = (abouts: readonly About[]): string | undefined =>
   abouts.find(({ unit }) => unit !== undefined)?.unit
 
 /** The id that its client gave to the unit of work that a commit is of. */
-export const unitOfCommit = ({ documents }: Commit): string | undefined =>
+export const unitOfCommit = ({ documents }: LedgerCommit): string | undefined =>
   documents.some(({ change }) => change.about !== undefined)
     ? unitOf(documents.map(({ change }) => aboutIn(change.about)))
     : undefined

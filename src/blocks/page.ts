@@ -9,7 +9,7 @@ import { SALT_BYTES } from '../verify/block.js'
 import { isEqual } from '../verify/bytes.js'
 import { BlockBatch } from './batch.js'
 import {
-  type Commit,
+  type LedgerCommit,
   documentsOf,
   infoEntry,
   type LedgerTable,
@@ -79,7 +79,7 @@ export class Pages implements PageMaker {
     return made
   }
 
-  async #find(commits: readonly Commit[], newestOf: NewestOf): Promise<void> {
+  async #find(commits: readonly LedgerCommit[], newestOf: NewestOf): Promise<void> {
     const missing = new Set<string>()
     for (const { documents } of commits)
       for (const { id } of documents) if (!this.#newest.has(id)) missing.add(id)
@@ -93,7 +93,7 @@ export class Pages implements PageMaker {
     }
   }
 
-  #blocks({ strand, size, prev, salts, pieceBytes }: PageJob, commits: readonly Commit[]): MadePage {
+  #blocks({ strand, size, prev, salts, pieceBytes }: PageJob, commits: readonly LedgerCommit[]): MadePage {
     const batch = new BlockBatch(pieceBytes)
     const leaves: Uint8Array[] = []
     let salted = 0

@@ -1,10 +1,11 @@
-// The key with which a witness cosigns (Ed25519), as Go's tools write keys: PRIVATE+KEY+<name>+<key id>+<base64 of type and seed>.
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
-import { base64, concat, fromBase64 } from '../verify/bytes.js'
+// The key with which a witness cosigns (Ed25519), as Go's tools write keys.
+import { ed25519Of } from '../runtime/ed25519.js'
 import {
   cosignatureLine,
   cosignedMessage,
+  formatSigningKey,
   formatVerifierKey,
+  parseSigningKey,
   type Verifier,
   WITNESS_KEY,
 } from '../verify/note.js'
@@ -17,36 +18,22 @@ export interface Cosigner {
   cosign(text: string, timeS: number): string
 }
 
-const SEED_BYTES = 32
-/** An Ed25519 key in PKCS#8 is its seed behind these bytes. */
-const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
-const PREFIX = 'PRIVATE+KEY+'
-
 /** @throws if it is not the key of a witness */
 export function openCosigner(text: string): Cosigner {
-  const [, name, id, key] =
-    /^PRIVATE\+KEY\+([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? []
-  const bytes = fromBase64(key ?? '', 1 + SEED_BYTES)
-  if (name === undefined || bytes?.[0] !== WITNESS_KEY) throw new Error('it is not the key of a witness')
-  const cosigner = cosignerOf(name, bytes.subarray(1))
-  if (cosigner.key.split('+')[1] !== id) throw new Error('its id is not that of the key')
-  return cosigner
+  const found = parseSigningKey(text)
+  if (found?.type !== WITNESS_KEY) throw new Error('it is not the key of a witness')
+  const { name, keyId, seed } = found
+  const { sign, publicKey } = ed25519Of(seed)
+  const verifier: Verifier = { name, type: WITNESS_KEY, publicKey }
+  const key = formatVerifierKey(verifier)
+  if (key.split('+')[1] !== keyId) throw new Error('its id is not that of the key')
+  return {
+    verifier,
+    key,
+    cosign: (note, timeS) => cosignatureLine(verifier, timeS, sign(cosignedMessage(note, timeS))),
+  }
 }
 
 /** The text of a key of that name. */
-export function cosignerText(name: string, seed: Uint8Array): string {
-  const [, id] = cosignerOf(name, seed).key.split('+')
-  return `${PREFIX}${name}+${id}+${base64(concat(Uint8Array.of(WITNESS_KEY), seed))}\n`
-}
-
-function cosignerOf(name: string, seed: Uint8Array): Cosigner {
-  const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
-  const publicKey = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-SEED_BYTES)
-  const verifier: Verifier = { name, type: WITNESS_KEY, publicKey: new Uint8Array(publicKey) }
-  return {
-    verifier,
-    key: formatVerifierKey(verifier),
-    cosign: (text, timeS) =>
-      cosignatureLine(verifier, timeS, sign(null, cosignedMessage(text, timeS), secret)),
-  }
-}
+export const cosignerText = (name: string, seed: Uint8Array): string =>
+  formatSigningKey({ name, type: WITNESS_KEY, publicKey: ed25519Of(seed).publicKey }, seed)

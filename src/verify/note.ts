@@ -57,6 +57,23 @@ export function parseVerifierKey(text: string): Verifier {
   return verifier
 }
 
+/** A private key as Go's tools write it: `PRIVATE+KEY+<name>+<key id>+<base64 of type and seed>`. Undefined if it is none. */
+export function parseSigningKey(
+  text: string,
+):
+  | { readonly name: string; readonly keyId: string; readonly type: number; readonly seed: Uint8Array }
+  | undefined {
+  const [, name, keyId, key] =
+    /^PRIVATE\+KEY\+([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? []
+  const bytes = fromBase64(key ?? '', 1 + PUBLIC_KEY_BYTES)
+  if (name === undefined || keyId === undefined || bytes === undefined) return undefined
+  return { name, keyId, type: bytes[0]!, seed: bytes.subarray(1) }
+}
+
+/** The same as text, with a newline. */
+export const formatSigningKey = (verifier: Verifier, seed: Uint8Array): string =>
+  `PRIVATE+KEY+${verifier.name}+${hex(keyIdOf(verifier))}+${base64(concat(Uint8Array.of(verifier.type), seed))}\n`
+
 export function parseNote(note: string): Note {
   const end = note.lastIndexOf('\n\n')
   // eslint-disable-next-line no-control-regex

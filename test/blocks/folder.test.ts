@@ -1,6 +1,6 @@
 // The ledger of a data folder: through restarts and kills, with a key of its own, refused where it was copied.
 import assert from 'node:assert/strict'
-import { cpSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { verifyDataFolder } from '../../src/cli/operate/verify-folder.js'
@@ -149,3 +149,32 @@ test('ledger: seriatim verify looks at the records of blocks, too', async (t) =>
   const { problems } = await verifyDataFolder(path)
   assert.deepEqual(problems, [])
 })
+
+test('ledger: seriatim verify names a damaged record of a block, and what is asked of it is refused and not answered wrongly', async (t) => {
+  const path = join(testFolder(), 'data')
+  const first = await openLedger(t, { path })
+  await first.dynamodb.createTable(ledgerTable('Cars'))
+  for (let at = 0; at < 5; at++) await own(first.dynamodb, 'Cars', 'v1', `owner ${at}`)
+  await first.store.ledger.digest()
+  await first.store.close()
+  const [index] = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('data.mdb'),
+  )
+  flipIn(join(path, index!), '"kind":"revision"')
+  const { problems } = await verifyDataFolder(path)
+  assert.ok(problems.length > 0)
+  assert.match(problems.join('\n'), /damaged/)
+
+  const { ask, dynamodb } = await openLedger(t, { path })
+  await assert.rejects(ask('GetBlock', { SequenceNumber: 1 }), /InternalServerError/)
+  // Headers and hashes stand elsewhere, and items too.
+  assert.equal((await ask<DigestAnswer>('GetDigest', {})).Size, 6)
+  assert.equal((await dynamodb.getItem({ TableName: 'Cars', Key: Key('v1') })).Item!['owner']!.S, 'owner 4')
+})
+
+/** One bit of each place where the text stands. */
+function flipIn(file: string, text: string): void {
+  const bytes = readFileSync(file)
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at + 3]! ^= 1
+  writeFileSync(file, bytes)
+}

@@ -338,3 +338,16 @@ test('ledger: in this process it has plain values', async (t) => {
   const { entries } = await store.ledger.block(size)
   assert.match(entries[0]!.entry, /"kind":"redaction"/)
 })
+
+test('ledger: nothing is restored under a name that makes a table a ledger, because a ledger begins empty', async (t) => {
+  const { dynamodb } = await openLedger(t, { ledger: 'audit-*' })
+  await dynamodb.createTable(ledgerTable('plain', { Tags: [] }))
+  await own(dynamodb, 'plain', 'v1', 'ann')
+  const { BackupDetails } = await dynamodb.createBackup({ TableName: 'plain', BackupName: 'first' })
+  const { BackupArn } = BackupDetails!
+  await assert.rejects(
+    dynamodb.restoreTableFromBackup({ TargetTableName: 'audit-1', BackupArn }),
+    /A table named audit-1 is a ledger in this store, and a ledger begins empty/,
+  )
+  await dynamodb.restoreTableFromBackup({ TargetTableName: 'plain-2', BackupArn })
+})

@@ -1,4 +1,5 @@
 // RestoreTableFromBackup, RestoreTableToPointInTime, and ours: RestoreTables, several at once and to a transaction.
+import { refuseLedgerName } from '../tables/table-ledger.js'
 import { validationError } from '../../model/errors.js'
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import type { Operation, RequestScope } from '../request/context.js'
@@ -65,6 +66,7 @@ const restoreTableFromBackup = (backups: Backups): Operation =>
     async run(catalog, input, scope, context) {
       const { TargetTableName: targetName, BackupArn: arn } = input
       scope.authorise(targetName, 'Target')
+      refuseLedgerName(context, targetName)
       const { all, info } = await backupOf(backups, arn, (table) => scope.authorise(table, 'Source'))
       const record = await all.restoreBackup(info, {
         newRecord: (draft, source, atMicros) =>
@@ -108,6 +110,7 @@ const restoreTableToPointInTime = (backups: Backups): Operation =>
         throw validationError('One of SourceTableName or SourceTableArn must be specified')
       scope.authorise(source, 'Source')
       scope.authorise(targetName, 'Target')
+      refuseLedgerName(context, targetName)
       const moment = momentOf(input)
       const { records } = await (
         await backups()
@@ -158,6 +161,7 @@ const restoreTables = (backups: Backups): Operation =>
       for (const { source, target } of pairs) {
         scope.authorise(source, 'Source')
         scope.authorise(target, 'Target')
+        refuseLedgerName(context, target)
       }
       const { records, at } = await (
         await backups()

@@ -27,6 +27,14 @@ export async function beginLedger({ log, blocks }: Pick<RouterContext, 'log' | '
   await blocks.begin()
 }
 
+/** A ledger begins with its first block: what is restored or imported would stand in none. */
+export function refuseLedgerName({ isLedger }: Pick<RouterContext, 'isLedger'>, name: string): void {
+  if (isLedger?.(name) === true)
+    throw validationError(
+      `A table named ${name} is a ledger in this store, and a ledger begins empty: restore or import under another name`,
+    )
+}
+
 /** Tags that are added to a table that there is. */
 export function checkAddedTags(record: TableRecord, added: readonly Tag[]): void {
   const tag = added.find(({ Key }) => Key === LEDGER_TAG.Key)

@@ -7,6 +7,7 @@ import { administeredTableNameShape, type StructShape } from '../shapes/shape.js
 import { tableNameOf, tableNameOfArn, transferOfArn } from '../shapes/table-name.js'
 import type { TableCatalog } from '../tables/catalog.js'
 import { newTable } from '../tables/create-table.js'
+import { refuseLedgerName } from '../tables/table-ledger.js'
 import { tableDefinition } from '../tables/table-definition.js'
 import { tableOperation } from '../tables/table-operation.js'
 import { tableOf } from '../tables/table-record.js'
@@ -113,6 +114,7 @@ export const importOperations = (transfers: () => Promise<Transfers>): readonly 
       const { TableCreationParameters: creation, S3BucketSource: source } = input
       const name = tableNameOf(creation.TableName)
       scope.authorise(name)
+      refuseLedgerName(context, name)
       if (input.InputFormatOptions !== undefined && input.InputFormat !== 'CSV')
         throw validationError('InputFormatOptions can only be given for the InputFormat CSV')
       checkPrefix('S3KeyPrefix', source['S3KeyPrefix'])

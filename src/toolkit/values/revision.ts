@@ -2,12 +2,9 @@
 import type { Item } from '../../model/value.js'
 import { unmarshallItem } from './values.js'
 
-/** Any attributes. */
-// oxlint-disable-next-line typescript/no-explicit-any
-type AnyRevised = Record<string, any>
-
 /** One version of an item. */
-export interface LedgerRevision<ItemType extends object = AnyRevised> {
+// oxlint-disable-next-line typescript/no-explicit-any
+export interface LedgerRevision<ItemType extends object = Record<string, any>> {
   /** The name of its table. */
   readonly table: string
   /** The id of its table, which no other table ever gets. */
