@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 export interface Ed25519Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  sign(message: Uint8Array): Uint8Array
+  readonly sign: (message: Uint8Array) => Uint8Array
 }
 
 export const SEED_BYTES = 32
