@@ -75,6 +75,18 @@ export function openEditor(place: HTMLElement, setup: EditorSetup): OpenEditor {
           ...historyKeymap,
           ...searchKeymap,
         ]),
+        // Chromium would keep the colour of what is typed over by an inline style, which the policy forbids.
+        EditorView.domEventHandlers({
+          beforeinput(event, editor) {
+            if (event.inputType !== 'insertText' || event.isComposing || event.data === null) return false
+            event.preventDefault()
+            editor.dispatch(editor.state.replaceSelection(event.data), {
+              userEvent: 'input.type',
+              scrollIntoView: true,
+            })
+            return true
+          },
+        }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !update.transactions.some((each) => each.annotation(fromOutside) === true))
             setup.onChange(update.state.doc.toString())

@@ -179,6 +179,8 @@ export function Dialog({
   useEffect(() => {
     const before = document.activeElement
     ref.current?.showModal()
+    // What is to be filled in, and not the button that closes it.
+    ref.current?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select)')?.focus()
     return () => {
       if (before instanceof HTMLElement) before.focus()
     }

@@ -12,7 +12,7 @@ export function Diff({
 }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].slice(0, ROWS_MAX)
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="What changed">
+    <div class="scroll-x" tabIndex={0} role="group" aria-label="What changed">
       <table class="diff">
         <thead>
           <tr>

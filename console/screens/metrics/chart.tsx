@@ -47,7 +47,10 @@ export function Chart({ title, names, colours, series, format }: ChartProps) {
         legend: { show: false },
         cursor: { show: true, drag: { x: false, y: false } },
         scales: { y: { range: (_, __, high) => [0, Math.max(high * 1.1, 1e-6)] } },
-        axes: [axis, { ...axis, size: 62, values: (_, ticks) => ticks.map(format) }],
+        axes: [
+          { ...axis, values: (_, ticks) => ticks.map(clockText) },
+          { ...axis, size: 62, values: (_, ticks) => ticks.map(format) },
+        ],
         series: [
           {},
           ...names.map((label, at) => ({
@@ -104,3 +107,6 @@ export function Chart({ title, names, colours, series, format }: ChartProps) {
     </figure>
   )
 }
+
+const clockText = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleTimeString('en-GB', { hour12: false })

@@ -216,13 +216,13 @@ export const SCENES: readonly Scene[] = [
     id: 'customer-scan',
     title: 'Demo 1: the same customer twice',
     story:
-      'A client creates a customer if no one has the address, which it looks for by a scan. Another client creates one with this address meanwhile.',
+      'A client creates a customer if no one has the address, which it looks for by a scan. Another client does the same meanwhile.',
     rows: [],
     clients: [
       { name: 'Create', steps: [look('scan'), create('new'), commit] },
-      { name: 'Other client', steps: [createOther(WANTED), commit] },
+      { name: 'Other client', steps: [look('scan'), create('c1'), commit] },
     ],
-    order: [0, 1, 1, 0, 0],
+    order: [0, 1, 1, 1, 0, 0],
     anomaly: 'two customers with one address',
   },
   {

@@ -81,7 +81,9 @@ export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, o
   const { hash, range } = keyNames(table.KeySchema)
   const header = (
     <div class="item-row head" role="row" aria-rowindex={1} style={template}>
-      <span role="columnheader" aria-label="Selected" />
+      <span role="columnheader">
+        <span class="sr">Selected</span>
+      </span>
       {columns.map((name) => (
         <span key={name} role="columnheader" class="cell" title={name}>
           {name}
@@ -155,7 +157,7 @@ export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, o
 
 /** By the first rows: columns must not move while a person reads. */
 function widthOf(name: string, book: PageBook): number {
-  let characters = name.length + 4
+  let characters = name.length + 8
   for (let at = 0; at < Math.min(20, book.count); at++) {
     const value = book.row(at)?.[name]
     if (value !== undefined) characters = Math.max(characters, Math.min(42, shortText(value, 44).length))
