@@ -5,7 +5,7 @@ import { sized, wholeOnly } from '../support/sizes.js'
 import { noBrowser, openConsole, simpleTable, until } from './browser.js'
 
 const options = { skip: noBrowser || wholeOnly }
-const ITEMS = Number(process.env['SERIATIM_CONSOLE_ITEMS'] ?? sized(2000, 60_000))
+const ITEMS = Number(process.env['SERIATIM_CONSOLE_ITEMS'] ?? sized(2000, 20_000))
 const BATCH = 25
 /** What the browser may keep beyond what it had after the first pages. */
 const GROWTH_BYTES_MAX = 12_000_000
