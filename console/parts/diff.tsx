@@ -1,5 +1,5 @@
 // Two images of an item, attribute by attribute.
-import { type Item, shortText } from '../values/attribute.js'
+import { attributeOf, type Item, shortText } from '../values/attribute.js'
 
 const ROWS_MAX = 300
 
@@ -23,7 +23,7 @@ export function Diff({
         </thead>
         <tbody>
           {names.map((name) => {
-            const [old, now] = [before?.[name], after?.[name]]
+            const [old, now] = [attributeOf(before, name), attributeOf(after, name)]
             const kind =
               JSON.stringify(old) === JSON.stringify(now)
                 ? 'same'

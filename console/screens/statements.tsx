@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { Check, copy, Empty, Problem } from '../parts/basics.js'
 import { CodeEditor } from '../parts/code-editor.js'
 import { countText, msText } from '../parts/format.js'
-import { type Item, shortText, typeOf } from '../values/attribute.js'
+import { attributeOf, type Item, shortText, typeOf } from '../values/attribute.js'
 import { asCli, asSdk } from '../values/code.js'
 import { itemFromJson, toPlainJson } from '../values/plain-json.js'
 import { observable, useObservable } from '../wire/observable.js'
@@ -160,7 +160,7 @@ export function StatementsScreen() {
                   {result.items.slice(0, 500).map((item, at) => (
                     <tr key={at}>
                       {names.map((name) => {
-                        const value = item[name]
+                        const value = attributeOf(item, name)
                         return (
                           <td key={name} class={value === undefined ? 'absent' : `type-${typeOf(value)}`}>
                             {shortText(value)}

@@ -34,6 +34,10 @@ export function typeOf(value: AttributeValue): TypeName {
 
 const inner = (value: AttributeValue): unknown => Object.values(value)[0]
 
+/** Undefined where it has none: an attribute may be called `constructor`, which every object has. */
+export const attributeOf = (item: Item | undefined, name: string): AttributeValue | undefined =>
+  item !== undefined && Object.hasOwn(item, name) ? item[name] : undefined
+
 /** One line for a cell. */
 export function shortText(value: AttributeValue | undefined, charactersMax = 160): string {
   if (value === undefined) return ''

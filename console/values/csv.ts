@@ -1,10 +1,10 @@
 // Items as comma-separated values, and back: a cell that is a whole JSON value of DynamoDB ({"N":"1"}) is taken as that, so that
 // what was exported comes back with its types.
-import { type AttributeValue, type Item } from './attribute.js'
+import { attributeOf, type AttributeValue, type Item } from './attribute.js'
 
 export function toCsv(items: readonly Item[]): string {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))]
-  const lines = items.map((item) => names.map((name) => cell(textOf(item[name]))).join(','))
+  const lines = items.map((item) => names.map((name) => cell(textOf(attributeOf(item, name)))).join(','))
   return [names.map(cell).join(','), ...lines].join('\r\n') + '\r\n'
 }
 

@@ -13,6 +13,7 @@ const HOSTILE = [
   '\u202Ereversed\u0000null',
   '{{7*7}} ${7*7}',
   '__proto__',
+  'constructor',
   'javascript:alert(1)',
 ]
 
@@ -135,7 +136,7 @@ test('console: hostile names and values are shown as text, and run nowhere', opt
     })
   const { page, wrongs, go } = await run.tab()
   await go('tables/Things', 'Things')
-  await page.getByText('7 items').last().waitFor()
+  await page.getByText('8 items').last().waitFor()
   await page.getByRole('gridcell', { name: '0<img src=x' }).waitFor()
   await page.getByRole('grid').focus()
   for (let at = 0; at < HOSTILE.length; at++) {

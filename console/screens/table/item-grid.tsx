@@ -1,7 +1,7 @@
 // Items as rows. The keyboard is at one row: arrows move it, Space selects, Enter opens.
 import { useEffect, useState } from 'preact/hooks'
 import { VirtualRows } from '../../parts/virtual-rows.js'
-import { type Item, shortText, typeOf } from '../../values/attribute.js'
+import { attributeOf, type Item, shortText, typeOf } from '../../values/attribute.js'
 import type { PageBook } from '../../wire/page-book.js'
 import { keyNames, keyText, type TableDescription } from '../../wire/tables.js'
 
@@ -137,7 +137,7 @@ export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, o
               </span>
             </span>
             {columns.map((name) => {
-              const value = item?.[name]
+              const value = attributeOf(item, name)
               return (
                 <span
                   key={name}
@@ -159,7 +159,7 @@ export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, o
 function widthOf(name: string, book: PageBook): number {
   let characters = name.length + 8
   for (let at = 0; at < Math.min(20, book.count); at++) {
-    const value = book.row(at)?.[name]
+    const value = attributeOf(book.row(at), name)
     if (value !== undefined) characters = Math.max(characters, Math.min(42, shortText(value, 44).length))
   }
   return Math.min(330, 24 + characters * 7.4)
