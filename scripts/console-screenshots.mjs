@@ -88,7 +88,10 @@ const lock = await lockClient.acquire('invoice-42', { label: 'billing worker 3' 
 const waiting = lockClient.acquire('invoice-42', { label: 'billing worker 7', timeoutMs: 300_000 })
 waiting.catch(() => undefined)
 
-/** A screen, and what is done there before its picture is taken. */
+/**
+ * A screen, and what is done there before its picture is taken.
+ * @type {readonly (readonly [string, string, ((page: import('playwright-core').Page) => Promise<unknown>)?])[]}
+ */
 const SCREENS = [
   ['tables', 'tables'],
   ['items', 'tables/Orders'],
