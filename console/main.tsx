@@ -164,4 +164,7 @@ function Mark() {
   )
 }
 
-render(<Console />, document.getElementById('console')!)
+// Until here the page shows its frame, which needs no script.
+const place = document.getElementById('console')!
+place.replaceChildren()
+render(<Console />, place)
