@@ -1,5 +1,14 @@
 export { open } from './store/store.js'
 export type { ForkOptions, OpenOptions, Store, StorePlace, StoreSnapshot } from './store/store.js'
+export type {
+  LightCallback,
+  LightClient,
+  LightClientOptions,
+  LightCommand,
+  LightSendOptions,
+  LikeClass,
+} from './store/light-client.js'
+export type { DocumentOptions } from './store/light-documents.js'
 export type { StoreInput, StoreOperation, StoreOutput } from './store/store-operations.js'
 export type { HistoryOptions, LedgerDigest, LedgerRevision, StoreLedger } from './store/store-ledger.js'
 export { ChangesTrimmed, NoStream } from './changes/errors.js'

@@ -7,6 +7,7 @@
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBStreams, DynamoDBStreamsClientConfig } from '@aws-sdk/client-dynamodb-streams'
 import type { ForkOptions, OpenOptions, Store, StoreSnapshot } from './store.js'
+import { lightClient, type LightClient, type LightClientOptions, type LikeClass } from './light-client.js'
 import { inProcessClient, inProcessStreamsClient } from './in-process-client.js'
 import type { TableChange, ChangeIterable, ChangesOptions, TransactionChanges } from '../changes/change.js'
 import type { StreamHandler } from '../changes/trigger/stream-event.js'
@@ -192,6 +193,16 @@ class LocalStore implements Store {
     return inProcessStreamsClient(this.#wire(), this.#share, config)
   }
 
+  lightClient<Client extends object = LightClient>(
+    options: LightClientOptions & { readonly as?: LikeClass<Client> | undefined } = {},
+  ): Client {
+    this.#assertOpen()
+    return lightClient<Client>(
+      (operation, input, region) => this.#share.of(this.#run(operation, input, region)),
+      options,
+    )
+  }
+
   #wire(): Dispatcher {
     this.#assertOpen()
     this.#dispatcher ??= new Dispatcher(this.#router, { limits: serverLimits, metrics: new Metrics() })
@@ -222,17 +233,18 @@ class LocalStore implements Store {
   )
 
   call<Name extends StoreOperation>(operation: Name, input: StoreInput<Name>): Promise<StoreOutput<Name>> {
-    return this.#share.of(this.#call(operation, input))
+    return this.#share.of(this.#run(operation, input)) as Promise<StoreOutput<Name>>
   }
 
-  async #call<Name extends StoreOperation>(
-    operation: Name,
-    input: StoreInput<Name>,
-  ): Promise<StoreOutput<Name>> {
+  /** Input and output in the SDK's shapes. */
+  async #run(operation: string, input: unknown, region?: string): Promise<object> {
     this.#assertOpen()
-    const reply = await this.#router.handle({ operation, input: toWire(input), principal: owner })
+    const request = { operation, input: toWire(input), principal: owner }
+    const reply = await this.#router.handle(
+      region === undefined ? request : { ...request, addressed: { region } },
+    )
     if (!reply.ok) throw Object.assign(reply.error, fromWire(reply.error.members))
-    return fromWire(parsedBody(reply.body)) as StoreOutput<Name>
+    return fromWire(parsedBody(reply.body)) as object
   }
 
   transactor<Tables extends TableMap<Tables> = AnyTables>(

@@ -15,6 +15,7 @@ import type { Clock } from '../runtime/runtime.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
 import type { StoreLedger } from './store-ledger.js'
+import type { LightClient, LightClientOptions, LikeClass } from './light-client.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 
 /**
@@ -116,6 +117,21 @@ export interface Store extends AsyncDisposable {
    *   console.log(Item?.title?.S) // Emma
    */
   client(config?: DynamoDBClientConfig): DynamoDB
+  /**
+   * A client for the SDK's commands on this store, without the SDK: it costs little more than `call`. It takes the commands of
+   * `@aws-sdk/client-dynamodb`, of the streams' client, and of `@aws-sdk/lib-dynamodb` with plain values. It has no middleware and
+   * never tries again.
+   *
+   * @example
+   *   const { Item } = await store.lightClient().send(new GetItemCommand({ TableName: 'Books', Key: { id: { S: 'b1' } } }))
+   *   console.log(Item?.title?.S) // Emma
+   */
+  lightClient(options?: LightClientOptions & { readonly as?: undefined }): LightClient
+  /**
+   * The same as an instance of a class of the SDK, for paginators and for programs that ask for one: `as: DynamoDBClient`, or
+   * `as: DynamoDB` with a method for each operation.
+   */
+  lightClient<Client extends object>(options: LightClientOptions & { readonly as: LikeClass<Client> }): Client
   /**
    * Runs one operation, with the SDK's types for its input and output but without the SDK. Rejects with a `DynamoError`,
    * whose `name` is DynamoDB's.
