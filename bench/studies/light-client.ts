@@ -1,6 +1,6 @@
 // What a request costs in this process: by store.call, by the light client and by the official one, in processor time.
 //
-//   npm run bench:light -- [--requests 5000] [--rounds 5]
+//   npm run bench:light -- [--requests 1000] [--rounds 5]
 //
 // Rounds alternate, so that what else the machine does meets all alike; the middle one of each counts.
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { open } from '../../src/store/store.js'
 
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '5000' }, rounds: { type: 'string', default: '5' } },
+  options: { requests: { type: 'string', default: '1000' }, rounds: { type: 'string', default: '5' } },
 })
 const requests = Number(values.requests)
 const rounds = Number(values.rounds)

@@ -5,6 +5,7 @@ import { type DocumentOptions, documentInput, documentOutput, isDocumentCommand 
 
 /** A command of @aws-sdk/client-dynamodb, @aws-sdk/client-dynamodb-streams or @aws-sdk/lib-dynamodb. */
 export interface LightCommand<Output> {
+  /** What it asks for. */
   readonly input: object
   /** Only for its type: what the command is answered with. */
   resolveMiddleware(...args: never[]): (args: never) => Promise<{ readonly output: Output }>
@@ -18,6 +19,7 @@ export interface LightSendOptions {
 
 /** A class, of which only the prototype is used. */
 export interface LikeClass<Instance> {
+  /** What its instances have in common. */
   readonly prototype: Instance
 }
 
@@ -33,7 +35,9 @@ export interface LightClientOptions extends DocumentOptions {
 export interface LightClient {
   /** Runs a command. Rejects with an error that has the members of the SDK's: `name`, `$fault`, `$metadata` and those of its own. */
   send<Output>(command: LightCommand<Output>, options?: LightSendOptions): Promise<Output>
+  /** The same with a callback. */
   send<Output>(command: LightCommand<Output>, callback: LightCallback<Output>): void
+  /** The same with options and a callback. */
   send<Output>(
     command: LightCommand<Output>,
     options: LightSendOptions,

@@ -3,6 +3,7 @@
 
 /** How plain values are converted, as `translateConfig` of DynamoDBDocumentClient says it. */
 export interface DocumentOptions {
+  /** What is done with values that have no attribute value of their own. */
   readonly marshallOptions?: {
     readonly convertEmptyValues?: boolean
     readonly removeUndefinedValues?: boolean
