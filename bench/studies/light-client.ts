@@ -48,10 +48,7 @@ for (let round = 0; round <= rounds; round++)
     // The first round is for the compiler.
     if (round > 0) micros.get(name)!.push((user + system) / requests)
   }
-for (const [name, each] of micros)
-  console.log(
-    `${each
-      .toSorted((a, b) => a - b)
-      [each.length >> 1]!.toFixed(1)
-      .padStart(7)} µs  ${name}`,
-  )
+for (const [name, each] of micros) {
+  const middle = each.toSorted((a, b) => a - b)[each.length >> 1] as number
+  console.log(`${middle.toFixed(1).padStart(7)} µs  ${name}`)
+}

@@ -84,7 +84,8 @@ function toAttribute(value: unknown, options: Marshalling): unknown {
       throw new Error(UNDEFINED)
     case 'object':
       return value === null ? NULL : objectToAttribute(value, options)
-    default:
+    case 'function':
+    case 'symbol':
       throw unsupported(value)
   }
 }

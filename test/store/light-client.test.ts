@@ -183,7 +183,7 @@ describe('the light client', () => {
       2 ** 60,
       new Set(),
       new Set([{}]),
-      new (class Own {})(),
+      new URL('http://example.test/'),
       Symbol('s'),
     ]
     for (const value of bad) {
