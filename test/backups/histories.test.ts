@@ -6,7 +6,7 @@ import { type MomentRules, momentRules } from '../../src/backups/moments.js'
 import { sized } from '../support/sizes.js'
 import { Histories } from './histories.js'
 
-const HISTORIES = Number(process.env['SERIATIM_HISTORIES'] ?? sized(40, 1000))
+const HISTORIES = Number(process.env['SERIATIM_HISTORIES'] ?? sized(60, 2000))
 const FIRST_SEED = Number(process.env['SERIATIM_SEED'] ?? 1)
 /** Histories on one store, so that tables of earlier ones are in the way. */
 const STORE_HISTORIES = 20

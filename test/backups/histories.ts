@@ -1,6 +1,8 @@
 // Random histories of two tables that are backed up while they are written to, and a model that knows what they held at each
 // moment. Commit timestamps are those of the log; what was written at them the model knows by itself.
 import assert from 'node:assert/strict'
+import { BackupReader } from '../../src/backups/backup-file.js'
+import type { BackupEntry } from '../../src/backups/backup-frame.js'
 import type { MomentRules } from '../../src/backups/moments.js'
 import { openCoordinator } from '../../src/coordinator/coordinator.js'
 import { localPlacement } from '../../src/coordinator/placement.js'
@@ -15,6 +17,7 @@ import { tableOperations } from '../../src/router/tables/tables.js'
 import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
 import { deleteItem } from '../../src/router/writes/delete-item.js'
 import { putItem } from '../../src/router/writes/put-item.js'
+import { type BackupInfo, fileOf } from '../../src/router/backups/backup-list.js'
 import { TableBackups } from '../../src/router/backups/table-backups.js'
 import { allRules } from '../../src/rules/item/section-4.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
@@ -32,9 +35,11 @@ export interface HistoryOptions {
 }
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
-const STEPS = 8
+const STEPS_MAX = 8
 const GROUP_MAX = 5
 const MOMENTS = 3
+/** One history of so many restores tables; the others read what a restore would bring into them, which takes a fifth of the time. */
+const RESTORED_EVERY = 8
 
 /** What one commit wrote: by table and id, the new value, or undefined where it was deleted. */
 interface Written {
@@ -96,7 +101,9 @@ class History {
     for (const table of this.#tables) await wire.call('CreateTable', tableOf(table))
     // Before this nothing is in the log: what is written here is known by what the first base holds.
     const before = await this.#begin()
-    for (let step = 0; step < STEPS; step++) {
+    // Most are short: what goes wrong does so within few steps, and more of them are tried in the same time.
+    const steps = this.#random.below(4) === 0 ? STEPS_MAX : 1 + this.#random.below(4)
+    for (let step = 0; step < steps; step++) {
       clock.advance(this.#random.below(3))
       const group = Array.from({ length: 1 + this.#random.below(GROUP_MAX) }, () => this.#write())
       // Now and then a base is due, and is made in the midst of it.
@@ -189,11 +196,34 @@ class History {
     const windows = this.#tables.map((name) => this.#world.windowOf(name))
     const earliest = Math.max(...windows.map(({ earliestMicros }) => earliestMicros))
     const moments = instants.filter((at) => at >= earliest)
+    const isRestored = this.#seed % RESTORED_EVERY === 0
     for (let n = 0; n < MOMENTS && moments.length > 0; n++) {
       const at = moments[this.#random.below(moments.length)] as number
-      await this.#restored(at, (table) => expected(before, commits, table, at))
+      const content = (table: string): Content => expected(before, commits, table, at)
+      await (isRestored ? this.#restored(at, content) : this.#read(at, content))
     }
-    for (const { id, table } of this.#made) await this.#restoredBackup(id, table, before, commits)
+    for (const { id, table } of this.#made) {
+      const info = this.#world.backups.find(id)
+      assert.equal(info?.status, 'AVAILABLE', this.#told(`backup ${id}`))
+      const model = expected(before, commits, table, info.at)
+      await (isRestored ? this.#restoredBackup(info, model) : this.#readBackup(info, model))
+    }
+  }
+
+  /** What a restore of both tables would bring into new ones. */
+  async #read(at: number, content: (table: string) => Content): Promise<void> {
+    const { tables } = await this.#world.backups.readAt({ kind: 'time', micros: at }, this.#tables)
+    for (const { source, entries } of tables)
+      assert.deepEqual(await applied(entries()), content(source.name), this.#told(`${source.name} at ${at}`))
+  }
+
+  async #readBackup(info: BackupInfo, model: Content): Promise<void> {
+    const { backups, files } = this.#world
+    const reader = await BackupReader.open(files, fileOf(info))
+    const found = await applied(reader.read())
+    await reader.close()
+    assert.deepEqual(found, model, this.#told(`backup of ${info.table.name} at ${info.at}`))
+    await backups.remove(info)
   }
 
   async #restored(at: number, content: (table: string) => Content): Promise<void> {
@@ -209,21 +239,13 @@ class History {
     for (const { TargetTableName: TableName } of pairs) await wire.call('DeleteTable', { TableName })
   }
 
-  async #restoredBackup(
-    id: string,
-    table: string,
-    before: Content,
-    commits: readonly Commit[],
-  ): Promise<void> {
+  async #restoredBackup({ id, at, table: { name: table } }: BackupInfo, model: Content): Promise<void> {
     const { wire, backups } = this.#world
-    const info = backups.find(id)
-    assert.equal(info?.status, 'AVAILABLE', this.#told(`backup ${id}`))
     const target = `${table}-restored`
     const BackupArn = `arn:aws:dynamodb:eu-west-1:000000000000:table/${table}/backup/${id}`
     await wire.call('RestoreTableFromBackup', { BackupArn, TargetTableName: target })
     await backups.idle()
-    const model = expected(before, commits, table, info.at)
-    assert.deepEqual(await this.#content(target), model, this.#told(`backup of ${table} at ${info.at}`))
+    assert.deepEqual(await this.#content(target), model, this.#told(`backup of ${table} at ${at}`))
     await wire.call('DeleteTable', { TableName: target })
     await wire.call('DeleteBackup', { BackupArn })
   }
@@ -234,8 +256,7 @@ class History {
 
   async #content(TableName: string): Promise<Content> {
     const { Items } = await this.#world.wire.call('Scan', { TableName })
-    const items = Items as { readonly id: { readonly S: string }; readonly v: { readonly S: string } }[]
-    return new Map(items.map(({ id, v }) => [id.S, v.S] as const).toSorted(byKey))
+    return new Map((Items as readonly Stored[]).map(({ id, v }) => [id.S, v.S] as const).toSorted(byKey))
   }
 
   async #records(): Promise<readonly CommitRecord[]> {
@@ -286,12 +307,28 @@ function expected(before: Content, commits: readonly Commit[], table: string, at
   return new Map([...content].toSorted(byKey))
 }
 
+/** Entries in the order in which a restore applies them. */
+async function applied(entries: AsyncIterable<readonly BackupEntry[]>): Promise<Content> {
+  const content = new Map<string, string>()
+  for await (const some of entries)
+    for (const { kind, text } of some) {
+      const { id, v } = JSON.parse(Buffer.from(text).toString()) as Stored
+      if (kind === 'put') content.set(id.S, v.S)
+      else content.delete(id.S)
+    }
+  return new Map([...content].toSorted(byKey))
+}
+
+interface Stored {
+  readonly id: { readonly S: string }
+  readonly v: { readonly S: string }
+}
+
 const byKey = ([one]: readonly [string, string], [other]: readonly [string, string]): number =>
   one < other ? -1 : 1
 
 const item = (id: string, value: string): object => ({ id: { S: id }, v: { S: value } })
-const valueIn = (text: Uint8Array): string =>
-  (JSON.parse(Buffer.from(text).toString()) as { readonly v: { readonly S: string } }).v.S
+const valueIn = (text: Uint8Array): string => (JSON.parse(Buffer.from(text).toString()) as Stored).v.S
 
 async function openWorld({ nodes: count, rules }: Omit<HistoryOptions, 'seed'>) {
   const clock = manualClock(START_MS)
@@ -339,6 +376,7 @@ async function openWorld({ nodes: count, rules }: Omit<HistoryOptions, 'seed'>) 
     wire,
     clock,
     backups,
+    files,
     log,
     windowOf: (name: string) => {
       const window = backups.windowOf(catalog.record(name))
