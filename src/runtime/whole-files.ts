@@ -2,6 +2,8 @@
 //
 //   create --> NAME.draft: append, append ... each synced --> finish: renamed, the folder synced --> NAME
 //                                                        \--> abandon, or the process ends: NAME.draft, removed by `sweep`
+//
+// In a folder that several processes share, the names of drafts say whose they are, and each process sweeps its own only.
 import { constants } from 'node:fs'
 import { open, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,14 +47,15 @@ function checked(name: string): string {
   return name
 }
 
-/** In a folder of the disk, which is created with the first file. */
-export function wholeFilesIn(folder: string): WholeFiles {
+/** In a folder of the disk, which is created with the first file. `owner`: letters and digits, where others write into it, too. */
+export function wholeFilesIn(folder: string, owner?: string): WholeFiles {
   const files = realFiles()
   const drafts = new Set<string>()
+  const ending = owner === undefined ? DRAFT : `.${owner}${DRAFT}`
   return {
     list: async () => (await files.list(folder)).filter((name) => NAME.test(name) && !name.endsWith(DRAFT)),
     create: async (name) => {
-      const draft = `${checked(name)}${DRAFT}`
+      const draft = `${checked(name)}${ending}`
       await files.makeFolder(folder)
       await unlinkIfThere(join(folder, draft))
       const handle = await files.open(join(folder, draft), { create: true })
@@ -81,12 +84,14 @@ export function wholeFilesIn(folder: string): WholeFiles {
       }
     },
     open: async (name) => {
-      // Never another file that a link leads to.
-      const handle = await open(join(folder, checked(name)), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+      // Never another file that a link leads to, nor a pipe, which would wait for its writer.
+      const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+      const handle = await open(join(folder, checked(name)), flags)
       try {
-        const { size } = await handle.stat()
+        const found = await handle.stat()
+        if (!found.isFile()) throw new Error(`${join(folder, name)} is not a plain file`)
         return {
-          length: size,
+          length: found.size,
           read: async (position, length) => {
             const bytes = Buffer.allocUnsafe(length)
             let done = 0
@@ -114,7 +119,7 @@ export function wholeFilesIn(folder: string): WholeFiles {
     },
     sweep: async () => {
       for (const name of await files.list(folder))
-        if (name.endsWith(DRAFT) && !drafts.has(name)) await unlinkIfThere(join(folder, name))
+        if (name.endsWith(ending) && !drafts.has(name)) await unlinkIfThere(join(folder, name))
     },
   }
 }

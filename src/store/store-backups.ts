@@ -1,5 +1,6 @@
 // The backups of a store: opened by the first request for one, and at the start where there is something to do for them.
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
 import { DynamoError } from '../model/errors.js'
 import type { TableBackups, TableBackupsOptions } from '../router/backups/table-backups.js'
 import { ENDED_TABLE_PREFIX } from '../router/tables/ended-table.js'
@@ -15,15 +16,25 @@ export interface StoreBackupsOptions extends Omit<TableBackupsOptions, 'log' | '
 /** Backups are kept in a bucket of their own where there are buckets; otherwise in the data folder, or in memory with the rest. */
 export function backupFilesOf({ path, buckets }: BackupPlace): BackupFiles {
   const own = path === undefined ? wholeFilesInMemory() : wholeFilesIn(join(path, 'backups'))
-  return { bases: own, backups: buckets === undefined ? own : wholeFilesIn(join(buckets, BUCKET)) }
+  return {
+    bases: own,
+    backups: buckets === undefined ? own : wholeFilesIn(join(buckets, BACKUPS_BUCKET), ownerOf(path)),
+  }
 }
+
+/** Of what is being written: other stores may write into the same bucket. */
+const ownerOf = (path: string | undefined): string =>
+  createHash('sha256')
+    .update(path === undefined ? `memory ${process.pid}` : resolve(path))
+    .digest('hex')
+    .slice(0, 12)
 
 interface BackupPlace {
   readonly path?: string | undefined
   readonly buckets?: string | undefined
 }
 
-const BUCKET = 'seriatim-backups'
+export const BACKUPS_BUCKET = 'seriatim-backups'
 
 export class StoreBackups {
   readonly #options: StoreBackupsOptions

@@ -225,13 +225,16 @@ export function exportChain(found: readonly FoundExport[]): readonly FoundExport
     throw new ManifestError(`these are exports of several tables: ${[...tables].join(', ')}`)
   const starts = (one: FoundExport): number =>
     one.window.type === 'FULL_EXPORT' ? one.window.atMicros : one.window.fromMicros
-  const inOrder = found.toSorted((one, other) => starts(one) - starts(other))
+  const ends = ({ window }: FoundExport): number =>
+    window.type === 'FULL_EXPORT' ? window.atMicros : window.toMicros
+  const inOrder = found.toSorted((one, other) => starts(one) - starts(other) || ends(one) - ends(other))
   const full = inOrder.findLast(({ window }) => window.type === 'FULL_EXPORT')
   const chain: FoundExport[] = full === undefined ? [] : [full]
   let reached = full && starts(full)
   for (const one of inOrder) {
     const { window } = one
-    if (window.type === 'FULL_EXPORT' || (full !== undefined && window.toMicros <= starts(full))) continue
+    // One that ends where others have come already would take items back to what they were before.
+    if (window.type === 'FULL_EXPORT' || (reached !== undefined && window.toMicros <= reached)) continue
     if (reached !== undefined && window.fromMicros > reached)
       throw new ManifestError(
         `no export covers the time from ${isoTime(reached)} to ${isoTime(window.fromMicros)}`,

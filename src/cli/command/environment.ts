@@ -37,6 +37,8 @@ export interface VerifyDataOptions {
   readonly repair?: boolean
   /** With `repair`: leave out what cannot be mended. */
   readonly dropDamaged?: boolean
+  /** The folder of buckets that the server is started with: backups are kept there. */
+  readonly buckets?: string
   readonly onProgress?: (sentence: string) => void
 }
 

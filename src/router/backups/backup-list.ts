@@ -1,8 +1,9 @@
 // The backups that there are: one file each, which says what it is. Those that are being made have no file yet.
 import { BackupReader } from '../../backups/backup-file.js'
+import { BackupDamaged } from '../../backups/backup-frame.js'
 import type { Timestamp } from '../../model/brand.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
-import type { TableRecord } from '../tables/table-record.js'
+import { decodeTableRecord, type TableRecord } from '../tables/table-record.js'
 
 /** What the file of a backup says of it. */
 export interface BackupAbout {
@@ -24,7 +25,26 @@ export interface BackupInfo extends BackupAbout {
 }
 
 export const fileOf = ({ id }: Pick<BackupAbout, 'id'>): string => `backup-${id}`
-const FILE = /^backup-[0-9a-f-]{1,64}$/
+const FILE = /^backup-([0-9a-f-]{1,64})$/
+
+export const isBackupFile = (file: string): boolean => FILE.test(file)
+
+/**
+ * What the file says of itself, if it can be believed: it is read from a folder that others may write into.
+ * @throws BackupDamaged
+ */
+export function checkedAbout(file: string, about: BackupAbout): BackupAbout {
+  const id = FILE.exec(file)?.[1]
+  try {
+    const { name, type, createdAtMicros, table } = about
+    decodeTableRecord({ name: `table/${table.name}`, value: Buffer.from(JSON.stringify(table)) })
+    const isKnown = typeof name === 'string' && (type === 'USER' || type === 'SYSTEM')
+    if (about.id === id && isKnown && Number.isSafeInteger(createdAtMicros)) return about
+  } catch {
+    // As below.
+  }
+  throw new BackupDamaged(`The file ${file} does not say which backup it is: it cannot be restored.`)
+}
 
 export class BackupList {
   readonly #files: WholeFiles
@@ -41,11 +61,11 @@ export class BackupList {
   /** Reads what is there, and removes what was not finished. A file that cannot be read is told of, and left where it is. */
   async load(): Promise<void> {
     await this.#files.sweep()
-    for (const file of (await this.#files.list()).filter((name) => FILE.test(name))) {
+    for (const file of (await this.#files.list()).filter(isBackupFile)) {
       try {
         const reader = await BackupReader.open<BackupAbout>(this.#files, file)
         await reader.close()
-        const { about } = reader.head
+        const about = checkedAbout(file, reader.head.about)
         this.#known.set(about.id, { ...about, status: 'AVAILABLE' })
       } catch (error) {
         this.#onError(error)

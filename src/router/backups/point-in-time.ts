@@ -50,6 +50,8 @@ export class PointInTime {
   readonly #options: PointInTimeOptions
   /** By the id of the table; the oldest first. */
   readonly #bases = new Map<string, Base[]>()
+  /** Those whose moment is being looked for, by the id of the table. */
+  readonly #beginning = new Map<string, Promise<void>>()
   /** Those that are being made. */
   readonly #making = new Map<string, { readonly base: Base; readonly made: Promise<boolean> }>()
   /** What the log had of a table when its newest base was made. */
@@ -78,7 +80,15 @@ export class PointInTime {
   }
 
   /** Begins a base: resolves when its moment is known, which is before anything is copied. */
-  async begin(name: string): Promise<void> {
+  begin(name: string): Promise<void> {
+    const { id } = this.#options.catalog.record(name)
+    // A request and a pass may find at the same time that there is none.
+    const begun = this.#beginning.get(id) ?? this.#begin(name).finally(() => this.#beginning.delete(id))
+    this.#beginning.set(id, begun)
+    return begun
+  }
+
+  async #begin(name: string): Promise<void> {
     const { parts, copies, catalog, files } = this.#options
     const { id: tableId, space } = catalog.record(name)
     const { record, moment, make } = await copies.begin(`${BASE_CAPTURE}${++this.#captures}`, (draft) =>
