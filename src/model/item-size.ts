@@ -42,10 +42,13 @@ export function valueBytes(value: AttributeValue): number {
   if ('SS' in value) return sum(value.SS, (member) => Buffer.byteLength(member))
   if ('NS' in value) return sum(value.NS, numberBytes)
   if ('BS' in value) return sum(value.BS, base64Bytes)
-  return 1
+  return FLAG_BYTES
 }
 
-const CONTAINER_BYTES = 3
+/** Of a list or map, besides one for each element or pair. */
+export const CONTAINER_BYTES = 3
+/** Of true, false and null. */
+export const FLAG_BYTES = 1
 
 function sum<Member>(members: readonly Member[], bytesOf: (member: Member) => number): number {
   let bytes = 0

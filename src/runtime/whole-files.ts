@@ -75,7 +75,11 @@ export function wholeFilesIn(folder: string, owner?: string): WholeFiles {
         finish: async () => {
           await close()
           await rename(join(folder, draft), join(folder, name))
-          await files.syncFolder(folder)
+          await files.syncFolder(folder).catch(async (error: unknown) => {
+            // Told as not made: it must not be there after the next start.
+            await unlinkIfThere(join(folder, name))
+            throw error
+          })
         },
         abandon: async () => {
           await close()

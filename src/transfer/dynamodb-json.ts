@@ -3,9 +3,11 @@
 //   full:         {"Item":{"id":{"S":"a"}}}
 //   incremental:  {"Metadata":{"WriteTimestampMicros":{"N":"..."}},"Keys":{...},"OldImage":{...},"NewImage":{...}}
 //                 without NewImage the item was deleted
-import type { RawChange, SourceRecord } from './transfer.js'
+import type { PlainItems } from '../model/plain-item.js'
+import type { PlainPut, RawChange, SourceRecord } from './transfer.js'
 
 const BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
 
 /** Undefined: a line of white space. */
 export function readJsonLine(line: string): SourceRecord | undefined {
@@ -18,6 +20,22 @@ export function readJsonLine(line: string): SourceRecord | undefined {
     return { kind: 'error', message: `a line is not JSON: ${(error as Error).message}`, ends: true }
   }
   return changeOf(json) ?? { kind: 'error', message: 'a line has no Item', ends: true }
+}
+
+const BEFORE_ITEM = Buffer.from('{"Item":')
+
+/** A line with an item that need not be parsed, between these two places. */
+export function readPlainLine(
+  items: PlainItems,
+  bytes: Buffer,
+  from: number,
+  to: number,
+): PlainPut | undefined {
+  const itemFrom = from + BEFORE_ITEM.length
+  if (bytes[to - 1] !== CLOSING_BRACE || to <= itemFrom) return undefined
+  if (BEFORE_ITEM.compare(bytes, from, itemFrom) !== 0) return undefined
+  const item = items.read(bytes, itemFrom, to - 1)
+  return item && { kind: 'plain', ...item, json: bytes.subarray(itemFrom, to - 1) }
 }
 
 /** What an object with these members says; undefined if it is neither an item nor a change. */

@@ -62,6 +62,23 @@ export function exportKeys({
   return { home, data: window.type === 'FULL_EXPORT' ? `${home}/data` : `${root}/data` }
 }
 
+const NAME_LETTERS = 'abcdefghijklmnopqrstuvwxyz234567'
+const NAME_LENGTH = 26
+
+/**
+ * Of the files of an export the one at that place. Names look as Amazon's: 26 letters and digits. They follow from the export, so that what one
+ * that was cut off has left among the files of others can be found.
+ */
+export function dataFileKey(
+  facts: Pick<ExportFacts, 'prefix' | 'exportId' | 'window'>,
+  format: ExportFormat,
+  place: number,
+): string {
+  const digest = createHash('sha256').update(`${facts.exportId}/${place}`).digest()
+  const name = Array.from(digest.subarray(0, NAME_LENGTH), (byte) => NAME_LETTERS[byte & 31]).join('')
+  return `${exportKeys(facts).data}/${name}.${dataFileExtension(format)}`
+}
+
 export const dataFileExtension = (format: ExportFormat): string => (format === 'ION' ? 'ion.gz' : 'json.gz')
 
 /** The key of the summary. */

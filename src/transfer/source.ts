@@ -4,6 +4,7 @@
 //                    manifests:   the files of the newest full export, then those of the incremental ones that follow it
 import { createHash } from 'node:crypto'
 import { type Bucket, BucketError, type ObjectReader } from '../buckets/buckets.js'
+import type { PlainItems } from '../model/plain-item.js'
 import { inflated, NotInflatable } from './inflate.js'
 import { exportChain, isSummaryKey, ManifestError, readExport } from './manifest.js'
 import { sourceBatches } from './records.js'
@@ -11,6 +12,7 @@ import {
   type Compression,
   type CsvOptions,
   type InputFormat,
+  type PlainPut,
   type SourceBatch,
   transferLimits,
 } from './transfer.js'
@@ -55,15 +57,28 @@ async function bytesOf(bucket: Bucket, key: string): Promise<number> {
 }
 
 /** What cannot be inflated is an error of the object, and ends it; one that its manifest describes otherwise is a ManifestError. */
+export function readSource(
+  bucket: Bucket,
+  object: SourceObject,
+  csv: CsvOptions | undefined,
+): AsyncGenerator<SourceBatch>
+export function readSource(
+  bucket: Bucket,
+  object: SourceObject,
+  csv: CsvOptions | undefined,
+  /** Plain items are then not parsed. */
+  plain: PlainItems | undefined,
+): AsyncGenerator<SourceBatch<PlainPut>>
 export async function* readSource(
   bucket: Bucket,
   { key, format, compression, md5 }: SourceObject,
   csv: CsvOptions | undefined,
-): AsyncGenerator<SourceBatch> {
+  plain?: PlainItems,
+): AsyncGenerator<SourceBatch<PlainPut>> {
   await using reader = await bucket.read(key)
   const checked = md5 === undefined ? reader.chunks() : checkedChunks(reader, key, md5)
   try {
-    yield* sourceBatches(inflated(checked, compression, reader.bytes), format, csv)
+    yield* sourceBatches(inflated(checked, compression, reader.bytes), format, csv, plain)
   } catch (error) {
     if (!(error instanceof NotInflatable)) throw error
     if (md5 !== undefined) throw new ManifestError(`${key} is not what its manifest says: ${error.message}`)

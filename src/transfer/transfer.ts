@@ -7,6 +7,7 @@
 // of a reader is not yet validated: model/parse-value.ts does that.
 //
 // May import: model, runtime, buckets. Knows no table and no endpoint: router/transfers and cli/ do.
+import type { PlainItem } from '../model/plain-item.js'
 import type { KeyAttributeType } from '../model/value.js'
 
 export type ExportFormat = 'DYNAMODB_JSON' | 'ION'
@@ -20,9 +21,16 @@ export type RawChange =
   /** Of an incremental export. */
   | { readonly kind: 'delete'; readonly key: unknown }
 
-/** A line or row, or why it is none. */
-export type SourceRecord =
+/** An item whose text is as the store keeps it: it was read without being parsed. */
+export interface PlainPut extends PlainItem {
+  readonly kind: 'plain'
+  readonly json: Uint8Array
+}
+
+/** A line or row, or why it is none. `Plain`: only where plain items were asked for. */
+export type SourceRecord<Plain extends PlainPut = never> =
   | RawChange
+  | Plain
   /** `ends`: what follows in the object is not looked at, as on Amazon when something cannot be an item at all. */
   | { readonly kind: 'error'; readonly message: string; readonly ends: boolean }
 
@@ -35,8 +43,8 @@ export interface CsvOptions {
 }
 
 /** Some records of an object, and how many bytes of it they took when inflated. */
-export interface SourceBatch {
-  readonly records: readonly SourceRecord[]
+export interface SourceBatch<Plain extends PlainPut = never> {
+  readonly records: readonly SourceRecord<Plain>[]
   readonly bytes: number
 }
 

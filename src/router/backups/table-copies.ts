@@ -9,6 +9,7 @@ import type { TableShape } from '../../model/table.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
 import type { TableCatalog } from '../tables/catalog.js'
 import type { CatalogDraft } from '../tables/catalog-draft.js'
+import { persistently } from '../tables/persistent-change.js'
 import type { TableRecord } from '../tables/table-record.js'
 
 export interface CopiesOptions {
@@ -40,7 +41,7 @@ export class TableCopies {
   /** Moments from which on the log is needed. */
   readonly #held = new Map<string, Timestamp>()
   #lane: Promise<unknown> = Promise.resolve()
-  #isClosed = false
+  readonly #closing = new AbortController()
 
   constructor(options: CopiesOptions) {
     this.#options = options
@@ -81,7 +82,7 @@ export class TableCopies {
           const done = made.then(
             () => true,
             (error: unknown) => {
-              if (!this.#isClosed) this.#options.onError(error)
+              if (!this.#closing.signal.aborted) this.#options.onError(error)
               return false
             },
           )
@@ -101,7 +102,7 @@ export class TableCopies {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     await this.#lane
   }
 
@@ -122,7 +123,7 @@ export class TableCopies {
   }
 
   #check({ name, id }: TableRecord): void {
-    if (this.#isClosed) throw new Error('the store is closed')
+    if (this.#closing.signal.aborted) throw new Error('the store is closed')
     if (this.#options.catalog.find(name)?.id !== id)
       throw new Error(`The table ${name} was deleted while a copy of it was made.`)
   }
@@ -137,18 +138,17 @@ export class TableCopies {
 
   /** The table is no longer logged for it. What a closed catalogue keeps is dropped by the next one. */
   async #end({ name, id }: TableRecord, capture: string): Promise<void> {
-    const { catalog, onError } = this.#options
+    const { catalog, onError, parts } = this.#options
     this.#held.delete(capture)
     this.#options.onHeld()
-    if (this.#isClosed) return
-    await catalog
-      .change((draft) => {
-        const found = draft.find(name)
-        if (found?.id !== id) return
-        const { captures = [], ...record } = found
-        const left = captures.filter((each) => each !== capture)
-        draft.put({ ...record, ...(left.length > 0 && { captures: left }) })
-      })
-      .catch(onError)
+    const end = (draft: CatalogDraft): void => {
+      const found = draft.find(name)
+      if (found?.id !== id) return
+      const { captures = [], ...record } = found
+      const left = captures.filter((each) => each !== capture)
+      draft.put({ ...record, ...(left.length > 0 && { captures: left }) })
+    }
+    const { runtime } = parts
+    await persistently(() => catalog.change(end), { runtime, closing: this.#closing.signal, onError })
   }
 }

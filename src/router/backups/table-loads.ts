@@ -8,6 +8,8 @@ import type { TableShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { TableCatalog } from '../tables/catalog.js'
+import type { CatalogDraft } from '../tables/catalog-draft.js'
+import { persistently } from '../tables/persistent-change.js'
 import type { TableRecord } from '../tables/table-record.js'
 
 export interface LoadsOptions {
@@ -28,7 +30,7 @@ export class TableLoads {
   readonly #options: LoadsOptions
   readonly #running = new Set<Promise<void>>()
   readonly #looking = new Set<() => void>()
-  #isClosed = false
+  readonly #closing = new AbortController()
 
   constructor(options: LoadsOptions) {
     this.#options = options
@@ -41,7 +43,7 @@ export class TableLoads {
   /** Begins, and resolves when the tables are there, or are gone again, which was told. */
   async run(tables: readonly LoadedTable[]): Promise<void> {
     const running = this.#load(tables).catch(async (error: unknown) => {
-      if (this.#isClosed) return
+      if (this.#closing.signal.aborted) return
       this.#options.onError(error)
       await this.#giveUp(tables)
     })
@@ -58,7 +60,7 @@ export class TableLoads {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     for (const look of this.#looking) look()
     await this.idle()
   }
@@ -88,7 +90,7 @@ export class TableLoads {
   }
 
   #find({ name, id }: TableRecord): TableRecord {
-    if (this.#isClosed) throw new Error('the store is closed')
+    if (this.#closing.signal.aborted) throw new Error('the store is closed')
     const record = this.#options.catalog.find(name)
     if (record?.id !== id) throw new Error(`The table ${name} was deleted while it was restored.`)
     return record
@@ -120,15 +122,14 @@ export class TableLoads {
   }
 
   async #giveUp(tables: readonly LoadedTable[]): Promise<void> {
-    const { catalog, onError } = this.#options
-    await catalog
-      .change((draft) => {
-        for (const { record } of tables) {
-          const found = draft.find(record.name)
-          if (found?.id === record.id) draft.remove(found)
-        }
-      })
-      .catch(onError)
+    const { catalog, runtime, onError } = this.#options
+    const remove = (draft: CatalogDraft): void => {
+      for (const { record } of tables) {
+        const found = draft.find(record.name)
+        if (found?.id === record.id) draft.remove(found)
+      }
+    }
+    await persistently(() => catalog.change(remove), { runtime, closing: this.#closing.signal, onError })
   }
 }
 

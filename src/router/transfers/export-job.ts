@@ -7,7 +7,7 @@ import { type ChangeTexts, jsonChangeLine } from '../../transfer/dynamodb-json.j
 import { ionChangeLine, ionItemLine } from '../../transfer/ion.js'
 import {
   type DataFileEntry,
-  dataFileExtension,
+  dataFileKey,
   type ExportFacts,
   exportKeys,
   writeManifests,
@@ -25,7 +25,6 @@ export interface ExportParts {
   readonly facts: ExportFacts
   readonly pages: AsyncIterable<ExportPage>
   readonly billedSizeBytes: number
-  randomBytes(count: number): Uint8Array
   nowMicros(): number
   checkpoint(): void
 }
@@ -38,13 +37,13 @@ export interface ExportOutcome {
 
 export async function runExport(parts: ExportParts): Promise<ExportOutcome> {
   const { bucket, facts } = parts
-  const { home, data } = exportKeys(facts)
+  const { home } = exportKeys(facts)
   await writeText(bucket, `${home}/_started`, '')
   const files: DataFileEntry[] = []
   const pages = parts.pages[Symbol.asyncIterator]()
   // An empty table has one file of no items, as an empty partition has on Amazon.
   for (let isMore = true; isMore;) {
-    const key = `${data}/${fileName(parts.randomBytes(17))}.${dataFileExtension(facts.format)}`
+    const key = dataFileKey(facts, facts.format, files.length)
     const part = new FilePart(parts, pages)
     const file = await writeDataFile(bucket, key, part.blocks())
     isMore = !part.isLast
@@ -111,17 +110,4 @@ function jsonLines(items: readonly Uint8Array[]): Buffer {
     at += AFTER.copy(lines, at)
   }
   return lines
-}
-
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567'
-
-/** 26 letters and digits, as Amazon has them. */
-function fileName(random: Uint8Array): string {
-  let bits = BigInt(`0x${Buffer.from(random).toString('hex')}`)
-  let name = ''
-  for (let count = 0; count < 26; count++) {
-    name += LETTERS[Number(bits & 31n)]
-    bits >>= 5n
-  }
-  return name
 }

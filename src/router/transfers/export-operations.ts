@@ -190,7 +190,6 @@ async function workOff(record: ExportRecord, parts: WorkParts): Promise<ExportRe
       facts,
       pages,
       billedSizeBytes: bytes,
-      randomBytes: (count) => context.runtime.randomBytes(count),
       nowMicros: () => context.runtime.clock.nowMicros(),
       checkpoint: () => jobs.checkpoint(),
     })

@@ -5,15 +5,17 @@
 // Counted as Amazon counts: an item that does not fit the table is an error, and the next one follows; what cannot be an item at all
 // is an error that ends its object. Items with the same key overwrite each other, and each of them counts.
 import type { Bucket } from '../../buckets/buckets.js'
+import { asBuffer } from '../../line/record.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { storableBytes } from '../../model/item-size.js'
 import { parseItem } from '../../model/parse-value.js'
+import { PlainItems } from '../../model/plain-item.js'
 import { partitionParts, sortParts, type TableShape } from '../../model/table.js'
 import type { KeyAttributeType } from '../../model/value.js'
 import { indexKeyRefusal } from '../../rules/item/index-keys.js'
 import type { LoadedPut } from '../../storage/contract/storage-node.js'
 import { readSource, type SourceObject, sourceObjects } from '../../transfer/source.js'
-import type { CsvOptions, SourceRecord } from '../../transfer/transfer.js'
+import type { CsvOptions, PlainPut, SourceRecord } from '../../transfer/transfer.js'
 import { keyOfItem, parseKey } from '../request/keys.js'
 import { SeenKeys } from './seen-keys.js'
 import type { TableLoader } from './table-loader.js'
@@ -48,8 +50,9 @@ export async function runImport(record: ImportRecord, parts: ImportParts): Promi
   const seen = new SeenKeys(bytes / (isCompressed ? COMPRESSED_ITEM_BYTES_ABOUT : ITEM_BYTES_ABOUT))
   const tally = new Tally()
   const csv = csvOptions(record, table)
+  const plain = table.indexes.length > 0 ? undefined : new PlainItems(keyNames(table))
   for (const object of objects) {
-    for await (const batch of readSource(bucket, object, csv)) {
+    for await (const batch of readSource(bucket, object, csv, plain)) {
       parts.checkpoint()
       const puts = batch.records.flatMap((source) => tally.count(object, takeRecord(table, source, seen)))
       tally.bytes += batch.bytes
@@ -64,7 +67,14 @@ export async function runImport(record: ImportRecord, parts: ImportParts): Promi
 
 type Taken = LoadedPut | { readonly error: string; readonly ends: boolean }
 
-function takeRecord(table: TableShape, source: SourceRecord, seen: SeenKeys): Taken {
+const keyNames = ({ key }: TableShape): readonly string[] =>
+  [...partitionParts(key), ...sortParts(key)].map(({ name }) => name)
+
+function takeRecord(table: TableShape, source: SourceRecord<PlainPut>, seen: SeenKeys): Taken {
+  if (source.kind === 'plain')
+    return (
+      plainPut(table, source, seen) ?? takeRecord(table, { kind: 'put', item: parsed(source.json) }, seen)
+    )
   if (source.kind === 'error') return { error: source.message, ends: source.ends }
   try {
     if (source.kind === 'delete') {
@@ -78,6 +88,20 @@ function takeRecord(table: TableShape, source: SourceRecord, seen: SeenKeys): Ta
     return { error: error.message, ends: true }
   }
 }
+
+/** Undefined: something is wrong with its key, which is told by the way that all other items take. */
+function plainPut(table: TableShape, source: PlainPut, seen: SeenKeys): Taken | undefined {
+  const { attributes, itemBytes, json } = source
+  try {
+    const key = keyOfItem(table, attributes)
+    return { key, json, itemBytes, isFresh: seen.add(key) }
+  } catch (error) {
+    if (!(error instanceof DynamoError)) throw error
+    return undefined
+  }
+}
+
+const parsed = (json: Uint8Array): unknown => JSON.parse(asBuffer(json).toString())
 
 function itemPut(table: TableShape, item: ReturnType<typeof parseItem>, seen: SeenKeys): Taken {
   try {

@@ -240,6 +240,8 @@ async function workOff(record: ImportRecord, { catalog, context, jobs }: WorkPar
   } catch (error) {
     const failed = jobs.failed(record, error)
     if (failed === undefined) throw error
-    return await end(failed, 'gone')
+    // On a full disk this waits for room: a table that was being loaded must not stay.
+    await jobs.persistently(() => end(failed, 'gone'))
+    return failed
   }
 }

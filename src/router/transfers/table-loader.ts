@@ -1,6 +1,8 @@
 // Brings items into a table that no request reaches: to the nodes that they belong to, several pieces on their way at a time.
+import { asBuffer } from '../../line/record.js'
 import type { TableShape } from '../../model/table.js'
 import { keyAttributesOf } from '../../model/table.js'
+import type { Item } from '../../model/value.js'
 import type { LoadedPut, StorageNode } from '../../storage/contract/storage-node.js'
 import type { RouterContext } from '../request/context.js'
 
@@ -40,7 +42,8 @@ export class TableLoader {
 }
 
 async function writeEach(node: StorageNode, table: TableShape, puts: readonly LoadedPut[]): Promise<void> {
-  for (const { key, item, itemBytes } of puts) {
+  for (const { key, item: given, json, itemBytes } of puts) {
+    const item = json === undefined ? given : (JSON.parse(asBuffer(json).toString()) as Item)
     const keyAttributes = item === undefined ? {} : keyAttributesOf(table.key, item)
     const mutation =
       item === undefined ? ({ kind: 'delete' } as const) : ({ kind: 'put', item, itemBytes } as const)

@@ -8,10 +8,11 @@
 import { BucketError, type Bucket, type Buckets } from '../../buckets/buckets.js'
 import { DynamoError } from '../../model/errors.js'
 import type { TableBackups } from '../backups/table-backups.js'
-import { ManifestError, exportKeys } from '../../transfer/manifest.js'
+import { dataFileKey, exportKeys, ManifestError } from '../../transfer/manifest.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import { transferLimits } from '../../transfer/transfer.js'
+import { persistently } from '../tables/persistent-change.js'
 import {
   decodeTransfer,
   ENDED_PREFIX,
@@ -58,7 +59,7 @@ export class Transfers {
   readonly #waiting: (() => void)[] = []
   readonly #atWork = new Set<Promise<void>>()
   #working = 0
-  #isStopped = false
+  readonly #closing = new AbortController()
 
   private constructor(parts: TransfersParts) {
     this.#parts = parts
@@ -157,7 +158,7 @@ export class Transfers {
 
   /** Between two pieces of work: throws if the store is being closed. */
   checkpoint(): void {
-    if (this.#isStopped) throw new Stopped('The store is being closed.')
+    if (this.#closing.signal.aborted) throw new Stopped('The store is being closed.')
   }
 
   get nowMicros(): number {
@@ -170,7 +171,7 @@ export class Transfers {
   }
 
   async close(): Promise<void> {
-    this.#isStopped = true
+    this.#closing.abort()
     for (const proceed of this.#waiting.splice(0)) proceed()
     await this.idle()
   }
@@ -209,12 +210,14 @@ export class Transfers {
   async #fail(record: TransferRecord, error: unknown): Promise<void> {
     const failed = this.failed(record, error)
     if (failed === undefined) return
-    try {
-      await this.#end(failed)
-    } catch (again) {
-      // It stays IN_PROGRESS until the next start, which finds it.
-      this.#parts.onError(again)
-    }
+    if (record.kind === 'export') await this.#removeObjects(record).catch(() => undefined)
+    await this.persistently(() => this.#end(failed))
+  }
+
+  /** What has to be remembered waits for room on the disk. If the store is closed meanwhile, the next start finds it IN_PROGRESS. */
+  persistently(change: () => Promise<unknown>): Promise<boolean> {
+    const { runtime, onError } = this.#parts
+    return persistently(change, { runtime, closing: this.#closing.signal, onError })
   }
 
   async #cutOff(record: TransferRecord): Promise<void> {
@@ -235,8 +238,15 @@ export class Transfers {
   /** Without its manifest an export is none. */
   async #removeObjects(record: ExportRecord): Promise<void> {
     const bucket = await this.bucket(record.bucket)
-    const { home } = exportKeys({ prefix: record.prefix, exportId: record.id, window: record.window })
+    const keyed = { prefix: record.prefix, exportId: record.id, window: record.window }
+    const { home } = exportKeys(keyed)
     for (const { key } of await bucket.list(`${home}/`, transferLimits.objectsMax)) await bucket.remove(key)
+    // Those of an incremental export stand among others: they are found by their names, which follow from the export.
+    for (let place = 0; place < transferLimits.objectsMax; place++) {
+      const key = dataFileKey(keyed, record.format, place)
+      if ((await bucket.list(key, 1)).length === 0) break
+      await bucket.remove(key)
+    }
   }
 
   #keep(record: TransferRecord): void {

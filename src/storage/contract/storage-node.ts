@@ -39,8 +39,10 @@ export type WriteOutcome =
 /** One item that is brought into a table which no request reaches. */
 export interface LoadedPut {
   readonly key: ItemKey
-  /** Absent: there is no such item any more. */
+  /** Absent, without a text: there is no such item any more. */
   readonly item?: Item
+  /** Instead of the item: its text, as the store keeps it. Only for a table without indexes. */
+  readonly json?: Uint8Array
   readonly itemBytes: number
   /** No item of this key was ever brought there: nobody has to look. */
   readonly isFresh: boolean

@@ -39,6 +39,8 @@ import type {
   UnitNode,
   UnitsHeld,
 } from '../contract/units.js'
+import type { Item } from '../../model/value.js'
+import type { NextImage } from '../../rules/item/single-write.js'
 import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   boundsOf,
@@ -286,11 +288,21 @@ export class LocalNode implements StorageNode {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
     const table = this.#steps.shapeOf(given)
-    for (const { key, item, itemBytes, isFresh } of items) {
+    for (const { key, item, json, itemBytes, isFresh } of items) {
       const stored = isFresh ? undefined : this.#line.decided.get(inSpace(table.space, key.bytes))
-      const next = item && { item, itemBytes, lastWrite: LOADED }
+      const next =
+        json === undefined ? item && { item, itemBytes, lastWrite: LOADED } : new TextImage(json, itemBytes)
       const timestamp = this.#clock.nextTimestamp()
-      this.#steps.apply({ table, key, state: itemState(stored), next, timestamp, blind: true, put: 'put' })
+      this.#steps.apply({
+        table,
+        key,
+        state: itemState(stored),
+        next,
+        timestamp,
+        blind: true,
+        put: 'put',
+        json,
+      })
     }
     await this.#line.whenDurable()
   }
@@ -473,3 +485,19 @@ const actionRef = ({ table, key }: Action): ItemRef => ({ space: table.space, ke
 const LOADED = { kind: 'put', blind: true } as const
 
 const refOf = (address: KeyBytes): ItemRef => ({ space: spaceOfKey(address), key: itemKeyAt(address) })
+
+/** An item of which only its text is known, until it is looked into. */
+class TextImage implements NextImage {
+  readonly #json: Uint8Array
+  readonly itemBytes: number
+  readonly lastWrite = LOADED
+
+  constructor(json: Uint8Array, itemBytes: number) {
+    this.#json = json
+    this.itemBytes = itemBytes
+  }
+
+  get item(): Item {
+    return JSON.parse(asBuffer(this.#json).toString()) as Item
+  }
+}
