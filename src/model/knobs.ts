@@ -136,7 +136,7 @@ export const knobs: Knobs = {
   logBacklogBytesMax: 32 * 1024 * 1024,
   logPositionBytes: 8 * 1024 * 1024,
   logOutMax: 1024,
-  copyItemsMax: 64,
+  copyItemsMax: 32,
   baseLoggedBytesMin: 16 * 1024 * 1024,
   blocksDelayMs: 100,
   blocksRecordsMax: 128,

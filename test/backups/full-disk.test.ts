@@ -137,7 +137,6 @@ test(
       await restore('Early')
       await until(() => orError(ask('DescribeTable', { TableName: 'Early' })), isError('ResourceNotFound'))
       faults.heal()
-      assert.deepEqual(drafts(join(path, 'backups')), [])
       // A change of the catalogue is followed by a look at what is due.
       await ask('CreateTable', tableOf('Other'))
       await until(
@@ -147,6 +146,11 @@ test(
       await until(
         () => ask('DescribeTable', { TableName: 'Again' }),
         ({ Table }) => Table.TableStatus === 'ACTIVE',
+      )
+      // Nothing is left of the one that failed.
+      await until(
+        () => Promise.resolve(drafts(join(path, 'backups'))),
+        (names) => names.length === 0,
       )
     })
   },
