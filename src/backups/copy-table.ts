@@ -3,7 +3,7 @@
 //
 //   fence     a snapshot is opened on all nodes at T, above everything decided; on the table everything prepared at or below T
 //             ends, and nothing is accepted there any more: from here on the log has every commit up to T
-//   pages     the table as it is by then, page by page, a turn of the event loop or more between them (copy-pace.ts)
+//   pages     the table as it is by then, page by page, a turn of the event loop or more between them (page-pace.ts)
 //   undo      what the log has after T: the item before each change. Together: the table as of T
 //
 //   writers --------T--x----x--------x-->        the log has old images of the table from before T on
@@ -22,7 +22,7 @@ import type { Runtime } from '../runtime/runtime.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
 import type { BackupEntry } from './backup-frame.js'
 import type { BackupWriter } from './backup-file.js'
-import { CopyPace } from './copy-pace.js'
+import { PagePace } from './page-pace.js'
 import { type MomentRules, momentRules } from './moments.js'
 
 export interface CopyParts {
@@ -104,7 +104,7 @@ export interface TableCopy {
 export async function copyTable(parts: CopyParts, copy: TableCopy): Promise<void> {
   const { runtime, nodes, log, rules = momentRules, knobs = defaultKnobs } = parts
   const { table, fence: moment, writer, check } = copy
-  const pace = new CopyPace(runtime)
+  const pace = new PagePace(runtime)
   for (const node of nodes) {
     for (let from: KeyBytes | undefined = START; from !== undefined;) {
       check?.()

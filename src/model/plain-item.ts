@@ -119,7 +119,7 @@ export class PlainItems {
       const tag = bytes[valueFrom + 2]
       if ((tag !== S && tag !== N) || bytes[valueFrom + 3] !== QUOTE) return
       const text = bytes.toString('utf8', valueFrom + 6, this.#at - 2)
-      const value: AttributeValue = tag === S ? { S: text } : ({ N: text } as AttributeValue)
+      const value: AttributeValue = tag === S ? { S: text } : { N: text }
       setAttribute(this.#attributes, name, value)
     }
   }

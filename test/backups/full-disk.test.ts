@@ -22,7 +22,7 @@ interface Place {
   readonly faults: DiskFaults
   readonly path: string
   readonly bucket: string
-  ask(operation: string, input: object): Promise<Answer>
+  readonly ask: (operation: string, input: object) => Promise<Answer>
 }
 
 /** A server with a table, whose files fail that have such a path. */

@@ -1,6 +1,6 @@
 // Items that are read from their bytes without being parsed, against the way that all others take.
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { test } from 'node:test'
 import { itemBytes } from '../../src/model/item-size.js'
 import { parseItem } from '../../src/model/parse-value.js'
