@@ -328,7 +328,8 @@ export function storageNodeSuite(name: string, open: () => Promise<StorageNode>)
     await put(node, { ...plain, space: spaceId(2) }, plainItem('stays'))
     let steps = 0
     while (!(await node.sweep(plain.space, 3))) assert.ok(++steps < 10)
-    assert.equal(steps, 2)
+    // A node may forget a space as a whole.
+    assert.ok(steps === 2 || steps === 0)
     assert.deepEqual(await node.range(page(plain.space)), { entries: [], more: false })
     assert.equal((await node.range(page(spaceId(2)))).entries.length, 1)
     assert.deepEqual(await node.count(plain.space), { items: 0, bytes: 0 })

@@ -28,6 +28,10 @@ export interface OpenedNode {
   readonly setBackMs: (ms: number) => void
   /** Closes it as it is and opens it anew; absent for nodes that keep nothing. */
   readonly reopen?: () => Promise<StorageNode>
+  /** It has one owner, who remembers read marks and fences: scenarios that need them are left out if not (true). */
+  readonly hasOwner?: boolean
+  /** What one step of it spans ('node'). */
+  readonly oneStep?: 'node' | 'partition'
 }
 
 const tx = (number: number): TxId => txId(ledgerSlot(String(number).padStart(32, '0')), 'n')
@@ -39,10 +43,16 @@ const check = (item: Item, condition: string): Action => ({
 const ACCEPTED = [{ verdict: 'accepted' }]
 
 export function transactionNodeSuite(name: string, open: () => Promise<OpenedNode>): void {
-  const scenario = (title: string, run: (opened: OpenedNode) => Promise<void>): void => {
+  const scenario = (
+    title: string,
+    run: (opened: OpenedNode) => Promise<void>,
+    needs: 'an owner' | 'steps of a node' | 'nothing' = 'nothing',
+  ): void => {
     test(`${name}: ${title}`, async () => {
       const opened = await open()
       try {
+        if (needs === 'an owner' && opened.hasOwner === false) return
+        if (needs === 'steps of a node' && opened.oneStep === 'partition') return
         await run(opened)
       } finally {
         await opened.node.close()
@@ -145,6 +155,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
       assert.deepEqual(await getItem(node, plain, a), plainItem('a', { v: number(50) }))
     },
+    'an owner',
   )
 
   scenario(
@@ -171,22 +182,27 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       assert.equal((await blocked).verdict, 'condition-failed')
       assert.deepEqual(await getItem(node, plain, a), plainItem('a', { v: number(0) }))
     },
+    'an owner',
   )
 
-  scenario('§4 a blind put is stamped later than what is prepared, and done at once', async (opened) => {
-    const { node } = opened
-    await put(node, plain, a)
-    const at = later(opened, 1)
-    await node.prepare({
-      tx: tx(1),
-      timestamp: at,
-      actions: [updateRequest(plain, plainItem('a'), 'ADD v :x', { values: { ':x': number(1) } })],
-    })
-    const written = await put(node, plain, plainItem('a', { v: number(50) }))
-    assert.ok(written.verdict === 'done' && (written.timestamp ?? 0) > at)
-    await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
-    assert.deepEqual(await getItem(node, plain, a), plainItem('a', { v: number(50) }))
-  })
+  scenario(
+    '§4 a blind put is stamped later than what is prepared, and done at once',
+    async (opened) => {
+      const { node } = opened
+      await put(node, plain, a)
+      const at = later(opened, 1)
+      await node.prepare({
+        tx: tx(1),
+        timestamp: at,
+        actions: [updateRequest(plain, plainItem('a'), 'ADD v :x', { values: { ':x': number(1) } })],
+      })
+      const written = await put(node, plain, plainItem('a', { v: number(50) }))
+      assert.ok(written.verdict === 'done' && (written.timestamp ?? 0) > at)
+      await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
+      assert.deepEqual(await getItem(node, plain, a), plainItem('a', { v: number(50) }))
+    },
+    'an owner',
+  )
 
   scenario(
     'a blind put behind a prepared transaction goes on for those who wait for that one',
@@ -200,6 +216,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       assert.ok(written.verdict === 'done' && written.new !== undefined)
       assert.deepEqual((await read).results, [{ verdict: 'too-old', above: written.new.timestamp }])
     },
+    'an owner',
   )
 
   scenario(
@@ -222,6 +239,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       assert.deepEqual(verdicts, [{ verdict: 'accepted' }, { verdict: 'too-old', above: later(opened, 5) }])
       assert.equal((await node.stalled(later(opened, 1000), 10)).length, 1)
     },
+    'an owner',
   )
 
   scenario(
@@ -246,28 +264,33 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       await late
       assert.deepEqual(await getItem(node, plain, a), plainItem('a', { l: { L: [number(1), number(2)] } }))
     },
+    'an owner',
   )
 
-  scenario('§4 a read at a timestamp leaves a mark that later writes stay above', async (opened) => {
-    const { node } = opened
-    await put(node, plain, a)
-    const at = later(opened, 5)
-    const { results } = await node.readAt({ items: [ref(a), ref(plainItem('z'))], timestamp: at })
-    assert.deepEqual(
-      results.map((result) => result.verdict),
-      ['value', 'value'],
-    )
-    for (const item of [a, plainItem('z')]) {
-      const { verdicts } = await node.prepare({
-        tx: tx(1),
-        timestamp: (at - 1) as Timestamp,
-        actions: [putRequest(plain, item)],
-      })
-      assert.deepEqual(verdicts, [{ verdict: 'too-old', above: at }])
-    }
-    const single = await put(node, plain, a)
-    assert.ok(single.verdict === 'done' && (single.timestamp ?? 0) > at)
-  })
+  scenario(
+    '§4 a read at a timestamp leaves a mark that later writes stay above',
+    async (opened) => {
+      const { node } = opened
+      await put(node, plain, a)
+      const at = later(opened, 5)
+      const { results } = await node.readAt({ items: [ref(a), ref(plainItem('z'))], timestamp: at })
+      assert.deepEqual(
+        results.map((result) => result.verdict),
+        ['value', 'value'],
+      )
+      for (const item of [a, plainItem('z')]) {
+        const { verdicts } = await node.prepare({
+          tx: tx(1),
+          timestamp: (at - 1) as Timestamp,
+          actions: [putRequest(plain, item)],
+        })
+        assert.deepEqual(verdicts, [{ verdict: 'too-old', above: at }])
+      }
+      const single = await put(node, plain, a)
+      assert.ok(single.verdict === 'done' && (single.timestamp ?? 0) > at)
+    },
+    'an owner',
+  )
 
   scenario(
     '§4 a read between a prepared write and its decision waits, or reads before it',
@@ -297,6 +320,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       advanceMs(5000)
       assert.equal((await stuck).results[0]?.verdict, 'pending')
     },
+    'an owner',
   )
 
   scenario(
@@ -319,29 +343,33 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     },
   )
 
-  scenario('§4 all items of a transaction on one node are written in one step', async (opened) => {
-    const { node } = opened
-    await put(node, plain, a)
-    const red = { id: { S: 'r' }, n: number(1), color: { S: 'red' }, weight: number(5) }
-    const reply = await node.transact({
-      tx: tx(1),
-      actions: [putRequest(plain, plainItem('b')), check(a, 'attribute_exists(id)'), putRequest(rich, red)],
-    })
-    assert.equal(reply.outcome, 'committed')
-    assert.deepEqual(await getItem(node, rich, red), red)
-    const again = await node.transact({ tx: tx(1), actions: [putRequest(plain, plainItem('b'))] })
-    assert.equal(again.outcome, 'repeated')
-    const refused = await node.transact({
-      tx: tx(2),
-      actions: [putRequest(plain, plainItem('c')), check(a, 'attribute_not_exists(id)')],
-    })
-    assert.ok(refused.outcome === 'refused')
-    assert.deepEqual(
-      refused.verdicts.map(({ verdict }) => verdict),
-      ['accepted', 'condition-failed'],
-    )
-    assert.equal(await getItem(node, plain, plainItem('c')), undefined)
-  })
+  scenario(
+    '§4 all items of a transaction on one node are written in one step',
+    async (opened) => {
+      const { node } = opened
+      await put(node, plain, a)
+      const red = { id: { S: 'r' }, n: number(1), color: { S: 'red' }, weight: number(5) }
+      const reply = await node.transact({
+        tx: tx(1),
+        actions: [putRequest(plain, plainItem('b')), check(a, 'attribute_exists(id)'), putRequest(rich, red)],
+      })
+      assert.equal(reply.outcome, 'committed')
+      assert.deepEqual(await getItem(node, rich, red), red)
+      const again = await node.transact({ tx: tx(1), actions: [putRequest(plain, plainItem('b'))] })
+      assert.equal(again.outcome, 'repeated')
+      const refused = await node.transact({
+        tx: tx(2),
+        actions: [putRequest(plain, plainItem('c')), check(a, 'attribute_not_exists(id)')],
+      })
+      assert.ok(refused.outcome === 'refused')
+      assert.deepEqual(
+        refused.verdicts.map(({ verdict }) => verdict),
+        ['accepted', 'condition-failed'],
+      )
+      assert.equal(await getItem(node, plain, plainItem('c')), undefined)
+    },
+    'steps of a node',
+  )
 
   scenario('a client token holds though the clock is set back, over a restart too', async (opened) => {
     const { node: first, now, setBackMs, reopen } = opened
@@ -369,17 +397,21 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     }
   })
 
-  scenario('a client token is mistaken for nothing else', async (opened) => {
-    const { node } = opened
-    const token = (payloadHash: string) => ({
-      tx: tx(7),
-      token: { payloadHash },
-      actions: [putRequest(plain, a)],
-    })
-    assert.equal((await node.transact(token('one'))).outcome, 'committed')
-    assert.equal((await node.transact(token('one'))).outcome, 'repeated')
-    assert.equal((await node.transact(token('two'))).outcome, 'token-mismatch')
-  })
+  scenario(
+    'a client token is mistaken for nothing else',
+    async (opened) => {
+      const { node } = opened
+      const token = (payloadHash: string) => ({
+        tx: tx(7),
+        token: { payloadHash },
+        actions: [putRequest(plain, a)],
+      })
+      assert.equal((await node.transact(token('one'))).outcome, 'committed')
+      assert.equal((await node.transact(token('one'))).outcome, 'repeated')
+      assert.equal((await node.transact(token('two'))).outcome, 'token-mismatch')
+    },
+    'steps of a node',
+  )
 
   scenario('a commit after its table was dropped leaves nothing behind', async (opened) => {
     const { node } = opened
@@ -409,37 +441,46 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
       )
       assert.equal(await getItem(node, other, b), undefined)
     },
+    'steps of a node',
   )
 
-  scenario('deletes of other items do not hide a create that was accepted before them', async (opened) => {
-    const { node } = opened
-    const at = later(opened, 1)
-    await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
-    // Of every partition, and above the timestamp of the create.
-    await node.readAt({ items: [ref(plainItem('q'))], timestamp: later(opened, 10) })
-    for (let n = 0; n < 3000; n++) await node.write(deleteRequest(plain, plainItem(`x${n}`)))
-    await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
-    assert.deepEqual(await getItem(node, plain, a), a)
-  })
+  scenario(
+    'deletes of other items do not hide a create that was accepted before them',
+    async (opened) => {
+      const { node } = opened
+      const at = later(opened, 1)
+      await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
+      // Of every partition, and above the timestamp of the create.
+      await node.readAt({ items: [ref(plainItem('q'))], timestamp: later(opened, 10) })
+      for (let n = 0; n < 3000; n++) await node.write(deleteRequest(plain, plainItem(`x${n}`)))
+      await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
+      assert.deepEqual(await getItem(node, plain, a), a)
+    },
+    'an owner',
+  )
 
-  scenario('a delete of nothing keeps its place in the serial order over a restart', async (opened) => {
-    const { node: first, reopen } = opened
-    if (reopen === undefined) return
-    await put(first, plain, a)
-    const deleted = await first.write(deleteRequest(plain, plainItem('b')))
-    assert.ok(deleted.verdict === 'done' && deleted.timestamp !== undefined)
-    const node = await reopen()
-    try {
-      const { verdicts } = await node.prepare({
-        tx: tx(1),
-        timestamp: deleted.timestamp,
-        actions: [putRequest(plain, plainItem('b'))],
-      })
-      assert.equal(verdicts[0]?.verdict, 'too-old')
-    } finally {
-      await node.close()
-    }
-  })
+  scenario(
+    'a delete of nothing keeps its place in the serial order over a restart',
+    async (opened) => {
+      const { node: first, reopen } = opened
+      if (reopen === undefined) return
+      await put(first, plain, a)
+      const deleted = await first.write(deleteRequest(plain, plainItem('b')))
+      assert.ok(deleted.verdict === 'done' && deleted.timestamp !== undefined)
+      const node = await reopen()
+      try {
+        const { verdicts } = await node.prepare({
+          tx: tx(1),
+          timestamp: deleted.timestamp,
+          actions: [putRequest(plain, plainItem('b'))],
+        })
+        assert.equal(verdicts[0]?.verdict, 'too-old')
+      } finally {
+        await node.close()
+      }
+    },
+    'an owner',
+  )
 
   scenario('a delete that observed its item is not undercut once it is overwritten', async (opened) => {
     const { node } = opened
@@ -456,21 +497,25 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
     assert.equal(verdicts[0]?.verdict, 'too-old')
   })
 
-  scenario('a delete beside a transaction that answers the image is not blind', async (opened) => {
-    const { node } = opened
-    await put(node, plain, a)
-    const early = later(opened, 1)
-    await node.prepare({ tx: tx(1), timestamp: later(opened, 10), actions: [putRequest(plain, a)] })
-    const request = deleteRequest(plain, plainItem('a'))
-    const deleted = await node.write({ ...request, answersImage: true })
-    assert.deepEqual(deleted.verdict === 'done' && itemOf(deleted.old), a)
-    const { verdicts } = await node.prepare({
-      tx: tx(2),
-      timestamp: early,
-      actions: [putRequest(plain, plainItem('a'))],
-    })
-    assert.equal(verdicts[0]?.verdict, 'too-old')
-  })
+  scenario(
+    'a delete beside a transaction that answers the image is not blind',
+    async (opened) => {
+      const { node } = opened
+      await put(node, plain, a)
+      const early = later(opened, 1)
+      await node.prepare({ tx: tx(1), timestamp: later(opened, 10), actions: [putRequest(plain, a)] })
+      const request = deleteRequest(plain, plainItem('a'))
+      const deleted = await node.write({ ...request, answersImage: true })
+      assert.deepEqual(deleted.verdict === 'done' && itemOf(deleted.old), a)
+      const { verdicts } = await node.prepare({
+        tx: tx(2),
+        timestamp: early,
+        actions: [putRequest(plain, plainItem('a'))],
+      })
+      assert.equal(verdicts[0]?.verdict, 'too-old')
+    },
+    'an owner',
+  )
 
   scenario(
     'a committed transaction is seen before and after a restart, an undecided one by nobody',
@@ -500,6 +545,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
         await node.close()
       }
     },
+    'an owner',
   )
 
   scenario(
@@ -522,6 +568,7 @@ export function transactionNodeSuite(name: string, open: () => Promise<OpenedNod
         await node.close()
       }
     },
+    'an owner',
   )
 }
 

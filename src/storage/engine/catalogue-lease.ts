@@ -1,0 +1,68 @@
+// A server writes only with a catalogue that it has read of late (point 38): whoever changes a table waits for as long as others
+// may still use the shape before, and then knows that all follow the new one.
+//
+//   step --> confirmed less than a lease ago? --> go
+//        \-> no: the catalogue is read again ----> go, with the shapes that it has now
+//   step meets a row that a newer shape has written --> the catalogue is read again, and the step taken once more
+//
+// A lease runs from before the catalogue was read, on a clock that is not set. A server that was frozen looks at its lease
+// again before it sends anything; what was on its way already carries the version of the shape in the row that it writes, by which
+// readers see that entries may be missing, and put them there.
+import { WriteFailed } from '../../line/errors.js'
+import { type Clock, steadyMicros } from '../../runtime/runtime.js'
+
+export const CATALOGUE_LEASE_MS = 10_000
+/** How long after the lease a change that was sent in time may still arrive. */
+export const LATE_STEP_MS = 20_000
+
+/** Why a step was not taken: its shapes may be old, and newer ones could not be read. */
+export class StaleCatalogue extends WriteFailed {}
+
+export class CatalogueLease {
+  readonly #clock: Clock
+  readonly #leaseMicros: number
+  #refresh: (() => Promise<void>) | undefined
+  #untilMicros = -Infinity
+  #refreshing: Promise<void> | undefined
+
+  constructor(clock: Clock, leaseMs = CATALOGUE_LEASE_MS) {
+    this.#clock = clock
+    this.#leaseMicros = leaseMs * 1000
+  }
+
+  /** Who reads the catalogue. Without one the node is told of shapes by its caller alone, and all steps may go. */
+  follow(refresh: () => Promise<void>): void {
+    this.#refresh = refresh
+  }
+
+  get isHeld(): boolean {
+    return this.#refresh === undefined || steadyMicros(this.#clock) < this.#untilMicros
+  }
+
+  /** Undefined: go. */
+  confirm(): Promise<void> | undefined {
+    if (this.#refresh === undefined) return undefined
+    const now = steadyMicros(this.#clock)
+    if (now >= this.#untilMicros) return this.renew()
+    // Before it runs out, and nobody waits for it.
+    if (now >= this.#untilMicros - this.#leaseMicros / 2) this.renew().catch(() => undefined)
+    return undefined
+  }
+
+  renew(): Promise<void> {
+    this.#refreshing ??= this.#renew().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async #renew(): Promise<void> {
+    const began = steadyMicros(this.#clock)
+    try {
+      await this.#refresh?.()
+    } catch (error) {
+      throw new StaleCatalogue('The tables may have changed, and the engine does not tell.', { cause: error })
+    }
+    this.#untilMicros = began + this.#leaseMicros
+  }
+}

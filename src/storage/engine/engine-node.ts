@@ -1,0 +1,351 @@
+// A storage node that is a view of a compare-and-set engine (docs/adr/0043-engine-interface.md): any number of servers have one
+// each on the same engine, and none owns anything.
+//
+//   write, prepare, transact --> line of the scope: read rows --> rules (pure) --> one cas for all that wait   scope-steps.ts
+//   commit, cancel           --> the same, on rows that are remembered                                       engine-transactions.ts
+//   get, readLatest, range   --> read, range                                                                 engine-ranges.ts
+//   ledger, meta             --> rows of their own                                       engine-ledger.ts, engine-meta.ts
+//
+// What needs the memory of one owner is not here: read marks, snapshots, explicit locks, watches. Who asks for them is told so.
+import { type Engine, SpaceMissing } from '../../engine/engine.js'
+import { HybridClock } from '../../line/hybrid-clock.js'
+import type { SpaceCount } from '../../line/space-counts.js'
+import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import { keyAfter } from '../../model/key-range.js'
+import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
+import { noRules, type TransactionRules } from '../../rules/item/section-4.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import type {
+  ItemRecord,
+  MetaEntry,
+  RangeEntry,
+  RangePage,
+  RangeRequest,
+  StorageNode,
+  WriteOutcome,
+  WriteRequest,
+} from '../contract/storage-node.js'
+import type {
+  CommitReply,
+  CommitRequest,
+  FinishRequest,
+  PrepareReply,
+  PrepareRequest,
+  ReadLatestReply,
+  ReadLatestRequest,
+  TransactReply,
+  TransactRequest,
+} from '../contract/transactions.js'
+import type { UnitsHeld } from '../contract/units.js'
+import { ruleFunctions, type RuleFunctions } from '../transactions/rule-functions.js'
+import { CatalogueLease } from './catalogue-lease.js'
+import { EngineLedger } from './engine-ledger.js'
+import { EngineMeta } from './engine-meta.js'
+import { type EngineParts, MetTransactions, RowWaits, TableShapes } from './engine-parts.js'
+import { EngineRanges } from './engine-ranges.js'
+import { EngineTransactions } from './engine-transactions.js'
+import { transactInScope, writeItem } from './engine-writes.js'
+import { EntryRepair } from './entry-repair.js'
+import { decodeHead, recordOf } from './item-row.js'
+import { itemKeyOf, itemRow, spaceName, SYSTEM_SPACES } from './rows.js'
+import { ScopeSteps } from './scope-steps.js'
+import { type DoubtFunctions, SureCas, type SureCasOptions } from './sure-cas.js'
+
+/** Rules 4 and 5 and blind overtaking need read marks, which nobody keeps on an engine (point 36). */
+export const engineRules: TransactionRules = {
+  ...noRules,
+  readsPassPrepared: true,
+  writesBehindPrepared: true,
+  oneRoundWrites: true,
+}
+
+export interface EngineNodeOptions {
+  readonly engine: Engine
+  readonly runtime: Runtime
+  /** The rules in force; those of an engine by default. Only a simulation has others. */
+  readonly rules?: TransactionRules
+  readonly functions?: RuleFunctions
+  readonly doubts?: DoubtFunctions
+  readonly tuning?: EngineNodeTuning
+  readonly counted?: SureCasOptions['counted']
+  /** Told of what could not be done behind an answer; it is tried again when it is met again. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface EngineNodeTuning {
+  /** How long a single write waits for what is pending (200). */
+  readonly waitMs?: number
+  /** How many steps share one compare-and-set (64). */
+  readonly stepsMax?: number
+  /** How long completed transactions, entries without an item and rows of deleted items are watched before they go (10 minutes). */
+  readonly keepMs?: number
+  /** How long a catalogue may be used after it was read (10 s). */
+  readonly leaseMs?: number
+}
+
+const WAIT_MS = 200
+const ENTRY_ID_BYTES = 8
+
+/**
+ * A storage node on an engine.
+ *
+ * @example
+ * const node = await openEngineNode({ engine: new MemoryEngine(), runtime })
+ */
+export async function openEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
+  await Promise.all(SYSTEM_SPACES.map((space) => options.engine.createSpace(space)))
+  return new EngineNode(options)
+}
+
+/** What an engine has not: a server asks its clients to do without it. */
+export class NotOnEngine extends Error {
+  override readonly name = 'NotOnEngine'
+}
+
+const absent = (what: string): Promise<never> =>
+  Promise.reject(new NotOnEngine(`A store on an engine has no ${what}.`))
+
+export class EngineNode implements StorageNode {
+  readonly ledger: EngineLedger
+  readonly unitsHeld: UnitsHeld = { snapshots: 0, historyBytes: 0, locks: 0 }
+  readonly #parts: EngineParts
+  readonly #transactions: EngineTransactions
+  readonly #ranges: EngineRanges
+  readonly #repair: EntryRepair
+  readonly #meta: EngineMeta
+  readonly #running = new Set<Promise<unknown>>()
+
+  constructor({ engine, runtime, tuning = {}, ...options }: EngineNodeOptions) {
+    const behind = (work: Promise<unknown>): void => this.#behind(work, options.onError)
+    const waits = new RowWaits(runtime)
+    const sure = new SureCas(
+      { engine, runtime, ...(options.counted && { counted: options.counted }) },
+      options.doubts,
+    )
+    const steps = new ScopeSteps({
+      engine,
+      runtime,
+      sure,
+      behind,
+      onChanged: (address) => waits.changed(address),
+      ...(tuning.stepsMax !== undefined && { stepsMax: tuning.stepsMax }),
+    })
+    const clock = new HybridClock(runtime.clock)
+    const rules = options.rules ?? engineRules
+    this.#parts = {
+      engine,
+      runtime,
+      clock,
+      steps,
+      rules,
+      isOrdered: !rules.oldTimestamps && !rules.severalPrepared,
+      functions: options.functions ?? ruleFunctions,
+      shapes: new TableShapes(),
+      lease: new CatalogueLease(runtime.clock, tuning.leaseMs),
+      pendings: new MetTransactions(runtime),
+      waits,
+      waitMs: tuning.waitMs ?? WAIT_MS,
+      behind,
+      newId: () => Buffer.from(runtime.randomBytes(ENTRY_ID_BYTES)).toString('hex'),
+    }
+    const { keepMs } = tuning
+    this.ledger = new EngineLedger({ engine, runtime, clock, steps, ...(keepMs !== undefined && { keepMs }) })
+    this.#transactions = new EngineTransactions(this.#parts)
+    this.#repair = new EntryRepair(this.#parts, keepMs)
+    this.#ranges = new EngineRanges(this.#parts, this.#repair)
+    this.#meta = new EngineMeta(engine, steps)
+  }
+
+  #behind(work: Promise<unknown>, onError: EngineNodeOptions['onError']): void {
+    const running: Promise<unknown> = work
+      .catch((error: unknown) => onError?.(error))
+      .finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  /** Whose catalogue this node follows: it is read when the lease has run out, or a row tells of a newer one. */
+  followCatalogue(refresh: () => Promise<void>): void {
+    this.#parts.lease.follow(refresh)
+  }
+
+  async get(space: SpaceId, key: ItemKey, isConsistent: boolean): Promise<ItemRecord | undefined> {
+    const address = itemRow(space, key)
+    try {
+      const [row] = await this.#parts.engine.read([address], isConsistent ? 'consistent' : 'eventual')
+      if (row === undefined) return undefined
+      const head = decodeHead(row)
+      this.#parts.clock.witness(head.written)
+      const record = recordOf(row, head)
+      if (record !== undefined) this.#repair.met(row, head)
+      else if (head.pending === undefined) this.#repair.tombstone(row)
+      return record
+    } catch (error) {
+      if (error instanceof SpaceMissing) return undefined
+      throw error
+    }
+  }
+
+  write(request: WriteRequest): Promise<WriteOutcome> {
+    return this.#inSpaces([request.table], () => writeItem(this.#parts, request))
+  }
+
+  transact(request: TransactRequest): Promise<TransactReply> {
+    return this.#inSpaces(
+      request.actions.map(({ table }) => table),
+      () => transactInScope(this.#parts, request),
+    )
+  }
+
+  prepare(request: PrepareRequest): Promise<PrepareReply> {
+    return this.#inSpaces(
+      request.actions.map(({ table }) => table),
+      () => this.#transactions.prepare(request),
+    )
+  }
+
+  /** Spaces are made when somebody first writes to them, if nobody has before. */
+  async #inSpaces<T>(tables: readonly TableShape[], step: () => Promise<T>): Promise<T> {
+    try {
+      return await step()
+    } catch (error) {
+      if (!(error instanceof SpaceMissing)) throw error
+      for (const table of tables)
+        if (!this.#parts.shapes.isDropped(table.space))
+          await this.createSpaces(this.#parts.shapes.newest(table))
+      return step()
+    }
+  }
+
+  /** Makes what a table needs in the engine; resolves once every host that answers knows of it. */
+  async createSpaces(table: TableShape): Promise<void> {
+    for (const space of spacesOf(table)) await this.#parts.engine.createSpace(spaceName(space))
+  }
+
+  commit(request: CommitRequest): Promise<CommitReply> {
+    return this.#transactions.commit(request)
+  }
+
+  cancel(request: FinishRequest): Promise<{ readonly clock: Timestamp }> {
+    return this.#transactions.cancel(request)
+  }
+
+  /** What was answered is durable. */
+  finished(_transactions: readonly TxId[]): Promise<readonly TxId[]> {
+    return Promise.resolve([])
+  }
+
+  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    return this.#transactions.readLatest(request)
+  }
+
+  stalled(_olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
+    return this.#transactions.stalled(entriesMax, after)
+  }
+
+  onStalled(callback: (tx: TxId) => void): void {
+    this.#parts.pendings.onStalled(callback)
+  }
+
+  range(request: RangeRequest): Promise<RangePage> {
+    return this.#ranges.range(request)
+  }
+
+  expired(
+    expirySpace: SpaceId,
+    itemSpace: SpaceId,
+    nowSeconds: number,
+    entriesMax: number,
+  ): Promise<readonly RangeEntry[]> {
+    return this.#ranges.expired(expirySpace, itemSpace, nowSeconds, entriesMax)
+  }
+
+  count(space: SpaceId): Promise<SpaceCount> {
+    return this.#ranges.count(space)
+  }
+
+  setShape(table: TableShape): Promise<void> {
+    this.#parts.shapes.set(table)
+    return Promise.resolve()
+  }
+
+  dropTable(space: SpaceId): Promise<void> {
+    this.#parts.shapes.drop(space)
+    return Promise.resolve()
+  }
+
+  writeMeta(entries: readonly MetaEntry[]): Promise<void> {
+    return this.#meta.write(entries)
+  }
+
+  writeMetaIf(seen: MetaEntry, entries: readonly MetaEntry[]): Promise<boolean> {
+    return this.#meta.writeIf(seen, entries)
+  }
+
+  readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
+    return this.#meta.read(prefix)
+  }
+
+  async backfill({
+    table: given,
+    from,
+    itemsMax,
+  }: {
+    readonly table: TableShape
+    readonly index: IndexShape | 'expiry'
+    readonly from: KeyBytes
+    readonly itemsMax: number
+  }): Promise<KeyBytes | undefined> {
+    const table = this.#parts.shapes.newest(given)
+    await this.createSpaces(table)
+    let items = 0
+    for await (const row of this.#ranges.itemRows(table.space, from)) {
+      if (decodeHead(row).cell !== undefined || decodeHead(row).pending !== undefined)
+        await this.#repair.complete(table, row.address)
+      if (++items >= itemsMax) return keyAfter((itemKeyOf(row.address) as ItemKey).bytes)
+    }
+    return undefined
+  }
+
+  async sweep(space: SpaceId, _entriesMax: number): Promise<boolean> {
+    if (this.#parts.shapes.tableOfLocal(space) === undefined)
+      await this.#parts.engine.dropSpace(spaceName(space))
+    return true
+  }
+
+  readAt(): Promise<never> {
+    return absent('read marks')
+  }
+  openSnapshot(): Promise<never> {
+    return absent('snapshots')
+  }
+  closeSnapshot(): Promise<void> {
+    return Promise.resolve()
+  }
+  readSnapshot(): Promise<never> {
+    return absent('snapshots')
+  }
+  rangeAt(): Promise<never> {
+    return absent('snapshots')
+  }
+  lockItems(): Promise<never> {
+    return absent('explicit locks')
+  }
+  unlockItems(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** Resolves once nothing is left to do behind the answers given so far. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  close(): Promise<void> {
+    return this.idle()
+  }
+}
+
+/** Those that an engine keeps apart: entries of local indexes stand beside the items. */
+function spacesOf({ space, indexes, expiry }: TableShape): readonly SpaceId[] {
+  const global = indexes.filter(({ kind }) => kind === 'global').map((index) => index.space)
+  return [space, ...global, ...(expiry ? [expiry.space] : [])]
+}

@@ -1,0 +1,122 @@
+// Entries that a crash has left, and items without entries that a late step has made: readers meet them, and they are put right
+// behind the answer.
+//
+//   entry that no item names, for as long as any step takes, by this server's steady clock
+//      --> the item gets a new version: a late step that would name the entry is refused from here on --> the entry is removed
+//   item written with an older shape than the table has, and without an entry of that shape
+//      --> the entries are put, and the item names them
+//   deleted item whose row has not changed for that long --> the row is removed
+import type { EngineRow, RowAddress } from '../../engine/engine.js'
+import { versionOf, type ItemKey, type TableShape } from '../../model/table.js'
+import { steadyMicros } from '../../runtime/runtime.js'
+import type { EngineParts } from './engine-parts.js'
+import { completedChanges } from './item-changes.js'
+import { decodeHead, encodeHead, type ItemHead, loadRow } from './item-row.js'
+import { itemKeyOf, spaceOf } from './rows.js'
+import { placeOf, type Decided } from './scope-steps.js'
+
+/** Longer than any step and any transaction takes. */
+const WATCH_MS = 10 * 60_000
+const WATCHED_MAX = 10_000
+
+interface Watched {
+  readonly state: string
+  readonly sinceMicros: number
+}
+
+export class EntryRepair {
+  readonly #parts: EngineParts
+  readonly #watchMicros: number
+  readonly #watched = new Map<string, Watched>()
+
+  constructor(parts: EngineParts, watchMs = WATCH_MS) {
+    this.#parts = parts
+    this.#watchMicros = watchMs * 1000
+  }
+
+  /** An entry whose item does not name it. */
+  orphan(entry: RowAddress, item: RowAddress): void {
+    if (!this.#isOld(placeOf(entry), '')) return
+    this.#parts.behind(this.#remove(entry, item))
+  }
+
+  async #remove(entry: RowAddress, item: RowAddress): Promise<void> {
+    const isNamed = await this.#parts.steps.take({
+      addresses: [item],
+      decide: (rows): Decided<boolean> => {
+        const head = decodeHead(rows.row(item))
+        const row = placeOf(entry)
+        const names = [...head.entries, ...(head.pending?.entries ?? [])]
+        if (names.some(({ id }) => row.endsWith(id))) return { answer: true }
+        return { answer: false, next: [{ address: item, cells: { head: encodeHead(head) } }] }
+      },
+    })
+    if (!isNamed) await this.#parts.engine.write([{ address: entry }])
+  }
+
+  /** An item as a reader met it. */
+  met(row: EngineRow, head: ItemHead): void {
+    const table = this.#parts.shapes.of(spaceOf(row.address))
+    const key = itemKeyOf(row.address)
+    if (table === undefined || key === undefined || head.shape >= versionOf(table)) return
+    if (!table.indexes.some(({ kind }) => kind === 'global') && table.expiry === undefined) return
+    if (this.#lacksEntries(table, key, row)) this.#parts.behind(this.complete(table, row.address))
+  }
+
+  #lacksEntries(table: TableShape, key: ItemKey, row: EngineRow): boolean {
+    const item = loadRow(row, table, key, true)
+    const write = { table, key, row, head: item.head, old: () => item.item(), newId: () => '' }
+    return completedChanges(write) !== undefined
+  }
+
+  /** The item gets the entries that it lacks under this shape. */
+  complete(table: TableShape, address: RowAddress): Promise<void> {
+    const key = itemKeyOf(address) as ItemKey
+    return this.#parts.steps.take({
+      addresses: [address],
+      decide: (rows): Decided<void> => {
+        const row = rows.row(address)
+        const item = loadRow(row, table, key, true)
+        const { newId } = this.#parts
+        const changes = completedChanges({ table, key, row, head: item.head, old: () => item.item(), newId })
+        return { answer: undefined, ...changes }
+      },
+    })
+  }
+
+  /** A row of a deleted item, which nothing needs any more once it has not changed for so long. */
+  tombstone(row: EngineRow): void {
+    if (!this.#isOld(placeOf(row.address), row.version)) return
+    const { address, version } = row
+    this.#parts.behind(
+      this.#parts.steps.take({
+        addresses: [address],
+        decide: (rows): Decided<void> => {
+          const there = rows.row(address)
+          const head = decodeHead(there)
+          return there?.version === version && head.cell === undefined && head.pending === undefined
+            ? { answer: undefined, next: [{ address, cells: 'removed' }] }
+            : { answer: undefined }
+        },
+      }),
+    )
+  }
+
+  /** Whether it has been so for long enough; notes it if it was not met before. */
+  #isOld(place: string, state: string): boolean {
+    const now = steadyMicros(this.#parts.runtime.clock)
+    const watched = this.#watched.get(place)
+    if (watched?.state === state) {
+      if (now - watched.sinceMicros < this.#watchMicros) return false
+      this.#watched.delete(place)
+      return true
+    }
+    if (this.#watched.size >= WATCHED_MAX)
+      for (const oldest of this.#watched.keys()) {
+        this.#watched.delete(oldest)
+        break
+      }
+    this.#watched.set(place, { state, sinceMicros: now })
+    return false
+  }
+}

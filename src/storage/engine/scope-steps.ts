@@ -1,0 +1,338 @@
+// Steps on the rows of one scope, several at a time: those of this server that arrive while one compare-and-set is under way are
+// decided together, one after another, and share the next one.
+//
+//   step --> line of its scope --> read all rows --> decide each on what those before it leave --> entries that must be there first
+//                    ^                                                                                   |
+//                    |                                                                                   v
+//                    +------- refused: decided again on what is there <---------------------------- one cas --> answers
+//                                                                                                              entries that go
+//
+// A step is a pure decision on rows: it may be taken many times, and only the last one counts. What it answers leaves only when
+// the compare-and-set it is a part of was applied, or, if it changes nothing, when what it looked at was read.
+import {
+  type Engine,
+  type EngineRow,
+  type PlainWrite,
+  type RowAddress,
+  type RowChange,
+  type RowPut,
+} from '../../engine/engine.js'
+import { WriteFailed } from '../../line/errors.js'
+import type { Runtime } from '../../runtime/runtime.js'
+import { nextPut, newVersionId, type SureCas, type SureOutcome } from './sure-cas.js'
+
+/** The rows as those before it in the same compare-and-set leave them. */
+export interface RowsSeen {
+  row(address: RowAddress): EngineRow | undefined
+}
+
+export interface RowNext {
+  readonly address: RowAddress
+  /** The cells that change; `removed`: the row goes; absent: it has to stay as it is. */
+  readonly cells?: RowPut['cells'] | 'removed'
+  /** It follows a row that is compared, and is not looked at itself. */
+  readonly follows?: true
+}
+
+export interface Decided<Answer> {
+  readonly answer: Answer
+  readonly next?: readonly RowNext[]
+  /** Entries that have to be there before, and those that nothing names afterwards. */
+  readonly before?: readonly PlainWrite[]
+  readonly after?: readonly PlainWrite[]
+}
+
+export interface ScopeStep<Answer> {
+  /** All of one scope. */
+  readonly addresses: readonly RowAddress[]
+  /** It may be decided on rows that this server remembers, or takes for absent: if it is wrong it is refused. */
+  readonly mayGuess?: boolean
+  decide(rows: RowsSeen): Decided<Answer>
+}
+
+interface Waiting {
+  readonly step: ScopeStep<unknown>
+  /** It was guessed wrongly: the rows are read. */
+  mustRead: boolean
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Line {
+  readonly waiting: Waiting[]
+  isBusy: boolean
+}
+
+export interface ScopeStepsOptions {
+  readonly engine: Engine
+  readonly runtime: Runtime
+  readonly sure: SureCas
+  /** How many steps share one compare-and-set. */
+  readonly stepsMax?: number
+  /** Told of every row that was changed here. */
+  readonly onChanged?: (address: RowAddress) => void
+  /** Work behind an answer. */
+  readonly behind: (work: Promise<unknown>) => void
+}
+
+const STEPS_MAX = 64
+const TRIES_MAX = 40
+const KNOWN_MAX = 5000
+const KNOWN_BYTES_MAX = 8 * 1024 * 1024
+const PAUSE_MS_MAX = 50
+
+export const placeOf = ({ space, partition, row }: RowAddress): string => `${space}/${partition}/${row}`
+
+export class ScopeSteps {
+  readonly #options: ScopeStepsOptions
+  readonly #lines = new Map<string, Line>()
+  readonly #known = new KnownRows()
+
+  constructor(options: ScopeStepsOptions) {
+    this.#options = options
+  }
+
+  /** A row as this server has last seen it, if it remembers. */
+  known(address: RowAddress): EngineRow | undefined {
+    return this.#known.get(address)
+  }
+
+  take<Answer>(step: ScopeStep<Answer>): Promise<Answer> {
+    const [first] = step.addresses
+    if (first === undefined) return Promise.resolve(step.decide({ row: () => undefined }).answer)
+    const scope = this.#options.engine.scopeOf(first)
+    return new Promise<Answer>((resolve, reject) => {
+      let line = this.#lines.get(scope)
+      if (line === undefined) this.#lines.set(scope, (line = { waiting: [], isBusy: false }))
+      line.waiting.push({
+        step,
+        mustRead: step.mayGuess !== true,
+        resolve: resolve as (answer: unknown) => void,
+        reject,
+      })
+      if (!line.isBusy) void this.#run(scope, line)
+    })
+  }
+
+  async #run(scope: string, line: Line): Promise<void> {
+    line.isBusy = true
+    // Those that come in the same turn go together.
+    await Promise.resolve()
+    while (line.waiting.length > 0) {
+      const batch = line.waiting.splice(0, this.#options.stepsMax ?? STEPS_MAX)
+      try {
+        await this.#carryOut(batch, line)
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    line.isBusy = false
+    this.#lines.delete(scope)
+  }
+
+  async #carryOut(batch: readonly Waiting[], line: Line): Promise<void> {
+    const { engine, sure, behind } = this.#options
+    let rows: Map<string, EngineRow | undefined> | undefined
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (tries > 2) await this.#pause(tries)
+      const isGuessed = rows === undefined && batch.every(({ mustRead }) => !mustRead)
+      rows ??= isGuessed ? this.#guess(batch) : await this.#read(batch)
+      const seen = new Overlay(rows)
+      const decided: (Decided<unknown> | undefined)[] = []
+      let taken = 0
+      for (const waiting of batch) {
+        if (taken > 0 && seen.size >= engine.limits.casRowsMax / 4) break
+        if (seen.bytes > engine.limits.casBytesMax / 4) break
+        decided.push(this.#decide(waiting, seen))
+        taken++
+      }
+      const left = decided.map((each) => each === undefined || each.next === undefined)
+      if (isGuessed && left.some(Boolean)) {
+        // What is not changed is not compared: it has to be read.
+        rows = await this.#read(batch)
+        continue
+      }
+      const changes = seen.changes(() => newVersionId(this.#options.runtime))
+      const before = decided.flatMap((each) => each?.before ?? [])
+      let outcome: SureOutcome = { outcome: 'applied' }
+      if (changes.length > 0) {
+        if (before.length > 0) await this.#put(before)
+        outcome = await sure.cas(changes).catch((error: unknown) => {
+          this.#forget(changes)
+          throw error
+        })
+      }
+      if (outcome.outcome === 'refused') {
+        if (before.length > 0) behind(engine.write(before.map(({ address }) => ({ address }))))
+        for (const [at, { address }] of changes.entries()) {
+          rows.set(placeOf(address), outcome.rows[at])
+          this.#known.set(address, outcome.rows[at])
+        }
+        for (const waiting of batch) waiting.mustRead = true
+        continue
+      }
+      this.#applied(changes, seen)
+      const after = decided.flatMap((each) => each?.after ?? [])
+      if (after.length > 0) behind(engine.write(after))
+      for (let at = 0; at < taken; at++) {
+        const { resolve } = batch[at]!
+        const each = decided[at]
+        if (each !== undefined) resolve(each.answer)
+      }
+      // The others go first in the next one.
+      if (taken < batch.length) line.waiting.unshift(...batch.slice(taken))
+      return
+    }
+    throw new WriteFailed(`Other servers changed the item ${TRIES_MAX} times in a row.`)
+  }
+
+  /** A step that throws has done nothing, and is nobody else's trouble. */
+  #decide({ step, reject }: Waiting, seen: Overlay): Decided<unknown> | undefined {
+    try {
+      const decided = step.decide(seen)
+      for (const next of decided.next ?? []) seen.set(next)
+      return decided
+    } catch (error) {
+      reject(error)
+      return { answer: undefined }
+    }
+  }
+
+  #guess(batch: readonly Waiting[]): Map<string, EngineRow | undefined> {
+    return new Map(addressesOf(batch).map((address) => [placeOf(address), this.#known.get(address)]))
+  }
+
+  async #read(batch: readonly Waiting[]): Promise<Map<string, EngineRow | undefined>> {
+    const addresses = addressesOf(batch)
+    const rows = await this.#options.engine.read(addresses, 'consistent')
+    return new Map(addresses.map((address, at) => [placeOf(address), rows[at]]))
+  }
+
+  async #put(before: readonly PlainWrite[]): Promise<void> {
+    const { engine, behind } = this.#options
+    const written = await engine.write(before)
+    if (written.outcome === 'applied') return
+    behind(engine.write(before.map(({ address }) => ({ address }))))
+    throw new WriteFailed('The engine did not answer when an index entry was written.', {
+      cause: written.cause,
+    })
+  }
+
+  #applied(changes: readonly RowChange[], seen: Overlay): void {
+    for (const { address, next } of changes) {
+      if (next === undefined) continue
+      this.#known.set(address, next === 'removed' ? undefined : { ...seen.row(address)!, ...heldOf(next) })
+      this.#options.onChanged?.(address)
+    }
+  }
+
+  #forget(changes: readonly RowChange[]): void {
+    for (const { address } of changes) this.#known.set(address, undefined)
+  }
+
+  #pause(tries: number): Promise<void> {
+    const { runtime } = this.#options
+    const ms = 1 + ((runtime.randomBytes(1)[0] ?? 0) / 255) * Math.min(PAUSE_MS_MAX, 2 ** tries)
+    return new Promise((resolve) => void runtime.clock.timer(ms, resolve))
+  }
+}
+
+const heldOf = ({ version, past }: RowPut): Pick<EngineRow, 'version' | 'past'> => ({ version, past })
+
+function addressesOf(batch: readonly Waiting[]): readonly RowAddress[] {
+  const unique = new Map<string, RowAddress>()
+  for (const { step } of batch) for (const address of step.addresses) unique.set(placeOf(address), address)
+  return [...unique.values()]
+}
+
+/** What was read, and what the steps so far make of it. */
+class Overlay implements RowsSeen {
+  readonly #rows: ReadonlyMap<string, EngineRow | undefined>
+  readonly #changed = new Map<string, { next: RowNext; row: EngineRow | undefined }>()
+  bytes = 0
+
+  constructor(rows: ReadonlyMap<string, EngineRow | undefined>) {
+    this.#rows = rows
+  }
+
+  get size(): number {
+    return this.#changed.size
+  }
+
+  row(address: RowAddress): EngineRow | undefined {
+    const place = placeOf(address)
+    const changed = this.#changed.get(place)
+    return changed === undefined ? this.#rows.get(place) : changed.row
+  }
+
+  set(next: RowNext): void {
+    const place = placeOf(next.address)
+    const before = this.#changed.get(place)
+    if (next.cells === undefined) {
+      if (before === undefined) this.#changed.set(place, { next, row: this.#rows.get(place) })
+      return
+    }
+    if (next.cells === 'removed') {
+      this.#changed.set(place, { next, row: undefined })
+      return
+    }
+    const earlier = before?.next.cells
+    const cells = typeof earlier === 'object' ? { ...earlier, ...next.cells } : next.cells
+    const row = before === undefined ? this.#rows.get(place) : before.row
+    this.#changed.set(place, { next: { ...next, cells }, row: withCells(row, next.address, next.cells) })
+    for (const cell of Object.values(next.cells)) this.bytes += cell?.length ?? 0
+  }
+
+  changes(version: () => RowPut['version']): readonly RowChange[] {
+    const changes = Array.from(this.#changed, ([place, { next }]): RowChange => {
+      const { address, cells, follows } = next
+      const row = this.#rows.get(place)
+      const seen = follows === true ? 'any' : (row?.version ?? 'absent')
+      if (cells === undefined) return { address, seen }
+      if (cells === 'removed') return { address, seen, next: 'removed' }
+      return { address, seen, next: nextPut(follows === true ? undefined : row, version(), cells) }
+    })
+    return changes.some(({ next }) => next !== undefined) ? changes : []
+  }
+}
+
+function withCells(row: EngineRow | undefined, address: RowAddress, cells: RowPut['cells']): EngineRow {
+  const all: Record<string, Uint8Array> = { ...row?.cells }
+  for (const [name, cell] of Object.entries(cells)) {
+    if (cell === null) delete all[name]
+    else if (cell !== undefined) all[name] = cell
+  }
+  return { address, version: row?.version ?? ('' as EngineRow['version']), past: row?.past ?? [], cells: all }
+}
+
+/** The rows that this server changed last. */
+class KnownRows {
+  readonly #rows = new Map<string, EngineRow>()
+  #bytes = 0
+
+  get(address: RowAddress): EngineRow | undefined {
+    return this.#rows.get(placeOf(address))
+  }
+
+  set(address: RowAddress, row: EngineRow | undefined): void {
+    const place = placeOf(address)
+    this.#drop(place)
+    if (row === undefined) return
+    this.#rows.set(place, row)
+    this.#bytes += bytesOf(row)
+    for (const [oldest] of this.#rows) {
+      if (this.#rows.size <= KNOWN_MAX && this.#bytes <= KNOWN_BYTES_MAX) return
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(place: string): void {
+    const row = this.#rows.get(place)
+    if (row === undefined) return
+    this.#bytes -= bytesOf(row)
+    this.#rows.delete(place)
+  }
+}
+
+const bytesOf = ({ cells }: EngineRow): number =>
+  Object.values(cells).reduce((sum: number, cell) => sum + (cell?.length ?? 0), 200)

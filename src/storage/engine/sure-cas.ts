@@ -1,0 +1,120 @@
+// A compare-and-set whose outcome is known (point 35). Every change has a version id of its own, and rows keep the last few:
+//
+//   cas --applied, refused--> so it is
+//       --unknown--> read --> own id in the row ---------------------> applied
+//                         \-> still what was expected --> the same change again, under the same id
+//                         \-> what was expected is among the last ones --> refused: it can never be applied any more
+//                         \-> neither -------------------------------> nobody knows: DurabilityUnknown
+//
+// A time-out is neither failure nor success.
+import {
+  type CasOutcome,
+  type Engine,
+  type EngineRow,
+  type RowChange,
+  type RowPut,
+  type VersionId,
+} from '../../engine/engine.js'
+import { DurabilityUnknown } from '../../line/errors.js'
+import type { Runtime } from '../../runtime/runtime.js'
+
+/** How many versions a row remembers beside its own. */
+export const PAST_MAX = 8
+const TRIES_MAX = 12
+const PAUSE_MS = { first: 5, most: 1000 }
+
+export type SureOutcome = Exclude<CasOutcome, { outcome: 'unknown' }>
+
+export interface SureCasOptions {
+  readonly engine: Pick<Engine, 'cas' | 'read'>
+  readonly runtime: Runtime
+  /** For those who look: every call, and every outcome that was unknown. */
+  readonly counted?: (what: 'cas' | 'refused' | 'unknown' | 'unresolved') => void
+}
+
+export const newVersionId = (runtime: Runtime): VersionId =>
+  Buffer.from(runtime.randomBytes(12)).toString('hex') as VersionId
+
+/** What becomes of a row: its version is fresh, and those before it are kept. */
+export function nextPut(row: EngineRow | undefined, version: VersionId, cells: RowPut['cells']): RowPut {
+  return { version, past: row === undefined ? [] : [row.version, ...row.past].slice(0, PAST_MAX), cells }
+}
+
+/** Functions, so that a simulation can put wrong ones in their places. */
+export interface DoubtFunctions {
+  readonly judge: typeof judgeDoubt
+}
+
+export type Doubt = 'applied' | 'refused' | 'again' | 'unknown'
+
+/** What a row says of a change of it whose answer was lost. */
+export function judgeDoubt({ seen, next }: RowChange, row: EngineRow | undefined): Doubt {
+  if (next === undefined || seen === 'any') return 'unknown'
+  if (next === 'removed') return row === undefined ? 'applied' : row.version === seen ? 'again' : 'refused'
+  if (row === undefined) return seen === 'absent' ? 'again' : 'unknown'
+  if (row.version === next.version || row.past.includes(next.version)) return 'applied'
+  if (row.version === seen) return 'again'
+  const isKnown = seen === 'absent' ? row.past.length < PAST_MAX : row.past.includes(seen)
+  return isKnown ? 'refused' : 'unknown'
+}
+
+export class SureCas {
+  readonly #options: SureCasOptions
+  readonly #judge: typeof judgeDoubt
+
+  constructor(options: SureCasOptions, functions: DoubtFunctions = { judge: judgeDoubt }) {
+    this.#options = options
+    this.#judge = functions.judge
+  }
+
+  /** @throws DurabilityUnknown if nobody can tell, EngineUnavailable or SpaceMissing if nothing was done */
+  async cas(changes: readonly RowChange[]): Promise<SureOutcome> {
+    const { engine, counted } = this.#options
+    counted?.('cas')
+    const first = await engine.cas(changes)
+    if (first.outcome === 'refused') counted?.('refused')
+    if (first.outcome !== 'unknown') return first
+    counted?.('unknown')
+    return this.#resolve(changes, first.cause)
+  }
+
+  async #resolve(changes: readonly RowChange[], cause: unknown): Promise<SureOutcome> {
+    const { engine, counted } = this.#options
+    // All or none: one of them tells of all.
+    const puts = changes.findIndex(({ seen, next }) => seen !== 'any' && typeof next === 'object')
+    const at = puts >= 0 ? puts : changes.findIndex(({ seen, next }) => seen !== 'any' && next !== undefined)
+    let last = cause
+    const triesMax = at >= 0 ? TRIES_MAX : 0
+    for (let tries = 0; tries < triesMax; tries++) {
+      await this.#pause(tries)
+      try {
+        const rows = await engine.read(
+          changes.map(({ address }) => address),
+          'consistent',
+        )
+        const doubt = this.#judge(changes[at]!, rows[at])
+        if (doubt === 'applied') return { outcome: 'applied' }
+        if (doubt === 'refused') return { outcome: 'refused', rows }
+        if (doubt === 'unknown') break
+        counted?.('cas')
+        const again = await engine.cas(changes)
+        if (again.outcome === 'applied') return again
+        if (again.outcome === 'unknown') continue
+        // The first one may have come in the meantime.
+        const late = this.#judge(changes[at]!, again.rows[at])
+        if (late === 'applied') return { outcome: 'applied' }
+        if (late === 'refused') return again
+        if (late === 'unknown') break
+      } catch (error) {
+        last = error
+      }
+    }
+    counted?.('unresolved')
+    throw new DurabilityUnknown('The engine did not answer, and the rows do not tell.', { cause: last })
+  }
+
+  #pause(tries: number): Promise<void> {
+    const ms = Math.min(PAUSE_MS.most, PAUSE_MS.first * 2 ** tries)
+    return new Promise((resolve) => void this.#options.runtime.clock.timer(ms, resolve))
+  }
+}
