@@ -2,8 +2,15 @@
 //
 // A node in this process carries out a step on all of its items at once. A node on a foreign store may have many partitions
 // and a compare-and-set on one: the items of a transaction then share a node, but no step. So the coordinator asks both.
-import type { LedgerSlot } from '../model/brand.js'
+import type { LedgerSlot, SpaceId } from '../model/brand.js'
 import type { ItemKey } from '../model/table.js'
+
+/** An item of a transaction: an action, or what refers to one. */
+export interface LocatedItem {
+  readonly key: ItemKey
+  readonly space?: SpaceId
+  readonly table?: { readonly space: SpaceId }
+}
 
 export interface Placement {
   /** Position of the node that has the items whose partition key has this hash. */
@@ -14,7 +21,7 @@ export interface Placement {
    * Whether one atomic step spans these items, which are on one node. With a slot: and its record, so that a client token is
    * claimed in the step that carries out what was asked for.
    */
-  isOneStep(items: readonly { readonly key: ItemKey }[], slot?: LedgerSlot): boolean
+  isOneStep(items: readonly LocatedItem[], slot?: LedgerSlot): boolean
 }
 
 const HASHES = 2 ** 32

@@ -51,8 +51,8 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
   const onError = options.onError ?? warn
   const rules = options.rules === 'none' ? noRules : allRules
   const { path, snapshotAgeMs, lockMsMax, memoryMb, shardMinutes, creatingMs, statementScans } = options
-  if (path === undefined && !options.memory)
-    throw new TypeError('open() needs a place for the data: { path: DIR } or { memory: true }')
+  if (path === undefined && !options.memory && options.engine === undefined)
+    throw new TypeError('open() needs a place for the data: { path: DIR }, { memory: true } or { engine }')
   if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
     throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
   if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
@@ -73,6 +73,18 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
   const limits = {
     ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
     ...(lockMsMax !== undefined && { lockMsMax }),
+  }
+  if (options.engine !== undefined) {
+    const { engineParts } = await import('./engine-store.js')
+    return openStore({
+      runtime,
+      clients: { ...clientRuntime(), ...(options.clock && { clock: options.clock }) },
+      ...(await engineParts(options.engine, runtime, options.fleet ?? {}, onError)),
+      ...(creatingMs !== undefined && { creatingMs }),
+      ...(statementScans !== undefined && { statementScans }),
+      onError,
+      ...(units && { units }),
+    })
   }
   const budget = memoryMb !== undefined && { memoryMb }
   const opened =
@@ -253,8 +265,11 @@ class LocalStore implements Store {
     this.#assertOpen()
     const { units, clients, statementScans } = this.#parts
     if (units === undefined) throw new Error('This store was opened only to be served.')
-    const own = { ...(statementScans && { statementScans }), ...options, protocol: 'seriatim' } as const
-    return units(this.#endpoint(), own, clients)
+    const { hasUnits = true } = this.#parts
+    const own = { ...(statementScans && { statementScans }), ...options }
+    return hasUnits
+      ? units(this.#endpoint(), { ...own, protocol: 'seriatim' }, clients)
+      : units(this.#plainEndpoint(), own, clients)
   }
 
   /** Parsed input goes to the router as it is, and nothing is serialized but the answer. */
@@ -274,6 +289,12 @@ class LocalStore implements Store {
       call: (operation, input) => this.call(operation, input),
       extension: (operation, input) => this.#share.of(this.#extension(operation, input)),
     }
+  }
+
+  /** Of a store that serves no units: those of the toolkit are made of plain requests. */
+  #plainEndpoint(): ExtendedEndpoint {
+    const { direct: _, ...plain } = this.#endpoint()
+    return plain
   }
 
   async #extension(operation: string, input: unknown): Promise<unknown> {

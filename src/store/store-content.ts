@@ -65,6 +65,13 @@ export interface ContentParts {
   readonly sharedJournal: boolean
   /** No other router uses these nodes: what the one before it has left is taken over at once. */
   readonly isSoleOwner: boolean
+  /** Snapshots, units of work and waits are served here; absent: they are. Clients do without where they are not. */
+  readonly hasUnits?: boolean
+  /** As the catalogue has them: how long other routers may be behind, and how often this one looks. */
+  readonly staleMs?: number
+  readonly refreshMs?: number
+  /** Called once everything is closed. */
+  readonly closed?: () => Promise<void>
   /** When the shards of streams roll. */
   readonly shardMinutes?: number
   /** For how long tables and indexes stay CREATING. */
@@ -80,7 +87,7 @@ export interface ContentParts {
 /** @param share the turns that the requests of the store take */
 export async function openContent(parts: ContentParts, share: LoopYield): Promise<StoreContent> {
   const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, onError } = parts
-  const { shardMinutes, creatingMs } = parts
+  const { shardMinutes, creatingMs, staleMs, refreshMs } = parts
   const catalog = await openCatalog({
     runtime,
     nodes,
@@ -88,6 +95,8 @@ export async function openContent(parts: ContentParts, share: LoopYield): Promis
     ...(log && { log }),
     ...(shardMinutes !== undefined && { shardMinutes }),
     ...(creatingMs !== undefined && { creatingMs }),
+    ...(staleMs !== undefined && { staleMs }),
+    ...(refreshMs !== undefined && { refreshMs }),
     onBackgroundError: onError,
   })
   const recovery = startRecovery({ runtime, nodes, placement, onError })
@@ -156,9 +165,21 @@ export class StoreContent {
   readonly #log: StoreLog | undefined
   readonly #blocks: Blocks | undefined
   readonly #waits = new ItemWaits()
+  readonly #closed: ContentParts['closed']
 
   constructor(
-    { runtime, nodes, log, memory, placement, rules, statementScans, buckets, ...more }: ContentParts,
+    {
+      runtime,
+      nodes,
+      log,
+      memory,
+      placement,
+      rules,
+      statementScans,
+      buckets,
+      isSoleOwner,
+      ...more
+    }: ContentParts,
     { catalog, coordinator, recovery, share, blocks }: Opened,
   ) {
     const { onError, ledger, backupFiles: files } = more
@@ -196,7 +217,9 @@ export class StoreContent {
       buckets,
       onError,
     })
-    this.router = openRouter({
+    const { hasUnits = true } = more
+    this.#closed = more.closed
+    const router = openRouter({
       context,
       operations: [
         getItem,
@@ -205,16 +228,17 @@ export class StoreContent {
         deleteItem,
         ...queryOperations,
         ...transactionOperations,
-        ...unitOperations,
+        ...(hasUnits ? unitOperations : []),
         ...tableOperations,
         ...laterOperations,
         ...this.transfers.operations,
         ...laterBackups(() => this.backups.open()),
-        waitForItem(this.#waits),
+        ...(hasUnits ? [waitForItem(this.#waits)] : []),
       ],
       endWaits: () => this.#waits.endAll(),
       onInternalError: onError,
     })
+    this.router = isSoleOwner ? router : withFreshTables(router, catalog)
   }
 
   async idle(): Promise<void> {
@@ -240,5 +264,20 @@ export class StoreContent {
     await this.#coordinator.idle()
     await this.#recovery.stop()
     await Promise.all(this.#nodes.map((node) => node.close()))
+    await this.#closed?.()
+  }
+}
+
+/** Another router may have made a table that this one does not know yet: it looks before it says so. */
+function withFreshTables(router: Router, catalog: TableCatalog): Router {
+  return {
+    ...router,
+    handle: async (request) => {
+      const reply = await router.handle(request)
+      if (reply.ok || reply.error.name !== 'ResourceNotFoundException') return reply
+      const before = catalog.version
+      await catalog.refreshIfChanged().catch(() => undefined)
+      return catalog.version === before ? reply : router.handle(request)
+    },
   }
 }

@@ -11,9 +11,11 @@ import type {
 } from '../changes/change.js'
 import type { StreamHandler } from '../changes/trigger/stream-event.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
+import type { Engine } from '../engine/engine.js'
 import type { Clock } from '../runtime/runtime.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
+import type { FleetOptions } from './engine-store.js'
 import type { StoreLedger } from './store-ledger.js'
 import type { LightClient, LightClientOptions, LikeClass } from './light-client.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
@@ -84,12 +86,20 @@ export type OpenOptions = StorePlace & {
 }
 
 /**
- * Where the data is kept: in the folder `path`, which is created if it does not exist, or only in memory, for tests. In memory a
- * store begins empty, or `from` the file that `dump` of another has written.
+ * Where the data is kept: in the folder `path`, which is created if it does not exist, only in memory, for tests, or on an `engine`
+ * that other servers use, too. In memory a store begins empty, or `from` the file that `dump` of another has written.
  */
 export type StorePlace =
-  | { readonly path: string; readonly memory?: never; readonly from?: never }
-  | { readonly memory: true; readonly path?: never; readonly from?: string }
+  | { readonly path: string; readonly memory?: never; readonly from?: never; readonly engine?: never }
+  | { readonly memory: true; readonly path?: never; readonly from?: string; readonly engine?: never }
+  | {
+      readonly engine: Engine
+      /** How the servers on the engine follow each other. */
+      readonly fleet?: FleetOptions
+      readonly path?: never
+      readonly memory?: never
+      readonly from?: never
+    }
 
 /** What a fork has of its own. */
 export interface ForkOptions {

@@ -61,11 +61,16 @@ export interface CatalogOptions {
   readonly shardMinutes?: number
   /** For how long tables and indexes stay CREATING; none by default. */
   readonly creatingMs?: number
+  /** How long a router may use a table as it was before a change, and how long a step on its way may take besides. */
+  readonly staleMs?: number
+  /** How often a router that is not alone looks whether another has changed a table. */
+  readonly refreshMs?: number
   /** Told of every failure in the background; the work is tried again later. */
   readonly onBackgroundError?: (error: unknown) => void
 }
 
 const FIRST_SPACE = 1
+const REFRESH_MS = 2000
 /** How often a change is decided, each time because another router's came first. */
 const CHANGE_TRIES_MAX = 100
 
@@ -136,6 +141,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #home: StorageNode
   readonly #clock: Clock
   readonly #creatingMicros: number
+  readonly #refreshMs: number
   readonly #entries = new Map<string, Entry>()
   #dropped = new Set<SpaceId>()
   readonly #maintenance: Maintenance
@@ -156,6 +162,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** What is stored may be newer than what is known here: it is read before the next change is decided. */
   #isBehind = true
   #lastChange: Promise<unknown> = Promise.resolve()
+  #cancelRefresh: (() => void) | undefined
   #closed = false
 
   constructor(options: CatalogOptions, home: StorageNode) {
@@ -164,6 +171,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#home = home
     this.#clock = options.runtime.clock
     this.#creatingMicros = (options.creatingMs ?? 0) * 1000
+    this.#refreshMs = options.refreshMs ?? REFRESH_MS
     const claimOf = (work: LeasedClaimOptions['work']): Claim =>
       this.#isSoleOwner
         ? soleClaim
@@ -174,12 +182,54 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.keeper = new StreamKeeper(background)
   }
 
+  /** Nodes of an engine make room for a table when it is created. */
+  get makesSpaces(): boolean {
+    return this.#nodes.some((node) => node.createSpaces !== undefined)
+  }
+
+  /** Until every host of the engine knows of the table, it is CREATING. */
+  async makeSpaces(name: string): Promise<void> {
+    const shape = this.shapeOf(name)
+    if (shape === undefined || this.find(name)?.loading !== 'spaces') return
+    await Promise.all(this.#nodes.map((node) => node.createSpaces?.(shape)))
+    await this.change((draft) => {
+      const record = draft.find(name)
+      if (record?.loading !== 'spaces') return
+      const { loading: _, ...made } = record
+      draft.put(made)
+    })
+  }
+
   /** Before anything else: takes what is stored, and takes up the background work that was left. */
   async begin(): Promise<void> {
     await this.#refresh()
     // What the process before this one has left in the middle.
     if (this.#isSoleOwner) await this.change((draft) => draft.tidy(this.records()))
+    else this.#refreshLater()
+    for (const node of this.#nodes) node.followCatalogue?.(() => this.refreshIfChanged())
     this.#wake()
+  }
+
+  #refreshLater(): void {
+    if (this.#closed) return
+    const refreshMs = this.#refreshMs
+    this.#cancelRefresh = this.#clock.timer(refreshMs, () => {
+      this.refreshIfChanged().then(
+        () => this.#refreshLater(),
+        () => this.#refreshLater(),
+      )
+    })
+  }
+
+  /** The same as `refresh` for one look at the version, where it is still what is known here. */
+  refreshIfChanged(): Promise<void> {
+    const refreshed = this.#lastChange.then(async () => {
+      if (!this.#isBehind && (await storedNumber(this.#home, CATALOGUE_VERSION)) === this.#version) return
+      await this.#refresh()
+      this.#wake()
+    })
+    this.#lastChange = refreshed.catch(() => undefined)
+    return refreshed
   }
 
   /** Takes what is stored, which another router may have changed, after all changes that were called before. */
@@ -195,6 +245,9 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** Nodes are told, too: what was prepared before the last start may have been so with an older shape. */
   async #refresh(): Promise<void> {
     const { records, streams, ledgers, dropped, nextSpace, version } = await stored(this.#home)
+    // Those that another router has dropped, and emptied, since.
+    const there = new Set(records.map(({ space }) => space))
+    const gone = this.records().filter(({ space }) => !there.has(space))
     this.#entries.clear()
     this.#names = undefined
     this.#streams.clear()
@@ -207,9 +260,14 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#version = version
     await Promise.all([
       ...records.map((record) => this.#enforce(record.name, record)),
-      ...dropped.map((space) => this.#drop(space)),
+      ...[...dropped, ...gone.map(({ space }) => space)].map((space) => this.#drop(space)),
     ])
     this.#isBehind = false
+  }
+
+  /** Of the last change that this router knows of. */
+  get version(): number | undefined {
+    return this.#version
   }
 
   table(name: string): Table {
@@ -350,7 +408,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     const told: Promise<void>[] = []
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else told.push(this.#enforce(name, { ...record, version }))
+      else told.push(this.#enforceNew(name, { ...record, version }))
     }
     for (const [key, stream] of draft.streams) {
       if (stream === undefined) this.#streams.delete(key)
@@ -373,6 +431,14 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     const table = tableOf(record)
     this.#entries.set(name, { record, table, isSettling: this.#creatingMicros > 0 })
     await Promise.all(this.#nodes.map((node) => node.setShape(table.shape)))
+  }
+
+  /** Of a change made here: what it adds is made where it is kept. If that fails, whoever needs it first makes it. */
+  async #enforceNew(name: string, record: TableRecord): Promise<void> {
+    await this.#enforce(name, record)
+    if (!this.makesSpaces || record.loading === 'spaces') return
+    const { shape } = tableOf(record)
+    await Promise.all(this.#nodes.map((node) => node.createSpaces?.(shape))).catch(() => undefined)
   }
 
   async #drop(space: SpaceId): Promise<void> {
@@ -403,6 +469,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** Stops the background work; what is left of it is taken up when the catalogue is opened again. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#cancelRefresh?.()
     await Promise.all([this.#maintenance.close(), this.#expiry.close(), this.keeper.close()])
     await this.#lastChange
   }

@@ -81,11 +81,14 @@ export const createTable = tableOperation<CreateTableInput>({
       if (draft.find(name) !== undefined) {
         throw new DynamoError('ResourceInUseException', `Table already exists: ${name}`)
       }
-      const record = newTable(draft, context, input, { definition, tags })
+      const made = newTable(draft, context, input, { definition, tags })
+      const record = catalog.makesSpaces ? { ...made, loading: 'spaces' as const } : made
       const { StreamSpecification: stream } = input
       const created = stream?.StreamEnabled === true ? withStream(draft, record, stream, context) : record
       return isLedger ? draft.putLedger({ ...created, tags: ledgerTags(tags) }) : draft.put(created)
     })
+    // If that fails it stays CREATING, and is tried again.
+    if (catalog.makesSpaces) await catalog.makeSpaces(name).catch(() => undefined)
     const creating = new Map(definition.indexes.map((index) => [index.name, 'CREATING'] as const))
     const statuses = { table: 'CREATING', indexes: creating } as const
     return jsonReply({

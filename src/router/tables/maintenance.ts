@@ -8,7 +8,7 @@
 // the catalogue has its index, and a sweep begins behind all that was called before the index was dropped.
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { IndexShape, TableShape } from '../../model/table.js'
-import type { Runtime } from '../../runtime/runtime.js'
+import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { TableCatalog } from './catalog.js'
 import { BackgroundLoop } from './background-loop.js'
@@ -18,6 +18,8 @@ export interface BackgroundOptions {
   readonly runtime: Runtime
   readonly nodes: readonly StorageNode[]
   readonly catalog: TableCatalog
+  /** Other routers may use a table as it was before a change for so long: an index is filled only then. */
+  readonly staleMs?: number
   /** On all of this work. */
   readonly claim: Claim
   readonly onBackgroundError?: (error: unknown) => void
@@ -25,6 +27,8 @@ export interface BackgroundOptions {
 
 const BACKFILL_ITEMS_MAX = 200
 const SWEEP_ENTRIES_MAX = 1000
+/** Its own router makes a table at once. */
+const MAKING_MS = 10_000
 const START = '' as KeyBytes
 
 interface Backfill {
@@ -47,7 +51,10 @@ export class Maintenance {
   readonly #options: BackgroundOptions
   readonly #filling = new Map<SpaceId, Progress>()
   readonly #sweeping = new Map<SpaceId, Progress>()
-  readonly #lanes: readonly [BackgroundLoop<Backfill>, BackgroundLoop<Sweep>]
+  /** Since when this router knows of an index that is to be filled, or of a table that is to be made. */
+  readonly #since = new Map<SpaceId, number>()
+  readonly #lanes: readonly [BackgroundLoop<Backfill>, BackgroundLoop<Sweep>, BackgroundLoop<Backfill>]
+  #cancelTimer: (() => void) | undefined
 
   constructor(options: BackgroundOptions) {
     this.#options = options
@@ -57,6 +64,11 @@ export class Maintenance {
     this.#lanes = [
       new BackgroundLoop({ ...shared, jobs: () => this.#backfills(), step: (job) => this.#fill(job) }),
       new BackgroundLoop({ ...shared, jobs: () => this.#sweeps(), step: (job) => this.#sweep(job) }),
+      new BackgroundLoop({
+        ...shared,
+        jobs: () => this.#makings(),
+        step: ({ tableName }) => this.#options.catalog.makeSpaces(tableName),
+      }),
     ]
   }
 
@@ -71,6 +83,7 @@ export class Maintenance {
   }
 
   async close(): Promise<void> {
+    this.#cancelTimer?.()
     await Promise.all(this.#lanes.map((lane) => lane.close()))
     // If that fails the claim ends with its lease.
     await this.#options.claim.giveUp().catch(() => undefined)
@@ -90,7 +103,29 @@ export class Maintenance {
       if (timeToLive?.status === 'ENABLING') jobs.push({ space: timeToLive.space, tableName: name })
     }
     keepOnly(this.#filling, jobs)
-    return jobs
+    const staleMs = this.#options.staleMs ?? 0
+    return staleMs === 0 ? jobs : jobs.filter(({ space }) => this.#isKnownFor(space, staleMs))
+  }
+
+  /** Tables whose router has not finished making them. */
+  #makings(): readonly Backfill[] {
+    return this.#options.catalog
+      .records()
+      .filter(({ loading, space }) => loading === 'spaces' && this.#isKnownFor(space, MAKING_MS))
+      .map(({ name, space }) => ({ tableName: name, space }))
+  }
+
+  /** By a clock that is not set: those of routers are not compared. If not, there is another look when it is. */
+  #isKnownFor(space: SpaceId, ms: number): boolean {
+    const { clock } = this.#options.runtime
+    const now = steadyMicros(clock)
+    const since = this.#since.get(space) ?? now
+    this.#since.set(space, since)
+    const leftMs = (since - now) / 1000 + ms
+    if (leftMs <= 0) return true
+    this.#cancelTimer?.()
+    this.#cancelTimer = clock.timer(leftMs + 1, () => this.wake())
+    return false
   }
 
   #sweeps(): readonly Sweep[] {

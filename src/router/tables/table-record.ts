@@ -94,7 +94,8 @@ export interface Tag {
   readonly Value: string
 }
 
-export type Loading = 'restore' | 'import'
+/** `spaces`: the engine does not know it everywhere yet. */
+export type Loading = 'restore' | 'import' | 'spaces'
 
 export interface RestoredFrom {
   readonly backupId?: string

@@ -132,6 +132,13 @@ export interface StorageNode extends TransactionNode, UnitNode {
   setShape(table: TableShape): Promise<void>
   /** Likewise: nothing is written to this table any more, not even by a transaction that was prepared before. */
   dropTable(space: SpaceId): Promise<void>
+  /**
+   * Of a node that several servers have: it takes steps only with a catalogue that was read of late, and asks for it to be read
+   * again by this.
+   */
+  followCatalogue?(refresh: () => Promise<void>): void
+  /** Makes what the table needs where it is kept; resolves once all hosts that answer know of it. Not every node has to. */
+  createSpaces?(table: TableShape): Promise<void>
 
   /** Small named records beside the items: the catalogue of tables. All entries in one atomic step. */
   writeMeta(entries: readonly MetaEntry[]): Promise<void>

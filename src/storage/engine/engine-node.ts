@@ -10,7 +10,7 @@
 import { type Engine, SpaceMissing } from '../../engine/engine.js'
 import { HybridClock } from '../../line/hybrid-clock.js'
 import type { SpaceCount } from '../../line/space-counts.js'
-import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
+import type { KeyBytes, LedgerSlot, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
 import { noRules, type TransactionRules } from '../../rules/item/section-4.js'
@@ -47,7 +47,7 @@ import { EngineTransactions } from './engine-transactions.js'
 import { transactInScope, writeItem } from './engine-writes.js'
 import { EntryRepair } from './entry-repair.js'
 import { decodeHead, recordOf } from './item-row.js'
-import { itemKeyOf, itemRow, spaceName, SYSTEM_SPACES } from './rows.js'
+import { itemKeyOf, itemRow, ledgerRow, spaceName, SYSTEM_SPACES } from './rows.js'
 import { ScopeSteps } from './scope-steps.js'
 import { type DoubtFunctions, SureCas, type SureCasOptions } from './sure-cas.js'
 
@@ -114,6 +114,8 @@ export class EngineNode implements StorageNode {
   readonly #repair: EntryRepair
   readonly #meta: EngineMeta
   readonly #running = new Set<Promise<unknown>>()
+  /** Spaces that are known to be there. */
+  readonly #made = new Set<SpaceId>()
 
   constructor({ engine, runtime, tuning = {}, ...options }: EngineNodeOptions) {
     const behind = (work: Promise<unknown>): void => this.#behind(work, options.onError)
@@ -158,9 +160,20 @@ export class EngineNode implements StorageNode {
 
   #behind(work: Promise<unknown>, onError: EngineNodeOptions['onError']): void {
     const running: Promise<unknown> = work
-      .catch((error: unknown) => onError?.(error))
+      .catch((error: unknown) => {
+        // Its table is gone, or its entries are yet to come.
+        if (!(error instanceof SpaceMissing)) onError?.(error)
+      })
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
+  }
+
+  scopeOfItem({ key, space, table }: { key: ItemKey; space?: SpaceId; table?: { space: SpaceId } }): string {
+    return this.#parts.engine.scopeOf(itemRow((space ?? table?.space) as SpaceId, key))
+  }
+
+  scopeOfSlot(slot: LedgerSlot): string {
+    return this.#parts.engine.scopeOf(ledgerRow(slot))
   }
 
   /** Whose catalogue this node follows: it is read when the lease has run out, or a row tells of a newer one. */
@@ -209,6 +222,9 @@ export class EngineNode implements StorageNode {
       return await step()
     } catch (error) {
       if (!(error instanceof SpaceMissing)) throw error
+      // Dropped by another server, or not made yet: the catalogue says.
+      await this.#parts.lease.renew()
+      this.#made.clear()
       for (const table of tables)
         if (!this.#parts.shapes.isDropped(table.space))
           await this.createSpaces(this.#parts.shapes.newest(table))
@@ -218,7 +234,11 @@ export class EngineNode implements StorageNode {
 
   /** Makes what a table needs in the engine; resolves once every host that answers knows of it. */
   async createSpaces(table: TableShape): Promise<void> {
-    for (const space of spacesOf(table)) await this.#parts.engine.createSpace(spaceName(space))
+    for (const space of spacesOf(table)) {
+      if (this.#made.has(space)) continue
+      await this.#parts.engine.createSpace(spaceName(space))
+      this.#made.add(space)
+    }
   }
 
   commit(request: CommitRequest): Promise<CommitReply> {

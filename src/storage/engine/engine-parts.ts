@@ -37,6 +37,7 @@ export class TableShapes {
   readonly #dropped = new Set<SpaceId>()
   /** The tables of local indexes, whose entries stand beside the items. */
   readonly #tableOfLocal = new Map<SpaceId, SpaceId>()
+  readonly #expirySpaces = new Set<SpaceId>()
 
   set(table: TableShape): void {
     if (this.#dropped.has(table.space)) return
@@ -45,6 +46,7 @@ export class TableShapes {
     this.#shapes.set(table.space, table)
     for (const { kind, space } of table.indexes)
       if (kind === 'local') this.#tableOfLocal.set(space, table.space)
+    if (table.expiry !== undefined) this.#expirySpaces.add(table.expiry.space)
   }
 
   drop(space: SpaceId): void {
@@ -67,6 +69,10 @@ export class TableShapes {
 
   of(space: SpaceId): TableShape | undefined {
     return this.#shapes.get(space)
+  }
+
+  isExpiry(space: SpaceId): boolean {
+    return this.#expirySpaces.has(space)
   }
 
   tableOfLocal(index: SpaceId): SpaceId | undefined {

@@ -56,6 +56,7 @@ export class EngineRanges {
 
   async range(request: RangeRequest): Promise<RangePage> {
     const { entriesMax, bytesMax } = request
+    if (this.#parts.shapes.isExpiry(request.space)) return this.#expiryRange(request)
     const entries: RangeEntry[] = []
     let bytes = 0
     for await (const entry of this.#entries(request, Math.min(PAGE_ROWS_MAX, entriesMax + 1))) {
@@ -210,14 +211,37 @@ export class EngineRanges {
     nowSeconds: number,
     entriesMax: number,
   ): Promise<readonly RangeEntry[]> {
+    const bounds = { from: '' as KeyBytes, to: expiryPrefix(nowSeconds + 1) }
+    return this.#expiring(expirySpace, itemSpace, bounds, entriesMax)
+  }
+
+  /** Items that expire stand in several partitions, each in the order of time. */
+  async #expiryRange({ space, itemSpace, from, to, entriesMax, bytesMax }: RangeRequest): Promise<RangePage> {
+    const found = await this.#expiring(space, itemSpace as SpaceId, { from, to }, entriesMax + 1)
+    const entries: RangeEntry[] = []
+    let bytes = 0
+    for (const entry of found) {
+      if (entries.length >= entriesMax || bytes >= bytesMax) return { entries, more: true }
+      entries.push(entry)
+      bytes += entry.record.itemBytes
+    }
+    return { entries, more: false }
+  }
+
+  async #expiring(
+    expirySpace: SpaceId,
+    itemSpace: SpaceId,
+    { from, to }: { readonly from: KeyBytes; readonly to?: KeyBytes | undefined },
+    entriesMax: number,
+  ): Promise<readonly RangeEntry[]> {
     const { engine } = this.#parts
-    const to = entryRowOf(expiryPrefix(nowSeconds + 1))
     const space = spaceName(expirySpace)
+    const bounds = { from: entryRowOf(from), ...(to !== undefined && { to: entryRowOf(to) }) }
     const places: Place[] = []
     try {
       const pages = await Promise.all(
         expiryPartitions.map((partition) =>
-          engine.range({ space, partition, from: '' as KeyBytes, to, reverse: false, rowsMax: entriesMax }),
+          engine.range({ space, partition, ...bounds, reverse: false, rowsMax: entriesMax }),
         ),
       )
       for (const { rows } of pages)

@@ -1,0 +1,232 @@
+// Several servers on one engine, each a store of its own: what one has written the others read, and what it costs the engine.
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MemoryEngine } from '../../src/engine/memory-engine.js'
+import type { Engine } from '../../src/engine/engine.js'
+import { open, type Store } from '../../src/store/store.js'
+import { countedEngine } from '../support/counted-engine.js'
+
+const FLEET = { leaseMs: 50, lateMs: 20, refreshMs: 20 }
+const server = (engine: Engine): Promise<Store> => open({ engine, fleet: FLEET })
+
+const accounts: CreateTableCommandInput = {
+  TableName: 'Accounts',
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+}
+
+const account = (id: string, balance: number) => ({ id: { S: id }, balance: { N: String(balance) } })
+const put = (id: string, balance: number) => ({
+  Put: { TableName: 'Accounts', Item: account(id, balance) },
+})
+
+test('a table that one server has made is there on the others, and so is what is written to it', async () => {
+  const engine = new MemoryEngine()
+  await using one = await server(engine)
+  await using two = await server(engine)
+  await one.call('CreateTable', accounts)
+  const { Table } = await two.call('DescribeTable', { TableName: 'Accounts' })
+  assert.equal(Table?.TableStatus, 'ACTIVE')
+  await two.call('PutItem', { TableName: 'Accounts', Item: account('a', 1) })
+  const { Item } = await one.call('GetItem', {
+    TableName: 'Accounts',
+    Key: { id: { S: 'a' } },
+    ConsistentRead: true,
+  })
+  assert.deepEqual(Item, account('a', 1))
+  await two.call('DeleteTable', { TableName: 'Accounts' })
+  for (let look = 0; look < 500; look++) {
+    const written = one.call('PutItem', { TableName: 'Accounts', Item: account('b', 1) })
+    const error = await written.catch((caught: unknown) => caught as Error)
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.fail('the table is still there')
+})
+
+test('transactions of several servers are all or nothing, and a client token is known to all of them', async () => {
+  const engine = new MemoryEngine()
+  await using one = await server(engine)
+  await using two = await server(engine)
+  await one.call('CreateTable', accounts)
+  const transfer = {
+    TransactItems: [put('a', 90), put('b', 110)],
+    ClientRequestToken: 'transfer-1',
+  }
+  await one.call('TransactWriteItems', transfer)
+  await one.call('PutItem', { TableName: 'Accounts', Item: account('a', 0) })
+  await two.call('TransactWriteItems', transfer)
+  const read = {
+    TransactItems: ['a', 'b'].map((id) => ({ Get: { TableName: 'Accounts', Key: { id: { S: id } } } })),
+  }
+  const { Responses } = await two.call('TransactGetItems', read)
+  assert.deepEqual(
+    Responses?.map(({ Item }) => Item?.['balance']),
+    [{ N: '0' }, { N: '110' }],
+  )
+  const other = { ...transfer, TransactItems: [put('a', 1), put('b', 2)] }
+  await assert.rejects(two.call('TransactWriteItems', other), {
+    name: 'IdempotentParameterMismatchException',
+  })
+})
+
+test('many transfers by three servers lose no money and repeat none', async () => {
+  const engine = new MemoryEngine()
+  const servers = await Promise.all([server(engine), server(engine), server(engine)])
+  await servers[0]!.call('CreateTable', accounts)
+  const ids = ['a', 'b', 'c', 'd']
+  for (const id of ids) await servers[0]!.call('PutItem', { TableName: 'Accounts', Item: account(id, 100) })
+  const add = (id: string, amount: number) => ({
+    Update: {
+      TableName: 'Accounts',
+      Key: { id: { S: id } },
+      UpdateExpression: 'ADD balance :x',
+      ExpressionAttributeValues: { ':x': { N: String(amount) } },
+    },
+  })
+  let done = 0
+  await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => {
+      const [from, to] = [ids[n % 4]!, ids[(n * 3 + 1) % 4]!]
+      if (from === to) return
+      const request = { TransactItems: [add(from, -1), add(to, 1)] }
+      await servers[n % 3]!.call('TransactWriteItems', request).then(
+        () => done++,
+        (error: Error) => assert.equal(error.name, 'TransactionCanceledException'),
+      )
+    }),
+  )
+  const { Items } = await servers[1]!.call('Scan', { TableName: 'Accounts', ConsistentRead: true })
+  const total = Items?.reduce((sum, item) => sum + Number(item['balance']?.N), 0)
+  assert.equal(total, 400)
+  assert.ok(done > 0)
+  await Promise.all(servers.map((each) => each.close()))
+})
+
+test('an index is added while two servers write: known everywhere, then filled, then ACTIVE', async () => {
+  const engine = new MemoryEngine()
+  await using one = await server(engine)
+  await using two = await server(engine)
+  await one.call('CreateTable', accounts)
+  const write = (store: Store, n: number) =>
+    store.call('PutItem', {
+      TableName: 'Accounts',
+      Item: { ...account(`i${n}`, n), color: { S: n % 2 === 0 ? 'red' : 'blue' } },
+    })
+  for (let n = 0; n < 20; n++) await write(n % 3 === 0 ? one : two, n)
+  await one.call('UpdateTable', {
+    TableName: 'Accounts',
+    AttributeDefinitions: [...accounts.AttributeDefinitions!, { AttributeName: 'color', AttributeType: 'S' }],
+    GlobalSecondaryIndexUpdates: [
+      {
+        Create: {
+          IndexName: 'by-color',
+          KeySchema: [{ AttributeName: 'color', KeyType: 'HASH' }],
+          Projection: { ProjectionType: 'ALL' },
+        },
+      },
+    ],
+  })
+  let n = 20
+  for (; n < 400; n++) {
+    await write(n % 2 === 0 ? one : two, n)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const { Table } = await two.call('DescribeTable', { TableName: 'Accounts' })
+    if (Table?.GlobalSecondaryIndexes?.[0]?.IndexStatus === 'ACTIVE') break
+  }
+  assert.ok(n < 400)
+  const { Items } = await two.call('Query', {
+    TableName: 'Accounts',
+    IndexName: 'by-color',
+    KeyConditionExpression: 'color = :c',
+    ExpressionAttributeValues: { ':c': { S: 'red' } },
+  })
+  assert.equal(Items?.length, Math.floor(n / 2) + 1)
+})
+
+test('items that expire are removed by one of the servers, and from their indexes', async () => {
+  const engine = new MemoryEngine()
+  await using one = await server(engine)
+  await using two = await server(engine)
+  await one.call('CreateTable', accounts)
+  await one.call('UpdateTimeToLive', {
+    TableName: 'Accounts',
+    TimeToLiveSpecification: { AttributeName: 'until', Enabled: true },
+  })
+  await two.call('PutItem', {
+    TableName: 'Accounts',
+    Item: { ...account('old', 1), until: { N: String(Math.floor(Date.now() / 1000) - 100) } },
+  })
+  await two.call('PutItem', { TableName: 'Accounts', Item: account('young', 1) })
+  for (let look = 0; look < 500; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const { Items } = await two.call('Scan', { TableName: 'Accounts' })
+    if (Items?.length === 1) return
+  }
+  assert.fail('it is still there')
+})
+
+const costed = async (): Promise<{
+  store: Store
+  take: () => ReturnType<ReturnType<typeof countedEngine>['take']>
+}> => {
+  const { engine, take } = countedEngine(new MemoryEngine())
+  const store = await open({ engine, fleet: { refreshMs: 1_000_000, leaseMs: 1_000_000 } })
+  await store.call('CreateTable', accounts)
+  await store.call('PutItem', { TableName: 'Accounts', Item: account('warm', 0) })
+  await store.idle()
+  take()
+  return { store, take }
+}
+
+test('GetItem is one read; a blind PutItem one compare-and-set; one with a condition a read more', async () => {
+  const { store, take } = await costed()
+  await store.call('PutItem', { TableName: 'Accounts', Item: account('a', 1) })
+  assert.deepEqual(take(), { read: 0, cas: 1, write: 0, range: 0, rounds: 1 })
+  await store.call('PutItem', { TableName: 'Accounts', Item: account('a', 2) })
+  assert.deepEqual(take(), { read: 0, cas: 1, write: 0, range: 0, rounds: 1 })
+  await store.call('GetItem', { TableName: 'Accounts', Key: { id: { S: 'a' } } })
+  assert.deepEqual(take(), { read: 1, cas: 0, write: 0, range: 0, rounds: 1 })
+  await store.call('PutItem', {
+    TableName: 'Accounts',
+    Item: account('a', 3),
+    ConditionExpression: 'attribute_exists(id)',
+  })
+  assert.deepEqual(take(), { read: 1, cas: 1, write: 0, range: 0, rounds: 2 })
+  await store.close()
+})
+
+test('a transaction of P partitions is at most 2P + 2 compare-and-sets, and 4 rounds before its answer', async () => {
+  const { store, take } = await costed()
+  for (const partitions of [2, 3, 10]) {
+    const items = Array.from({ length: partitions }, (_, n) => put(`t${partitions}-${n}`, n))
+    await store.call('TransactWriteItems', { TransactItems: items })
+    const answered = take()
+    assert.ok(answered.rounds <= 4, `${answered.rounds} rounds`)
+    await store.idle()
+    const { cas } = take()
+    assert.equal(answered.cas + cas, 2 * partitions + 2)
+    assert.equal(answered.read, partitions)
+  }
+  await store.close()
+})
+
+test('writers of one partition share compare-and-sets: at least five times what each alone would reach', async () => {
+  const { store, take } = await costed()
+  const writers = 200
+  const increase = {
+    TableName: 'Accounts',
+    Key: { id: { S: 'hot' } },
+    UpdateExpression: 'ADD balance :x',
+    ExpressionAttributeValues: { ':x': { N: '1' } },
+  }
+  await Promise.all(Array.from({ length: writers }, () => store.call('UpdateItem', increase)))
+  const { rounds } = take()
+  const { Item } = await store.call('GetItem', { TableName: 'Accounts', Key: { id: { S: 'hot' } } })
+  assert.equal(Item?.['balance']?.N, String(writers))
+  // Alone, each is a read and a compare-and-set, one after another.
+  assert.ok(rounds <= (2 * writers) / 5, `${rounds} rounds`)
+  await store.close()
+})
