@@ -75,9 +75,9 @@ test('transactions of several servers are all or nothing, and a client token is 
 test('many transfers by three servers lose no money and repeat none', async () => {
   const engine = new MemoryEngine()
   const servers = await Promise.all([server(engine), server(engine), server(engine)])
-  await servers[0]!.call('CreateTable', accounts)
+  await servers[0].call('CreateTable', accounts)
   const ids = ['a', 'b', 'c', 'd']
-  for (const id of ids) await servers[0]!.call('PutItem', { TableName: 'Accounts', Item: account(id, 100) })
+  for (const id of ids) await servers[0].call('PutItem', { TableName: 'Accounts', Item: account(id, 100) })
   const add = (id: string, amount: number) => ({
     Update: {
       TableName: 'Accounts',
@@ -98,7 +98,7 @@ test('many transfers by three servers lose no money and repeat none', async () =
       )
     }),
   )
-  const { Items } = await servers[1]!.call('Scan', { TableName: 'Accounts', ConsistentRead: true })
+  const { Items } = await servers[1].call('Scan', { TableName: 'Accounts', ConsistentRead: true })
   const total = Items?.reduce((sum, item) => sum + Number(item['balance']?.N), 0)
   assert.equal(total, 400)
   assert.ok(done > 0)

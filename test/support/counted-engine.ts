@@ -11,11 +11,14 @@ export interface EngineCalls {
 }
 
 /** The same engine, each call of which takes at least a turn; and how many there were. */
-export function countedEngine(engine: Engine): {
+export interface CountedEngine {
   readonly engine: Engine
   readonly calls: EngineCalls
-  take(): EngineCalls
-} {
+  /** What was counted since the last time. */
+  readonly take: () => EngineCalls
+}
+
+export function countedEngine(engine: Engine): CountedEngine {
   const calls: EngineCalls = { read: 0, cas: 0, write: 0, range: 0, rounds: 0 }
   let waiting: (() => void)[] = []
   /** All calls that are sent before one of them is answered are one round. */

@@ -191,7 +191,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   async makeSpaces(name: string): Promise<void> {
     const shape = this.shapeOf(name)
     if (shape === undefined || this.find(name)?.loading !== 'spaces') return
-    await Promise.all(this.#nodes.map((node) => node.createSpaces?.(shape)))
+    await Promise.all(this.#nodes.map(async (node) => node.createSpaces?.(shape)))
     await this.change((draft) => {
       const record = draft.find(name)
       if (record?.loading !== 'spaces') return
@@ -438,7 +438,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#enforce(name, record)
     if (!this.makesSpaces || record.loading === 'spaces') return
     const { shape } = tableOf(record)
-    await Promise.all(this.#nodes.map((node) => node.createSpaces?.(shape))).catch(() => undefined)
+    await Promise.all(this.#nodes.map(async (node) => node.createSpaces?.(shape))).catch(() => undefined)
   }
 
   async #drop(space: SpaceId): Promise<void> {
