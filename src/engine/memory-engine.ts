@@ -81,6 +81,11 @@ export class MemoryEngine implements Engine {
     return { outcome: 'applied' }
   }
 
+  /** The row in this turn. */
+  rowNow(address: RowAddress): EngineRow | undefined {
+    return this.#row(address)
+  }
+
   // eslint-disable-next-line typescript/require-await
   async write(rows: readonly PlainWrite[]): Promise<PlainOutcome> {
     for (const { address, head } of rows) {

@@ -49,6 +49,8 @@ interface Watched {
 export class EngineLedger implements Ledger {
   readonly #options: EngineLedgerOptions
   readonly #begun = new Map<TxId, LedgerEntry & { readonly begunAt: Timestamp }>()
+  /** Those of them whose commit is on its way to the engine, or was, and nobody knows. */
+  readonly #deciding = new Set<TxId>()
   /** Completed ones, since when they were seen unchanged. */
   readonly #watched = new Map<LedgerSlot, Watched>()
   /** Unfinished ones that were seen: they are looked at again, wherever a walk has come to. */
@@ -86,18 +88,20 @@ export class EngineLedger implements Ledger {
       decision: 'cancel',
       ...(reasons && { reasons }),
     }
-    if (decision === 'cancel' && begun !== undefined) {
-      // Nobody else may commit it, and it is not any more: what is not written was cancelled.
+    if (decision === 'cancel' && begun !== undefined && !this.#deciding.has(tx)) {
+      // Nobody else may commit it, and it is not any more: what is not written was cancelled. Not while its commit is on its way,
+      // which recovery on this same server must not overtake.
       this.#begun.delete(tx)
       return { ...cancelled, state: 'cancelling', participants: begun.participants }
     }
+    if (begun !== undefined) this.#deciding.add(tx)
     const record = await this.#step(
       tx,
       (records) => {
         const known = records.find((each) => each.tx === tx)
         if (known !== undefined) return { answer: known }
         const holder = holderOf(records)
-        if (begun === undefined || (holder !== undefined && decision === 'commit'))
+        if (begun === undefined || holder !== undefined || decision === 'cancel')
           return { answer: cancelled, records: [...records, cancelled] }
         const committing: LedgerRecord = {
           ...begun,
@@ -110,6 +114,7 @@ export class EngineLedger implements Ledger {
       begun !== undefined && begun.payloadHash === undefined,
     )
     this.#begun.delete(tx)
+    this.#deciding.delete(tx)
     return record
   }
 

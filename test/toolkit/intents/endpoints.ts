@@ -1,6 +1,7 @@
 // The endpoints that units of work are tried on without Seriatim's own protocol.
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { clientRuntime } from '../../../src/runtime/client-runtime.js'
+import { MemoryEngine } from '../../../src/engine/memory-engine.js'
 import { open } from '../../../src/store/store.js'
 import {
   clientEndpoint,
@@ -27,6 +28,21 @@ export async function seriatim(): Promise<Place> {
     close: () => store.close(),
   }
 }
+
+/** Two servers on one engine, asked in turn: it serves no units, and says so. */
+export async function fleet(): Promise<Place> {
+  const engine = new MemoryEngine()
+  const servers = await Promise.all([open({ engine, fleet: FLEET }), open({ engine, fleet: FLEET })])
+  let turn = 0
+  return {
+    endpoint: foreign({ call: (operation, input) => servers[turn++ % 2]!.call(operation, input) }),
+    close: async () => {
+      await Promise.all(servers.map((server) => server.close()))
+    },
+  }
+}
+
+const FLEET = { leaseMs: 200, lateMs: 50, refreshMs: 50 }
 
 export async function dynalitePlace(): Promise<Place & { readonly url: string }> {
   const peer = await dynalite()

@@ -13,6 +13,7 @@ import {
 import {
   dynalitePlace,
   dynamoDbLocal,
+  fleet,
   intentsTransactor,
   localFolder,
   motoPlace,
@@ -57,6 +58,7 @@ testTransactor(
   features,
 )
 testTransactor('units on Seriatim, every one by intents', subject(seriatim, { always: true }), features)
+testTransactor('units on a fleet', subject(fleet), features)
 testTransactor('units on Seriatim with guards', subject(seriatim, { guards: { Orders: 'rely' } }), guarded)
 testTransactor(
   'units on Seriatim with guards, every one by intents',

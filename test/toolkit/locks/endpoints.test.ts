@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { MemoryEngine } from '../../../src/engine/memory-engine.js'
 import { open } from '../../../src/store/store.js'
 import { clientEndpoint, type Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { type LockEvent, LockTimeout, locks } from '../../../src/toolkit/index.js'
@@ -20,6 +21,12 @@ async function seriatim(): Promise<Place> {
   return { url, [Symbol.asyncDispose]: () => store.close() }
 }
 
+async function onEngine(): Promise<Place> {
+  const store = await open({ engine: new MemoryEngine() })
+  const { url } = await store.listen({ port: 0 })
+  return { url, [Symbol.asyncDispose]: () => store.close() }
+}
+
 const localFolder = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
 
 const motoProgram = findMoto()
@@ -32,6 +39,7 @@ interface PlaceToTry {
 
 const places: readonly PlaceToTry[] = [
   { name: 'Seriatim', start: seriatim, skip: false },
+  { name: 'Seriatim on an engine', start: onEngine, skip: false },
   { name: 'dynalite', start: dynalite, skip: false },
   { name: 'DynamoDB Local', start: () => localDatabase(localFolder!), skip: localFolder === undefined },
   { name: 'moto', start: () => moto(motoProgram!), skip: motoProgram === undefined },
