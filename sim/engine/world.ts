@@ -15,7 +15,7 @@ import type { Item } from '../../src/model/value.js'
 import { DurabilityUnknown } from '../../src/line/errors.js'
 import { Random } from '../../src/runtime/seeded-random.js'
 import type { ItemRecord } from '../../src/rules/item/item.js'
-import { decodeHead } from '../../src/storage/engine/item-row.js'
+import { decodeItemHead } from '../../src/storage/engine/item-row.js'
 import type { EngineRow } from '../../src/engine/engine.js'
 import { check, keyNamed, number, put, type Request, update } from '../actions.js'
 import { type Anomaly, Findings } from '../check/anomaly.js'
@@ -384,7 +384,7 @@ class FleetWorld {
   #noteVersions(rows: readonly (EngineRow | undefined)[]): void {
     for (const row of rows) {
       if (row?.address.space !== 't1' || !row.address.row.startsWith('i')) continue
-      const head = decodeHead(row)
+      const head = decodeItemHead(row)
       const json = head.cell && row.cells[head.cell]
       if (json === undefined) continue
       const item = JSON.parse(Buffer.from(json).toString()) as Item

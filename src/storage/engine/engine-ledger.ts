@@ -11,7 +11,7 @@ import type { Engine, EngineRow } from '../../engine/engine.js'
 import type {
   BeginOutcome,
   DecideAt,
-  Decided as DecidedRecord,
+  Decided as RecordInForce,
   Decision,
   Ledger,
   LedgerEntry,
@@ -23,7 +23,7 @@ import { asBuffer } from '../../line/record.js'
 import { type LedgerSlot, type Timestamp, type TxId, slotOf } from '../../model/brand.js'
 import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
 import { LEDGER_SPACE, ledgerRow, slotOfRow } from './rows.js'
-import type { Decided, RowNext, ScopeSteps } from './scope-steps.js'
+import type { StepDecision, RowNext, ScopeSteps } from './scope-steps.js'
 
 export interface EngineLedgerOptions {
   readonly engine: Engine
@@ -75,7 +75,7 @@ export class EngineLedger implements Ledger {
     return { verdict: 'begun' }
   }
 
-  async decide(tx: TxId, decision: Decision, { timestamp, reasons }: DecideAt): Promise<DecidedRecord> {
+  async decide(tx: TxId, decision: Decision, { timestamp, reasons }: DecideAt): Promise<RecordInForce> {
     const begun = this.#begun.get(tx)
     const now = this.#options.clock.now()
     const cancelled: LedgerRecord = {
@@ -208,7 +208,7 @@ export class EngineLedger implements Ledger {
         const address = ledgerRow(slot)
         await steps.take({
           addresses: [address],
-          decide: (rows): Decided<void> =>
+          decide: (rows): StepDecision<void> =>
             rows.row(address)?.version === version
               ? { answer: undefined, next: [{ address, cells: 'removed' }] }
               : { answer: undefined },
@@ -230,7 +230,7 @@ export class EngineLedger implements Ledger {
     return this.#options.steps.take({
       addresses: [address],
       mayGuess,
-      decide: (rows): Decided<Answer> => {
+      decide: (rows): StepDecision<Answer> => {
         const { answer, records } = decide(recordsIn(rows.row(address)))
         return records === undefined ? { answer } : { answer, next: [ledgerPut(tx, records)] }
       },

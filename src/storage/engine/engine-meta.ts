@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.js'
 import { asBuffer } from '../../line/record.js'
 import type { MetaEntry } from '../contract/storage-node.js'
 import { META_SPACE, metaNameOf, metaRange, metaRow } from './rows.js'
-import type { Decided, ScopeSteps } from './scope-steps.js'
+import type { StepDecision, ScopeSteps } from './scope-steps.js'
 
 const PAGE_ROWS = 1000
 
@@ -48,7 +48,7 @@ export class EngineMeta {
     const names = new Set([...entries.map(({ name }) => name), ...(seen ? [seen.name] : [])])
     return this.#steps.take({
       addresses: Array.from(names, metaRow),
-      decide: (rows): Decided<boolean> => {
+      decide: (rows): StepDecision<boolean> => {
         if (seen !== undefined) {
           const there = rows.row(metaRow(seen.name))?.cells.head
           const isSame =

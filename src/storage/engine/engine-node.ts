@@ -46,7 +46,7 @@ import { EngineRanges } from './engine-ranges.js'
 import { EngineTransactions } from './engine-transactions.js'
 import { transactInScope, writeItem } from './engine-writes.js'
 import { EntryRepair } from './entry-repair.js'
-import { decodeHead, recordOf } from './item-row.js'
+import { decodeItemHead, recordOf } from './item-row.js'
 import { itemKeyOf, itemRow, ledgerRow, spaceName, SYSTEM_SPACES } from './rows.js'
 import { ScopeSteps } from './scope-steps.js'
 import { type DoubtFunctions, SureCas, type SureCasOptions } from './sure-cas.js'
@@ -186,7 +186,7 @@ export class EngineNode implements StorageNode {
     try {
       const [row] = await this.#parts.engine.read([address], isConsistent ? 'consistent' : 'eventual')
       if (row === undefined) return undefined
-      const head = decodeHead(row)
+      const head = decodeItemHead(row)
       this.#parts.clock.witness(head.written)
       const record = recordOf(row, head)
       if (record !== undefined) this.#repair.met(row, head)
@@ -319,7 +319,7 @@ export class EngineNode implements StorageNode {
     await this.createSpaces(table)
     let items = 0
     for await (const row of this.#ranges.itemRows(table.space, from)) {
-      if (decodeHead(row).cell !== undefined || decodeHead(row).pending !== undefined)
+      if (decodeItemHead(row).cell !== undefined || decodeItemHead(row).pending !== undefined)
         await this.#repair.complete(table, row.address)
       if (++items >= itemsMax) return keyAfter((itemKeyOf(row.address) as ItemKey).bytes)
     }

@@ -8,7 +8,7 @@ import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
 import { StepWaiters } from '../items/step-waiters.js'
 import type { RuleFunctions } from '../transactions/rule-functions.js'
 import type { CatalogueLease } from './catalogue-lease.js'
-import { placeOf, type ScopeSteps } from './scope-steps.js'
+import { rowPlace, type ScopeSteps } from './scope-steps.js'
 
 export interface EngineParts {
   readonly engine: Engine
@@ -93,12 +93,12 @@ export class RowWaits {
   }
 
   changed(address: RowAddress): void {
-    this.#waiters.changed(placeOf(address) as KeyBytes)
+    this.#waiters.changed(rowPlace(address) as KeyBytes)
   }
 
   async until(addresses: readonly RowAddress[], waitMs: number): Promise<void> {
     await this.#waiters.until(
-      addresses.map((address) => placeOf(address) as KeyBytes),
+      addresses.map((address) => rowPlace(address) as KeyBytes),
       waitMs,
     )
   }
@@ -132,13 +132,13 @@ export class MetTransactions {
       met = { addresses: new Map(), sinceMicros: steadyMicros(this.#runtime.clock) }
       this.#met.set(tx, met)
     } else for (const callback of this.#callbacks) callback(tx)
-    met.addresses.set(placeOf(address), address)
+    met.addresses.set(rowPlace(address), address)
   }
 
   /** Nothing of it is pending there any more. */
   ended(tx: TxId, address: RowAddress): void {
     const met = this.#met.get(tx)
-    met?.addresses.delete(placeOf(address))
+    met?.addresses.delete(rowPlace(address))
     if (met?.addresses.size === 0) this.#met.delete(tx)
   }
 

@@ -13,7 +13,7 @@ import type { ItemRecord } from '../../rules/item/item.js'
 import type { RangeEntry, RangePage, RangeRequest } from '../contract/storage-node.js'
 import type { EngineParts } from './engine-parts.js'
 import type { EntryRepair } from './entry-repair.js'
-import { decodeHead, recordOf } from './item-row.js'
+import { decodeItemHead, recordOf } from './item-row.js'
 import {
   entryOf,
   entryRowOf,
@@ -22,7 +22,7 @@ import {
   itemRow,
   itemRowOf,
   itemRowsEnd,
-  keyOf,
+  itemKeyFrom,
   localEntryOf,
   localRowOf,
   localRowsEnd,
@@ -72,7 +72,7 @@ export class EngineRanges {
     rowsMax: number,
   ): AsyncGenerator<RangeEntry> {
     for await (const rows of this.#pages(request, rowsMax)) {
-      const places = rows.flatMap((row) => this.#placeOf(request, row) ?? [])
+      const places = rows.flatMap((row) => this.#rowPlace(request, row) ?? [])
       yield* await this.#verified(request, places)
     }
   }
@@ -91,7 +91,7 @@ export class EngineRanges {
     const found: RangeEntry[] = []
     for (const place of places) {
       const row = place.row ?? rows.get(place)
-      const head = decodeHead(row)
+      const head = decodeItemHead(row)
       this.#parts.clock.witness(head.written)
       if (place.entry !== undefined) {
         const { id } = place.entry
@@ -109,7 +109,7 @@ export class EngineRanges {
     return found
   }
 
-  #placeOf(
+  #rowPlace(
     { space, itemSpace }: Pick<RangeRequest, 'space' | 'itemSpace'>,
     row: EngineRow,
   ): Place | undefined {
@@ -120,7 +120,7 @@ export class EngineRanges {
     }
     const base = cells.head && (Buffer.from(cells.head).toString('latin1') as KeyBytes)
     if (base === undefined) return undefined
-    const item = itemRow(itemSpace, keyOf(base))
+    const item = itemRow(itemSpace, itemKeyFrom(base))
     if (this.#parts.shapes.tableOfLocal(space) !== undefined) {
       const key = localEntryOf(space, address)
       return key === undefined ? undefined : { key, item }
@@ -248,7 +248,7 @@ export class EngineRanges {
         for (const { address, cells } of rows) {
           const { key, id } = entryOf('expiry', address)
           const base = Buffer.from(cells.head ?? []).toString('latin1') as KeyBytes
-          places.push({ key, item: itemRow(itemSpace, keyOf(base)), entry: { id, address } })
+          places.push({ key, item: itemRow(itemSpace, itemKeyFrom(base)), entry: { id, address } })
         }
     } catch (error) {
       if (!(error instanceof SpaceMissing)) throw error

@@ -25,11 +25,11 @@ import type {
 } from '../contract/transactions.js'
 import { ACCEPTED, actionVerdict, GONE, RESTAMPED, withImage } from '../transactions/verdicts.js'
 import type { EngineParts } from './engine-parts.js'
-import { changesOf, loadStep, withCatalogue } from './engine-writes.js'
+import { itemWriteOf, loadStep, withCatalogue } from './engine-writes.js'
 import { clearedChanges, committedChanges, intendedChanges, type Changes } from './item-changes.js'
-import { decodeHead, loadRow, recordOf } from './item-row.js'
+import { decodeItemHead, loadRow, recordOf } from './item-row.js'
 import { itemKeyOf, itemRow, spaceOf } from './rows.js'
-import type { Decided, RowsSeen } from './scope-steps.js'
+import type { StepDecision, RowsSeen } from './scope-steps.js'
 
 const ENDED_MAX = 20_000
 const ENDED: ActionVerdict = { verdict: 'ended' }
@@ -105,7 +105,7 @@ export class EngineTransactions {
     rows: RowsSeen,
     { tx, timestamp, imagesWanted, unit }: PrepareRequest,
     { actions }: Scope,
-  ): Decided<readonly ActionVerdict[]> {
+  ): StepDecision<readonly ActionVerdict[]> {
     const { functions, rules } = this.#parts
     if (this.#ended.has(tx)) return { answer: actions.map(() => ENDED) }
     const steps = actions.map((action) => loadStep(this.#parts, rows, action))
@@ -126,7 +126,7 @@ export class EngineTransactions {
       if (item.head.pending?.tx === tx) return {}
       const result = actionResult(action, looksAtImage(action) ? item.item() : undefined)
       if (result.verdict !== 'fine') throw new Error(`an action was accepted and is ${result.verdict}`)
-      return intendedChanges(changesOf(this.#parts, step, result.next, timestamp), {
+      return intendedChanges(itemWriteOf(this.#parts, step, result.next, timestamp), {
         tx,
         kind: action.mutation.kind,
         observes: observes(action) || !writes(action),
@@ -171,13 +171,13 @@ export class EngineTransactions {
     const { steps, pendings } = this.#parts
     const isKnown = addresses.every((address) => {
       const row = steps.known(address)
-      return row !== undefined && decodeHead(row).pending?.tx === tx
+      return row !== undefined && decodeItemHead(row).pending?.tx === tx
     })
     try {
       await steps.take({
         addresses,
         mayGuess: isKnown,
-        decide: (rows): Decided<void> => this.#decideFinish(rows, tx, addresses, decision),
+        decide: (rows): StepDecision<void> => this.#decideFinish(rows, tx, addresses, decision),
       })
     } catch (error) {
       // Its table was dropped, and everything in it.
@@ -191,10 +191,10 @@ export class EngineTransactions {
     tx: TxId,
     addresses: readonly RowAddress[],
     decision: 'commit' | 'cancel',
-  ): Decided<void> {
+  ): StepDecision<void> {
     const changes = addresses.map((address): Changes => {
       const row = rows.row(address)
-      const head = decodeHead(row)
+      const head = decodeItemHead(row)
       if (head.pending?.tx !== tx) return {}
       const key = itemKeyOf(address) as ItemKey
       const item = loadRow(row, BARE, key, this.#parts.isOrdered)
@@ -257,7 +257,7 @@ export class EngineTransactions {
           if (error instanceof SpaceMissing) return addresses.map(() => undefined)
           throw error
         })
-        const isPending = rows.map((row) => decodeHead(row).pending?.tx === tx)
+        const isPending = rows.map((row) => decodeItemHead(row).pending?.tx === tx)
         for (const [at, address] of addresses.entries()) if (!isPending[at]) pendings.ended(tx, address)
         if (isPending.some(Boolean)) still.push(tx)
       }),

@@ -15,7 +15,7 @@ import { holderOf, ledgerPut, recordsIn } from './engine-ledger.js'
 import { hasEntryRows, writtenChanges, type Changes } from './item-changes.js'
 import { type ItemHead, loadRow, recordOf } from './item-row.js'
 import { itemRow, ledgerRow } from './rows.js'
-import type { Decided, RowNext, RowsSeen } from './scope-steps.js'
+import type { StepDecision, RowNext, RowsSeen } from './scope-steps.js'
 
 export type LoadedRow = LoadedItem & { readonly head: ItemHead }
 
@@ -68,7 +68,7 @@ export async function withCatalogue<T>({ lease }: EngineParts, step: () => Promi
 }
 
 /** What the write changes; `json`: the text of a put. */
-export function changesOf(
+export function itemWriteOf(
   parts: EngineParts,
   { action, item, row }: LoadedStep,
   next: Parameters<typeof writtenChanges>[0]['next'],
@@ -116,7 +116,7 @@ interface WriteAnswer {
   readonly isWaiting?: true
 }
 
-function decideWrite(parts: EngineParts, rows: RowsSeen, request: WriteRequest): Decided<WriteAnswer> {
+function decideWrite(parts: EngineParts, rows: RowsSeen, request: WriteRequest): StepDecision<WriteAnswer> {
   const step = loadStep(parts, rows, request)
   const { item, action } = step
   const { record } = item.state
@@ -138,7 +138,7 @@ function decideWrite(parts: EngineParts, rows: RowsSeen, request: WriteRequest):
       const old = record && { old: record }
       if (next === undefined && record === undefined)
         return { answer: { outcome: { verdict: 'done', timestamp } } }
-      const changes = writtenChanges(changesOf(parts, step, next, timestamp))
+      const changes = writtenChanges(itemWriteOf(parts, step, next, timestamp))
       const written = newRecord(changes)
       return {
         answer: { outcome: { verdict: 'done', timestamp, ...old, ...(written && { new: written }) } },
@@ -198,7 +198,7 @@ function decideTransact(
   rows: RowsSeen,
   { tx, actions, token, imagesWanted, unit }: TransactRequest,
   isRecorded: boolean,
-): Decided<TransactAnswer> {
+): StepDecision<TransactAnswer> {
   const payloadHash = token?.payloadHash ?? ''
   const records = isRecorded ? recordsIn(rows.row(ledgerRow(slotOf(tx)))) : []
   const holder = holderOf(records)
@@ -238,7 +238,7 @@ function decideTransact(
         // It has to stay as it was looked at.
         if (!writes(step.action) || (next === undefined && step.item.state.record === undefined))
           return { next: [{ address: step.address }] }
-        return writtenChanges(changesOf(parts, step, next, timestamp))
+        return writtenChanges(itemWriteOf(parts, step, next, timestamp))
       })
       const record = {
         tx,

@@ -11,9 +11,9 @@ import { versionOf, type ItemKey, type TableShape } from '../../model/table.js'
 import { steadyMicros } from '../../runtime/runtime.js'
 import type { EngineParts } from './engine-parts.js'
 import { completedChanges } from './item-changes.js'
-import { decodeHead, encodeHead, type ItemHead, loadRow } from './item-row.js'
+import { decodeItemHead, encodeItemHead, type ItemHead, loadRow } from './item-row.js'
 import { itemKeyOf, spaceOf } from './rows.js'
-import { placeOf, type Decided } from './scope-steps.js'
+import { rowPlace, type StepDecision } from './scope-steps.js'
 
 /** Longer than any step and any transaction takes. */
 const WATCH_MS = 10 * 60_000
@@ -36,19 +36,19 @@ export class EntryRepair {
 
   /** An entry whose item does not name it. */
   orphan(entry: RowAddress, item: RowAddress): void {
-    if (!this.#isOld(placeOf(entry), '')) return
+    if (!this.#isOld(rowPlace(entry), '')) return
     this.#parts.behind(this.#remove(entry, item))
   }
 
   async #remove(entry: RowAddress, item: RowAddress): Promise<void> {
     const isNamed = await this.#parts.steps.take({
       addresses: [item],
-      decide: (rows): Decided<boolean> => {
-        const head = decodeHead(rows.row(item))
-        const row = placeOf(entry)
+      decide: (rows): StepDecision<boolean> => {
+        const head = decodeItemHead(rows.row(item))
+        const row = rowPlace(entry)
         const names = [...head.entries, ...(head.pending?.entries ?? [])]
         if (names.some(({ id }) => row.endsWith(id))) return { answer: true }
-        return { answer: false, next: [{ address: item, cells: { head: encodeHead(head) } }] }
+        return { answer: false, next: [{ address: item, cells: { head: encodeItemHead(head) } }] }
       },
     })
     if (!isNamed) await this.#parts.engine.write([{ address: entry }])
@@ -74,7 +74,7 @@ export class EntryRepair {
     const key = itemKeyOf(address) as ItemKey
     return this.#parts.steps.take({
       addresses: [address],
-      decide: (rows): Decided<void> => {
+      decide: (rows): StepDecision<void> => {
         const row = rows.row(address)
         const item = loadRow(row, table, key, true)
         const { newId } = this.#parts
@@ -86,14 +86,14 @@ export class EntryRepair {
 
   /** A row of a deleted item, which nothing needs any more once it has not changed for so long. */
   tombstone(row: EngineRow): void {
-    if (!this.#isOld(placeOf(row.address), row.version)) return
+    if (!this.#isOld(rowPlace(row.address), row.version)) return
     const { address, version } = row
     this.#parts.behind(
       this.#parts.steps.take({
         addresses: [address],
-        decide: (rows): Decided<void> => {
+        decide: (rows): StepDecision<void> => {
           const there = rows.row(address)
-          const head = decodeHead(there)
+          const head = decodeItemHead(there)
           return there?.version === version && head.cell === undefined && head.pending === undefined
             ? { answer: undefined, next: [{ address, cells: 'removed' }] }
             : { answer: undefined }

@@ -7,7 +7,7 @@ import type { Item } from '../../model/value.js'
 import type { NextImage } from '../../rules/item/single-write.js'
 import { entryKey, expiryKey } from '../items/index-entries.js'
 import {
-  encodeHead,
+  encodeItemHead,
   entryIn,
   otherCell,
   type ImageCell,
@@ -15,9 +15,9 @@ import {
   type PendingIntent,
 } from './item-row.js'
 import { type EntryName, entryRow, itemRow, localEntryRow } from './rows.js'
-import type { Decided, RowNext } from './scope-steps.js'
+import type { StepDecision, RowNext } from './scope-steps.js'
 
-export type Changes = Pick<Decided<unknown>, 'next' | 'before' | 'after'>
+export type Changes = Pick<StepDecision<unknown>, 'next' | 'before' | 'after'>
 
 /** An item as it is, and what it is to become. */
 export interface ItemWrite {
@@ -56,7 +56,7 @@ export function writtenChanges(write: ItemWrite): Changes {
     ...(pending && { pending }),
   }
   const cells: RowPut['cells'] = {
-    head: encodeHead(written),
+    head: encodeItemHead(written),
     ...(head.cell && { [head.cell]: null }),
     ...(cell && next && { [cell]: textOf(write) }),
   }
@@ -92,7 +92,7 @@ export function intendedChanges(
     entries,
     local: { gone: local.gone.map(({ row }) => row), added: local.added.map(({ row }) => row) },
   }
-  const cells = { head: encodeHead({ ...head, pending }), ...(cell && next && { [cell]: textOf(write) }) }
+  const cells = { head: encodeItemHead({ ...head, pending }), ...(cell && next && { [cell]: textOf(write) }) }
   return {
     next: [{ address: itemRow(table.space, key), cells }],
     before: isCheck ? [] : added(head.entries, entries, key),
@@ -116,7 +116,7 @@ export function committedChanges(address: RowAddress, key: ItemKey, head: ItemHe
   const beside = (row: KeyBytes): RowAddress => ({ ...address, row })
   return {
     next: [
-      { address, cells: { head: encodeHead(written), ...(before && { [before]: null }) } },
+      { address, cells: { head: encodeItemHead(written), ...(before && { [before]: null }) } },
       ...pending.local.gone.map((row): RowNext => ({
         address: beside(row),
         cells: 'removed',
@@ -133,7 +133,7 @@ export function clearedChanges(address: RowAddress, key: ItemKey, head: ItemHead
   const { pending, ...rest } = head
   const cell: ImageCell | undefined = pending?.cell
   return {
-    next: [{ address, cells: { head: encodeHead(rest), ...(cell && { [cell]: null }) } }],
+    next: [{ address, cells: { head: encodeItemHead(rest), ...(cell && { [cell]: null }) } }],
     ...(pending && { after: gone(pending.entries, head.entries, key) }),
   }
 }
@@ -163,7 +163,7 @@ export function completedChanges(
     shape,
     ...(pending && { pending: { ...pending, shape, entries: pendingEntries } }),
   }
-  return { next: [{ address: itemRow(table.space, key), cells: { head: encodeHead(next) } }], before }
+  return { next: [{ address: itemRow(table.space, key), cells: { head: encodeItemHead(next) } }], before }
 }
 
 /** All entries of the item with that image: those that stay keep their ids. */

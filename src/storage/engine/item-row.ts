@@ -57,12 +57,12 @@ export const NO_HEAD: ItemHead = {
   entries: [],
 }
 
-export const encodeHead = (head: ItemHead): Buffer =>
+export const encodeItemHead = (head: ItemHead): Buffer =>
   Buffer.from(JSON.stringify({ f: FORMAT, ...head }), 'utf8')
 
 const FORMAT = 1
 
-export function decodeHead(row: EngineRow | undefined): ItemHead {
+export function decodeItemHead(row: EngineRow | undefined): ItemHead {
   const stored = row?.cells.head
   if (stored === undefined) return NO_HEAD
   const { f, ...head } = JSON.parse(asBuffer(stored).toString('utf8')) as ItemHead & { readonly f: number }
@@ -71,7 +71,7 @@ export function decodeHead(row: EngineRow | undefined): ItemHead {
 }
 
 /** The committed image with its header, as the rest of the store knows it; undefined: there is no item. */
-export function recordOf(row: EngineRow | undefined, head = decodeHead(row)): ItemRecord | undefined {
+export function recordOf(row: EngineRow | undefined, head = decodeItemHead(row)): ItemRecord | undefined {
   if (head.cell === undefined) return undefined
   const json = row?.cells[head.cell]
   if (json === undefined) throw new Error('an item row whose image is missing')
@@ -102,7 +102,7 @@ export function loadRow(
   key: ItemKey,
   isOrdered: boolean,
 ): LoadedItem & { readonly head: ItemHead } {
-  const head = decodeHead(row)
+  const head = decodeItemHead(row)
   const record = recordOf(row, head)
   let parsed: Item | undefined
   const item = (): Item | undefined => (record === undefined ? undefined : (parsed ??= parseRecord(record)))

@@ -37,10 +37,10 @@ export function itemRow(space: SpaceId, { bytes }: ItemKey): RowAddress {
 
 /** The key of the item at that row; undefined if another thing stands there. */
 export function itemKeyOf({ partition, row }: RowAddress): ItemKey | undefined {
-  return row.startsWith(ITEM) ? keyOf((partition + row.slice(1)) as KeyBytes) : undefined
+  return row.startsWith(ITEM) ? itemKeyFrom((partition + row.slice(1)) as KeyBytes) : undefined
 }
 
-export const keyOf = (bytes: KeyBytes): ItemKey => ({
+export const itemKeyFrom = (bytes: KeyBytes): ItemKey => ({
   hash: Buffer.from(bytes.slice(0, 4), 'latin1').readUInt32BE(0),
   bytes,
 })

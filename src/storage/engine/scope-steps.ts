@@ -34,7 +34,7 @@ export interface RowNext {
   readonly follows?: true
 }
 
-export interface Decided<Answer> {
+export interface StepDecision<Answer> {
   readonly answer: Answer
   readonly next?: readonly RowNext[]
   /** Entries that have to be there before, and those that nothing names afterwards. */
@@ -47,7 +47,7 @@ export interface ScopeStep<Answer> {
   readonly addresses: readonly RowAddress[]
   /** It may be decided on rows that this server remembers, or takes for absent: if it is wrong it is refused. */
   readonly mayGuess?: boolean
-  decide(rows: RowsSeen): Decided<Answer>
+  decide(rows: RowsSeen): StepDecision<Answer>
 }
 
 interface Waiting {
@@ -81,7 +81,7 @@ const KNOWN_MAX = 5000
 const KNOWN_BYTES_MAX = 8 * 1024 * 1024
 const PAUSE_MS_MAX = 50
 
-export const placeOf = ({ space, partition, row }: RowAddress): string => `${space}/${partition}/${row}`
+export const rowPlace = ({ space, partition, row }: RowAddress): string => `${space}/${partition}/${row}`
 
 export class ScopeSteps {
   readonly #options: ScopeStepsOptions
@@ -138,7 +138,7 @@ export class ScopeSteps {
       const isGuessed = rows === undefined && batch.every(({ mustRead }) => !mustRead)
       rows ??= isGuessed ? this.#guess(batch) : await this.#read(batch)
       const seen = new Overlay(rows)
-      const decided: (Decided<unknown> | undefined)[] = []
+      const decided: (StepDecision<unknown> | undefined)[] = []
       let taken = 0
       for (const waiting of batch) {
         if (taken > 0 && seen.size >= engine.limits.casRowsMax / 4) break
@@ -165,7 +165,7 @@ export class ScopeSteps {
       if (outcome.outcome === 'refused') {
         if (before.length > 0) behind(engine.write(before.map(({ address }) => ({ address }))))
         for (const [at, { address }] of changes.entries()) {
-          rows.set(placeOf(address), outcome.rows[at])
+          rows.set(rowPlace(address), outcome.rows[at])
           this.#known.set(address, outcome.rows[at])
         }
         for (const waiting of batch) waiting.mustRead = true
@@ -187,7 +187,7 @@ export class ScopeSteps {
   }
 
   /** A step that throws has done nothing, and is nobody else's trouble. */
-  #decide({ step, reject }: Waiting, seen: Overlay): Decided<unknown> | undefined {
+  #decide({ step, reject }: Waiting, seen: Overlay): StepDecision<unknown> | undefined {
     try {
       const decided = step.decide(seen)
       for (const next of decided.next ?? []) seen.set(next)
@@ -199,13 +199,13 @@ export class ScopeSteps {
   }
 
   #guess(batch: readonly Waiting[]): Map<string, EngineRow | undefined> {
-    return new Map(addressesOf(batch).map((address) => [placeOf(address), this.#known.get(address)]))
+    return new Map(addressesOf(batch).map((address) => [rowPlace(address), this.#known.get(address)]))
   }
 
   async #read(batch: readonly Waiting[]): Promise<Map<string, EngineRow | undefined>> {
     const addresses = addressesOf(batch)
     const rows = await this.#options.engine.read(addresses, 'consistent')
-    return new Map(addresses.map((address, at) => [placeOf(address), rows[at]]))
+    return new Map(addresses.map((address, at) => [rowPlace(address), rows[at]]))
   }
 
   async #put(before: readonly PlainWrite[]): Promise<void> {
@@ -241,7 +241,7 @@ const heldOf = ({ version, past }: RowPut): Pick<EngineRow, 'version' | 'past'> 
 
 function addressesOf(batch: readonly Waiting[]): readonly RowAddress[] {
   const unique = new Map<string, RowAddress>()
-  for (const { step } of batch) for (const address of step.addresses) unique.set(placeOf(address), address)
+  for (const { step } of batch) for (const address of step.addresses) unique.set(rowPlace(address), address)
   return [...unique.values()]
 }
 
@@ -260,13 +260,13 @@ class Overlay implements RowsSeen {
   }
 
   row(address: RowAddress): EngineRow | undefined {
-    const place = placeOf(address)
+    const place = rowPlace(address)
     const changed = this.#changed.get(place)
     return changed === undefined ? this.#rows.get(place) : changed.row
   }
 
   set(next: RowNext): void {
-    const place = placeOf(next.address)
+    const place = rowPlace(next.address)
     const before = this.#changed.get(place)
     if (next.cells === undefined) {
       if (before === undefined) this.#changed.set(place, { next, row: this.#rows.get(place) })
@@ -311,11 +311,11 @@ class KnownRows {
   #bytes = 0
 
   get(address: RowAddress): EngineRow | undefined {
-    return this.#rows.get(placeOf(address))
+    return this.#rows.get(rowPlace(address))
   }
 
   set(address: RowAddress, row: EngineRow | undefined): void {
-    const place = placeOf(address)
+    const place = rowPlace(address)
     this.#drop(place)
     if (row === undefined) return
     this.#rows.set(place, row)
