@@ -71,9 +71,11 @@ const GROUPS = [
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',
-    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers|backups)\/)|server|store|sorted-btree)\//,
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers|backups)\/)|server|store(?!\/worker-)|sorted-btree)\//,
   ],
   ['engine', /\/engine\//],
+  // Loaded where a server has several.
+  ['workers', /\/workers\/|\/store\/worker-|\/cli\/server\/worker-process/],
   // Loaded by the first request for one of its operations.
   ['statements', /\/(partiql|router\/statements)\//],
   ['streams', /\/router\/streams\//],

@@ -24,6 +24,8 @@ export interface Measured {
   readonly unsent: number
   /** Of the server for a request; null where it cannot be seen. */
   readonly cpuMicros: number | null
+  /** The same of its first process alone: with workers, the one that has the data. Absent in files of earlier versions. */
+  readonly firstCpuMicros?: number | null
   readonly writtenBytes: number | null
   /** Absent in files of earlier versions. */
   readonly readBytes?: number | null
@@ -42,11 +44,14 @@ export async function measure(
   onMeasuring: () => void = () => undefined,
 ): Promise<Measured> {
   let before: Usage | undefined
+  let firstBefore: number | undefined
   const result = await generator.run({ ...job, endpoint: target.endpoint }, () => {
     before = target.usage()
+    firstBefore = target.firstCpuMicros?.()
     onMeasuring()
   })
   const after = target.usage()
+  const firstAfter = target.firstCpuMicros?.()
   const memory = target.memory()
   const forOne = (used: (usage: Usage) => number): number | null =>
     before === undefined || after === undefined || result.answersSinceMeasuring === 0
@@ -64,6 +69,10 @@ export async function measure(
     parts: result.parts.length > 1 ? result.parts : [],
     unsent: result.unsent,
     cpuMicros: forOne((usage) => usage.cpuMicros),
+    firstCpuMicros:
+      firstBefore === undefined || firstAfter === undefined || result.answersSinceMeasuring === 0
+        ? null
+        : (firstAfter - firstBefore) / result.answersSinceMeasuring,
     writtenBytes: forOne((usage) => usage.writtenBytes),
     readBytes: forOne((usage) => usage.readBytes),
     residentBytes: memory?.residentBytes ?? null,

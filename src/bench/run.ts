@@ -38,6 +38,8 @@ export interface BenchSettings {
   readonly durationMs: number
   readonly items: number
   readonly partitions: number
+  /** This store is started with each of these numbers of workers; absent: with one. */
+  readonly workers?: readonly number[]
 }
 
 export interface BenchResult {
@@ -47,6 +49,8 @@ export interface BenchResult {
   /** Of an open loop; null: closed. */
   readonly rate: number | null
   readonly round: number
+  /** Of this store; absent: one. */
+  readonly workers?: number
   readonly measured: Measured
 }
 
@@ -72,7 +76,7 @@ export function workloadsOf({ operations, items, partitions }: BenchSettings): r
 export async function runBench(settings: BenchSettings, run: BenchRun): Promise<readonly BenchResult[]> {
   const { endpoint, clients, rounds, warmupMs, durationMs } = settings
   const workloads = workloadsOf(settings)
-  const serverCount = endpoint === undefined ? 2 : 1
+  const serverCount = endpoint === undefined ? 2 * (settings.workers?.length ?? 1) : 1
   const estimateMs = warmupMs + durationMs + BETWEEN_MS
   const loadCount = rounds * clients.length * workloads.length * serverCount
   const clock = new TimeLeft(SETUP_MS + loadCount * estimateMs)
@@ -128,11 +132,20 @@ async function putLoad(
     durationMs,
     seed: round,
   })
-  return { server: server.title, workload: workload.name, clients, rate: rate ?? null, round, measured }
+  const workers = Number(/, (\d+) workers$/.exec(server.title)?.[1] ?? 1)
+  return {
+    server: server.title,
+    workload: workload.name,
+    clients,
+    rate: rate ?? null,
+    round,
+    ...(workers > 1 && { workers }),
+    measured,
+  }
 }
 
 async function openServers(
-  { endpoint, items, partitions }: BenchSettings,
+  { endpoint, items, partitions, workers: counts = [1] }: BenchSettings,
   script: string,
 ): Promise<readonly MeasuredServer[]> {
   const scale: Scale = { items, partitions }
@@ -142,10 +155,12 @@ async function openServers(
   }
   const servers: MeasuredServer[] = []
   try {
-    for (const kind of ['memory', 'disk'] as const) {
+    for (const [kind, workers] of (['memory', 'disk'] as const).flatMap((each) =>
+      counts.map((count) => [each, count] as const),
+    )) {
       const server = await startServer({
-        name: kind,
-        title: kind === 'memory' ? 'Seriatim, memory' : 'Seriatim, disk, durable',
+        name: `${kind}-${workers}`,
+        title: `Seriatim, ${kind === 'memory' ? 'memory' : 'disk, durable'}${workers === 1 ? '' : `, ${workers} workers`}`,
         commandAt: ({ port, folder }) => ({
           program: process.execPath,
           args: [
@@ -154,6 +169,7 @@ async function openServers(
             '--port',
             String(port),
             ...(kind === 'memory' ? ['--memory'] : ['--path', folder]),
+            ...(workers === 1 ? [] : ['--workers', String(workers)]),
           ],
         }),
       })

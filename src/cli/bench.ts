@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Machine, thisMachine } from '../bench/machine.js'
 import { resultTable } from '../bench/result-table.js'
 import { type BenchResult, type BenchSettings, runBench, workloadsOf } from '../bench/run.js'
+import { workersTable } from '../bench/workers-table.js'
 import { terminalLines } from '../bench/table.js'
 import { peerWorkloads } from '../bench/load/workloads.js'
 import { readArguments, readInteger, UsageError } from './command/arguments.js'
@@ -20,6 +21,8 @@ export const help = `seriatim bench [options]
   --rounds N         how often everything is measured; the table has the medians (3)
   --seconds S        how long each load is measured, after the warm-up (1)
   --items N          in the table (10000)
+  --workers LIST     start this store with these numbers of workers, such as 1,2, and show what a request costs of
+                     each, and what is full first (1)
   --json FILE        keep what was measured, after each step
 
 Starts this store in memory and on disk, each in a process of its own, with the load from another one, and measures them
@@ -34,6 +37,7 @@ const OPTIONS = {
   seconds: { type: 'string' },
   items: { type: 'string' },
   json: { type: 'string' },
+  workers: { type: 'string' },
 } as const
 
 const DEFAULTS: BenchSettings = {
@@ -54,6 +58,7 @@ const DEFAULTS: BenchSettings = {
 }
 
 const CLIENTS_MAX = 10_000
+const WORKERS_MAX = 64
 const RATE_MAX = 10_000_000
 const ROUNDS_MAX = 1000
 const SECONDS_MAX = 3600
@@ -102,6 +107,8 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
     const { cpu, cores, node } = file.machine
     world.print(`${file.command}: Seriatim ${file.seriatim}, Node ${node}, ${cores} cores of ${cpu}`)
     for (const line of terminalLines(resultTable(results))) world.print(line)
+    const ofWorkers = workersTable(results)
+    if (ofWorkers !== undefined) for (const line of terminalLines(ofWorkers)) world.print(line)
   } finally {
     off()
   }
@@ -133,14 +140,26 @@ export function settingsOf(values: LoadValues & { readonly operation?: string })
   return settings
 }
 
-type LoadOption = 'endpoint' | 'clients' | 'rate' | 'rounds' | 'seconds' | 'items'
+type LoadOption = 'workers' | 'endpoint' | 'clients' | 'rate' | 'rounds' | 'seconds' | 'items'
 export type LoadValues = { readonly [name in LoadOption]?: string | undefined }
 export type LoadOptions = Partial<
-  Pick<BenchSettings, 'endpoint' | 'clients' | 'rate' | 'rounds' | 'durationMs' | 'items'>
+  Pick<BenchSettings, 'endpoint' | 'clients' | 'rate' | 'rounds' | 'durationMs' | 'items' | 'workers'>
 >
 
 /** The options that every measurement has; only those that were given. */
-export function loadOptionsOf({ endpoint, clients, rate, rounds, seconds, items }: LoadValues): LoadOptions {
+export function loadOptionsOf({
+  endpoint,
+  clients,
+  rate,
+  rounds,
+  seconds,
+  items,
+  workers,
+}: LoadValues): LoadOptions {
+  if (endpoint !== undefined && workers !== undefined)
+    throw new UsageError(
+      '--workers is for this store, which --endpoint does not start: leave out one of them',
+    )
   if (endpoint !== undefined && !URL.canParse(endpoint)) {
     throw new UsageError(`--endpoint must be a URL such as http://127.0.0.1:8000, not '${endpoint}'`)
   }
@@ -148,6 +167,9 @@ export function loadOptionsOf({ endpoint, clients, rate, rounds, seconds, items 
     ...(endpoint !== undefined && { endpoint }),
     ...(clients !== undefined && {
       clients: clients.split(',').map((text) => readInteger('clients', text, 1, CLIENTS_MAX)),
+    }),
+    ...(workers !== undefined && {
+      workers: workers.split(',').map((text) => readInteger('workers', text, 1, WORKERS_MAX)),
     }),
     ...(rate !== undefined && { rate: readInteger('rate', rate, 1, RATE_MAX) }),
     ...(rounds !== undefined && { rounds: readInteger('rounds', rounds, 1, ROUNDS_MAX) }),

@@ -1,4 +1,5 @@
 // A command's environment in a real process.
+import { workerPlace } from './server/worker-place.js'
 import { credentials, type CommandEnvironment } from './command/environment.js'
 
 export function processEnvironment(): CommandEnvironment {
@@ -19,7 +20,9 @@ export function processEnvironment(): CommandEnvironment {
       }
     },
     exitNow: (code) => process.exit(code),
-    openStore: async (options) => (await import('../store/local-store.js')).openLocalStore(options),
+    openStore: async (options, hub) =>
+      (await import('../store/local-store.js')).openLocalStore(options, undefined, hub),
+    ...workerPlace(process.env),
     verifyFolder: async (path, options) =>
       (await import('./operate/verify-folder.js')).verifyDataFolder(path, options),
     listTransactions: async (place, limit) => {

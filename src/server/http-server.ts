@@ -14,7 +14,7 @@ import { Dispatcher, type RequestInfo } from './dispatch/dispatch.js'
 import type { FaultPlan } from './faults/fault-plan.js'
 import { GeneralServer } from './connection/general-server.js'
 import { serverLimits, sweepIntervalMs, type ServerLimits } from './http/limits.js'
-import { Metrics } from './dispatch/metrics.js'
+import { type ServerCounts, Metrics } from './dispatch/metrics.js'
 import { MetricsHistory } from './dispatch/metrics-history.js'
 import { type Admitted, isLoopbackHost } from './access/origin.js'
 import { affordableConnections } from './connection/open-files.js'
@@ -66,6 +66,40 @@ export interface RunningServer extends AsyncDisposable {
   stop(): Promise<void>
 }
 
+/** How several workers serve one port. */
+export interface WorkerEdge {
+  /** Whether another worker gets this connection, of which nothing was read. */
+  readonly handsOver?: (socket: Socket) => boolean
+  /** What the other workers have counted. */
+  readonly otherCounts?: () => Promise<readonly ServerCounts[]>
+}
+
+/** What serves connections, wherever they come from. */
+export interface HttpEdge {
+  /** Serves a connection that another worker has accepted. */
+  take(socket: Socket): void
+  renewTls(tls: TlsOptions): void
+  counts(): ServerCounts
+  stop(): Promise<void>
+}
+
+/** Serves a router to connections that it is given. */
+export function openEdge(router: Router, options: ListenOptions, workers: WorkerEdge = {}): HttpEdge {
+  const sockets = openSockets(router, options, workers)
+  return {
+    take: (socket) => {
+      socket.allowHalfOpen = true
+      sockets.take(socket)
+    },
+    renewTls: (tls) => sockets.renewTls(tls),
+    counts: () => sockets.counts(),
+    stop: () => {
+      router.endWaits?.()
+      return sockets.stop()
+    },
+  }
+}
+
 /**
  * Serves a router over HTTP.
  *
@@ -73,13 +107,50 @@ export interface RunningServer extends AsyncDisposable {
  *   await using server = await listen(router, { port: 0 })
  *   console.log(server.url)
  */
-export async function listen(router: Router, options: ListenOptions = {}): Promise<RunningServer> {
+export async function listen(
+  router: Router,
+  options: ListenOptions = {},
+  workers: WorkerEdge = {},
+): Promise<RunningServer & Pick<HttpEdge, 'counts'>> {
   const host = options.host ?? '127.0.0.1'
   const refusal = hostRefusal(host, {
     ...options,
     faults: options.faults === true || options.faultPlan !== undefined,
   })
   if (refusal !== undefined) throw new Error(refusal)
+  const sockets = openSockets(router, options, workers)
+  const server = sockets.server
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 8000, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  }).catch((error: unknown) => {
+    sockets.release()
+    throw error
+  })
+  const { port } = server.address() as AddressInfo
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    router.endWaits?.()
+    return (stopped ??= sockets.stop())
+  }
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    renewTls: (tls) => sockets.renewTls(tls),
+    counts: () => sockets.counts(),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+function openSockets(
+  router: Router,
+  options: ListenOptions,
+  { handsOver, otherCounts }: WorkerEdge,
+): Sockets {
   const limits = { ...serverLimits, ...options.limits }
   const room = new AnswerRoom(limits)
   const metrics = new Metrics(() => room.bytes)
@@ -87,7 +158,7 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   const { auth, faults, faultPlan, onRequest } = options
   const admitted: Admitted = {
     hosts: options.allowHosts,
-    addresses: isLoopbackHost(host) ? 'loopback' : 'any',
+    addresses: isLoopbackHost(options.host ?? '127.0.0.1') ? 'loopback' : 'any',
     serviceNames: options.allowServiceNames,
     origins: options.allowOrigins,
     ownPages: options.console !== false,
@@ -95,11 +166,13 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
   const edge = { limits, metrics, room, auth, admitted } as const
   const dispatcher = new Dispatcher(router, {
     ...edge,
-    history,
+    // Of one worker it would be a part of the truth.
+    history: otherCounts === undefined ? history : undefined,
     console: options.console !== false,
     faults,
     faultPlan,
     onRequest,
+    otherCounts,
   })
   const state: ServerState = {
     dispatcher,
@@ -110,33 +183,9 @@ export async function listen(router: Router, options: ListenOptions = {}): Promi
     bodyBytesInFlight: 0,
     stopping: false,
   }
-  const sockets = new Sockets(state, auth === undefined ? 'needed' : 'all', options.tls)
-  const server = sockets.server
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port ?? 8000, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  }).catch((error: unknown) => {
-    sockets.release()
-    history.stop()
-    throw error
-  })
-  const { port } = server.address() as AddressInfo
-  let stopped: Promise<void> | undefined
-  const stop = (): Promise<void> => {
-    router.endWaits?.()
-    history.stop()
-    return (stopped ??= sockets.stop())
-  }
-  return {
-    url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    port,
-    renewTls: (tls) => sockets.renewTls(tls),
-    stop,
-    [Symbol.asyncDispose]: stop,
-  }
+  const headers = auth === undefined ? 'needed' : 'all'
+  const isAlone = otherCounts === undefined
+  return new Sockets(state, { headers, tls: options.tls, handsOver, isAlone, history })
 }
 
 /** Why that host may not be listened on; undefined if it may. */
@@ -170,8 +219,26 @@ class Sockets {
   readonly #door: TlsDoor | undefined
   readonly #connections = new Map<Socket, ServedConnection>()
   readonly #sweeper: NodeJS.Timeout
+  /** All connections of the port are served here. */
+  readonly #isAlone: boolean
+  readonly #history: MetricsHistory
 
-  constructor(state: ServerState, headers: 'needed' | 'all', tls: TlsOptions | undefined) {
+  constructor(
+    state: ServerState,
+    {
+      headers,
+      tls,
+      handsOver,
+      isAlone,
+      history,
+    }: {
+      readonly headers: 'needed' | 'all'
+      readonly tls: TlsOptions | undefined
+      readonly handsOver: WorkerEdge['handsOver']
+      readonly isAlone: boolean
+      readonly history: MetricsHistory
+    },
+  ) {
     const { limits, metrics } = state
     this.#state = state
     this.#general = new GeneralServer(state)
@@ -184,24 +251,56 @@ class Sockets {
     }
     // A client that has sent its request and closed its side still gets the answer.
     const options = { allowHalfOpen: true, noDelay: true }
-    if (tls === undefined) {
-      this.server = createServer(options, (socket) => this.#accept(socket))
-    } else {
-      const door = new TlsDoor(state, tls, (socket) => this.#accept(socket))
-      this.#door = door
-      this.server = createServer(options, (socket) => door.accept(socket))
-    }
+    this.#isAlone = isAlone
+    this.#history = history
+    if (tls !== undefined) this.#door = new TlsDoor(state, tls, (socket) => this.#accept(socket))
+    const begin = this.#begin
+    this.server =
+      handsOver === undefined
+        ? createServer(options, begin)
+        : // What another worker is to read must not be read here.
+          createServer({ ...options, pauseOnConnect: true }, (socket) => {
+            if (handsOver(socket)) return
+            begin(socket)
+            socket.resume()
+          })
     this.server.maxConnections = affordableConnections(limits.connectionsMax)
     this.server.on('drop', () => metrics.connectionsRefusedTotal++)
     const intervalMs = sweepIntervalMs(limits)
     this.#sweeper = setInterval(() => this.#sweep(intervalMs), intervalMs).unref()
   }
 
+  readonly #begin = (socket: Socket): void => {
+    if (this.#door === undefined) this.#accept(socket)
+    else this.#door.accept(socket)
+  }
+
+  /** One that was accepted elsewhere. */
+  take(socket: Socket): void {
+    const { stopping, metrics } = this.#state
+    if (stopping || this.#connections.size >= this.server.maxConnections) {
+      metrics.connectionsRefusedTotal++
+      socket.destroy()
+      return
+    }
+    this.#begin(socket)
+  }
+
+  counts(): ServerCounts {
+    return this.#state.metrics.counts()
+  }
+
   async stop(): Promise<void> {
     this.#state.stopping = true
-    const closed = new Promise<void>((resolve) => {
+    this.#history.stop()
+    const portClosed = new Promise<void>((resolve) => {
       this.server.close(() => resolve())
     })
+    const closed = Promise.all([
+      // A port that is shared would wait for connections of workers that may be gone.
+      this.#isAlone && portClosed,
+      ...Array.from(this.#connections.keys(), gone),
+    ])
     this.#door?.stop()
     for (const connection of this.#connections.values()) connection.stop()
     const deadline = setTimeout(() => {
@@ -220,6 +319,7 @@ class Sockets {
   /** Ends the timers. */
   release(): void {
     clearInterval(this.#sweeper)
+    this.#history.stop()
     this.#general.close()
   }
 
@@ -248,3 +348,6 @@ class Sockets {
     for (const connection of this.#connections.values()) connection.sweep(nowMs, intervalMs)
   }
 }
+
+const gone = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => socket.once('close', () => resolve()))

@@ -15,7 +15,7 @@ import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contrac
 import type { Buckets } from '../buckets/buckets.js'
 import { localPlacement } from '../coordinator/placement.js'
 import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
-import { allRules, noRules } from '../rules/item/section-4.js'
+import { allRules, noRules, workerRules } from '../rules/item/section-4.js'
 import { owner, type Router } from '../router/request/router.js'
 import { LoopYield } from '../runtime/loop-yield.js'
 import { realRuntime } from '../runtime/real-runtime.js'
@@ -44,12 +44,13 @@ import type { endpointTransactor } from '../toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
 import { memoryMbBounds } from '../model/memory-budget.js'
 import { fromWire, toWire } from './wire-values.js'
+import type { WorkerHub } from './worker-hub.js'
 
 /** As `open` of ./store.ts, which loads this file. A store that is only served does without the code of units of work. */
-export async function openLocalStore(options: OpenOptions, units?: Units): Promise<Store> {
+export async function openLocalStore(options: OpenOptions, units?: Units, hub?: WorkerHub): Promise<Store> {
   const runtime: Runtime = { ...realRuntime(), ...(options.clock && { clock: options.clock }) }
   const onError = options.onError ?? warn
-  const rules = options.rules === 'none' ? noRules : allRules
+  const rules = options.rules === 'none' ? noRules : hub === undefined ? allRules : workerRules
   const { path, snapshotAgeMs, lockMsMax, memoryMb, shardMinutes, creatingMs, statementScans } = options
   if (path === undefined && !options.memory && options.engine === undefined)
     throw new TypeError('open() needs a place for the data: { path: DIR }, { memory: true } or { engine }')
@@ -119,6 +120,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units): Promi
       ...(options.ledgerCopies !== undefined && { copies: options.ledgerCopies }),
       onError,
       ...(units && { units }),
+      ...(hub && { hub }),
       ...(path === undefined && {
         reopen: (image, its) => memoryNodes({ runtime: its, rules, units: limits, ...budget, image }),
       }),
@@ -306,7 +308,17 @@ class LocalStore implements Store {
 
   async listen(options: ListenOptions = {}): Promise<RunningServer> {
     this.#assertOpen()
-    const server = await listen(this.#router, options)
+    const { hub } = this.#parts
+    if (hub === undefined) {
+      const server = await listen(this.#router, options)
+      this.#servers.add(server)
+      return server
+    }
+    const { auth } = options
+    if (auth !== undefined) hub.holderOf = (id) => auth.holderOf?.(id)
+    const router: Router = { ...this.#router, handle: (request) => hub.asked(request) }
+    const server = await listen(router, options, hub.edge)
+    hub.ownCounts = () => server.counts()
     this.#servers.add(server)
     return server
   }

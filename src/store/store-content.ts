@@ -10,6 +10,7 @@ import type { CommitLog } from '../commit-log/commit-log.js'
 import { ChangeReaders } from './change-readers.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
 import type { Placement } from '../coordinator/placement.js'
+import type { EndedTransaction } from '../coordinator/recent.js'
 import { matcherOf } from '../model/name-pattern.js'
 import type { StatementScans } from '../partiql/partiql.js'
 import type { DirectUnits } from '../port/unit-port.js'
@@ -38,6 +39,7 @@ import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 import type { KeyPlace } from '../storage/contract/key-place.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
 import type { NodesMemory } from '../storage/node/memory-nodes.js'
+import type { WorkerHub } from './worker-hub.js'
 
 /** Closed with the last of the nodes. */
 export interface StoreLog extends CommitLog {
@@ -82,12 +84,14 @@ export interface ContentParts {
   /** Where backups are kept; asked for by the first who needs it. Absent: there are none. */
   readonly backupFiles?: () => BackupFiles
   readonly onError: (error: unknown) => void
+  /** Other workers of this server, on these nodes; absent: there are none. */
+  readonly hub?: WorkerHub
 }
 
 /** @param share the turns that the requests of the store take */
 export async function openContent(parts: ContentParts, share: LoopYield): Promise<StoreContent> {
   const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, onError } = parts
-  const { shardMinutes, creatingMs, staleMs, refreshMs } = parts
+  const { shardMinutes, creatingMs, staleMs, refreshMs, hub } = parts
   const catalog = await openCatalog({
     runtime,
     nodes,
@@ -97,13 +101,17 @@ export async function openContent(parts: ContentParts, share: LoopYield): Promis
     ...(creatingMs !== undefined && { creatingMs }),
     ...(staleMs !== undefined && { staleMs }),
     ...(refreshMs !== undefined && { refreshMs }),
+    ...(hub && { announce: () => hub.announce() }),
     onBackgroundError: onError,
   })
   const recovery = startRecovery({ runtime, nodes, placement, onError })
   for (const [position, node] of nodes.entries()) node.onStalled((tx) => recovery.report(position, tx))
   // The coordinator before this one is gone: what it left need not wait until it looks stalled.
   if (isSoleOwner) await recovery.takeOver()
-  const coordinator = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
+  const own = openCoordinator({ runtime, nodes, placement, rules, sharedJournal })
+  const coordinator: Coordinator = hub
+    ? { ...own, recent: () => newestFirst([...own.recent(), ...hub.recent]) }
+    : own
   const blocks = await openBlocks(parts, catalog)
   const content = new StoreContent(parts, {
     catalog,
@@ -117,6 +125,10 @@ export async function openContent(parts: ContentParts, share: LoopYield): Promis
   if (isSoleOwner) await content.transfers.takeOver()
   return content
 }
+
+/** As one coordinator has them. */
+const newestFirst = (ended: readonly EndedTransaction[]): readonly EndedTransaction[] =>
+  ended.toSorted((one, other) => other.endedMicros - one.endedMicros)
 
 /** Undefined: no table of such a store can be a ledger. */
 async function openBlocks(parts: ContentParts, catalog: TableCatalog): Promise<Blocks | undefined> {
@@ -182,7 +194,7 @@ export class StoreContent {
     }: ContentParts,
     { catalog, coordinator, recovery, share, blocks }: Opened,
   ) {
-    const { onError, ledger, backupFiles: files } = more
+    const { onError, ledger, backupFiles: files, hub } = more
     this.#blocks = blocks
     this.catalog = catalog
     this.memory = memory
@@ -239,6 +251,17 @@ export class StoreContent {
       onInternalError: onError,
     })
     this.router = isSoleOwner ? router : withFreshTables(router, catalog)
+    hub?.serve({
+      runtime,
+      served: nodes,
+      router: this.router,
+      nodes: nodes.length,
+      sharedJournal: more.sharedJournal,
+      secret: context.tickets.secret,
+      operations: this.router.operations,
+      targetPrefixes: this.router.targetPrefixes ?? new Map(),
+      creatingMs: more.creatingMs ?? 0,
+    })
   }
 
   async idle(): Promise<void> {

@@ -1,6 +1,6 @@
 // Kills a server again and again under transactional load, and looks at what it has after each restart.
 //
-//   node dist/test/kill/kill-loop.js --nodes 4 --kills 1000 [--seed 1]
+//   node dist/test/kill/kill-loop.js --nodes 4 --kills 1000 [--seed 1] [--workers 2]
 //
 // Each transfer moves money between accounts and puts a record of itself, in one TransactWriteItems. After a restart
 // every transfer that was acknowledged has its record, and the balances are exactly what the records add up to: a
@@ -11,12 +11,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../suites/seeded-random.js'
-import { call, killNow, scan, settled, start } from './killed-server.js'
+import { call, killNow, killWorker, scan, settled, start } from './killed-server.js'
 
 export interface KillLoopOptions {
   readonly nodes: number
   readonly kills: number
   readonly seed: number
+  /** Of the server; then every other kill is one of another worker than the first. */
+  readonly workers?: number
   readonly onProgress?: (line: string) => void
 }
 
@@ -43,7 +45,14 @@ interface Transfer {
   readonly legs: readonly { readonly account: number; readonly amount: number }[]
 }
 
-export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptions): Promise<KillLoopReport> {
+export async function killLoop({
+  nodes,
+  kills,
+  seed,
+  workers: processes = 1,
+  onProgress,
+}: KillLoopOptions): Promise<KillLoopReport> {
+  const extra = ['--workers', String(processes)]
   const path = mkdtempSync(join(tmpdir(), 'seriatim-kill-'))
   const random = seededRandom(seed)
   const acknowledged = new Map<string, Transfer>()
@@ -51,7 +60,7 @@ export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptio
   let unacknowledgedButDone = 0
   let sequence = 0
   try {
-    let server = await start(path, nodes)
+    let server = await start(path, nodes, extra)
     await setUp(server.url)
     for (let kill = 1; kill <= kills && problems.length === 0; kill++) {
       const load = { running: true }
@@ -68,10 +77,13 @@ export async function killLoop({ nodes, kills, seed, onProgress }: KillLoopOptio
       for (let looks = 0; acknowledged.size < wanted && looks < LOOKS_MAX; looks++)
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
       if (acknowledged.size < wanted) problems.push(`kill ${kill}: no transfer is acknowledged any more`)
-      await killNow(server.child)
+      if (processes > 1 && kill % 2 === 0) {
+        const code = await killWorker(server.child, kill)
+        if (code !== 1) problems.push(`kill ${kill}: the server ended with ${code} after a worker was killed`)
+      } else await killNow(server.child)
       load.running = false
       await Promise.all(workers)
-      server = await start(path, nodes)
+      server = await start(path, nodes, extra)
       const found = await verify(server.url, acknowledged, problems)
       unacknowledgedButDone = found - acknowledged.size
       onProgress?.(
@@ -169,9 +181,15 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
       nodes: { type: 'string', default: '4' },
       kills: { type: 'string', default: '1000' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      workers: { type: 'string', default: '1' },
     },
   })
-  const options = { nodes: Number(values.nodes), kills: Number(values.kills), seed: Number(values.seed) }
+  const options = {
+    nodes: Number(values.nodes),
+    kills: Number(values.kills),
+    seed: Number(values.seed),
+    workers: Number(values.workers),
+  }
   console.log(`kill loop: --nodes ${options.nodes} --kills ${options.kills} --seed ${options.seed}`)
   const report = await killLoop({ ...options, onProgress: (line) => console.log(line) })
   console.log(JSON.stringify(report, undefined, 2))

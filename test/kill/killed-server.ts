@@ -1,6 +1,7 @@
 // A server that is killed and started again with its folder, and what the kill loops ask it.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { MAIN } from '../support/spawned-server.js'
 
@@ -29,6 +30,23 @@ export async function killNow(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
   await exited
+}
+
+/** Kills one of the other workers of a server, which ends with it by itself; resolves to its exit code. */
+export async function killWorker(child: ChildProcess, which: number): Promise<number | null> {
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const workers = workersOf(child.pid as number)
+  process.kill(workers[which % workers.length] as number, 'SIGKILL')
+  const [code] = await exited
+  return code
+}
+
+/** The processes of the other workers. */
+export function workersOf(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+  return children.filter((each) =>
+    readFileSync(`/proc/${each}/cmdline`, 'utf8').split('\0').includes('start'),
+  )
 }
 
 /** Waits until recovery has ended what the kill left pending. */

@@ -1,6 +1,6 @@
 // Kills a server again and again while clients write to a table and a reader follows its stream over the wire.
 //
-//   node dist/test/kill/stream-kill-loop.js --nodes 4 --kills 250 [--seed 1]
+//   node dist/test/kill/stream-kill-loop.js --nodes 4 --kills 250 [--seed 1] [--workers 2]
 //
 //   writers --> PutItem, UpdateItem, DeleteItem, TransactWriteItems of 3 --+
 //                                                                          +--> server, killed by kill -9, started again
@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../suites/seeded-random.js'
-import { type Attributes, call, killNow, scan, settled, start } from './killed-server.js'
+import { type Attributes, call, killNow, killWorker, scan, settled, start } from './killed-server.js'
 import type { KillLoopOptions } from './kill-loop.js'
 import { removalOf, StreamJudge, writeOf } from './stream-judge.js'
 import { StreamReader } from './stream-reader.js'
@@ -48,6 +48,7 @@ export async function streamKillLoop({
   nodes,
   kills,
   seed,
+  workers: processes = 1,
   onProgress,
 }: KillLoopOptions): Promise<StreamKillReport> {
   const path = mkdtempSync(join(tmpdir(), 'seriatim-stream-kill-'))
@@ -55,7 +56,7 @@ export async function streamKillLoop({
   const judge = new StreamJudge()
   let shards = 0
   try {
-    let server = await start(path, nodes, ['--shard-minutes', SHARD_MINUTES])
+    let server = await start(path, nodes, ['--shard-minutes', SHARD_MINUTES, '--workers', String(processes)])
     const reader = new StreamReader(await createTable(server.url), (record) => judge.take(record))
     let sequence = 0
     for (let kill = 1; kill <= kills && judge.problems.length === 0; kill++) {
@@ -72,10 +73,11 @@ export async function streamKillLoop({
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
       if (judge.acknowledgedCount < wanted)
         judge.problems.push(`kill ${kill}: no write is acknowledged any more`)
-      await killNow(server.child)
+      if (processes > 1 && kill % 2 === 0) await killWorker(server.child, kill)
+      else await killNow(server.child)
       load.running = false
       await Promise.all([...workers, reading])
-      server = await start(path, nodes, ['--shard-minutes', SHARD_MINUTES])
+      server = await start(path, nodes, ['--shard-minutes', SHARD_MINUTES, '--workers', String(processes)])
       if (random(2) === 0) reader.forgetIterator()
       await settled(server.url, judge.problems)
       await readToTheEnd(server.url, `end of ${kill}`, reader, judge)
@@ -175,9 +177,15 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
       nodes: { type: 'string', default: '4' },
       kills: { type: 'string', default: '250' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      workers: { type: 'string', default: '1' },
     },
   })
-  const options = { nodes: Number(values.nodes), kills: Number(values.kills), seed: Number(values.seed) }
+  const options = {
+    nodes: Number(values.nodes),
+    kills: Number(values.kills),
+    seed: Number(values.seed),
+    workers: Number(values.workers),
+  }
   console.log(
     `kill loop of streams: --nodes ${options.nodes} --kills ${options.kills} --seed ${options.seed}`,
   )

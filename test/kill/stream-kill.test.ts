@@ -52,3 +52,8 @@ test('kill -9, streams: the judge finds a lost, a repeated and a reordered recor
     /its old image is undefined/,
   )
 })
+
+test(`kill -9, streams: so it has with two workers, of which one or both are killed (seed ${SEED})`, async () => {
+  const report = await streamKillLoop({ nodes: 4, kills: sized(2, 10), seed: SEED, workers: 2 })
+  assert.deepEqual(report.problems, [])
+})

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesIn, settledFolder } from './folder.js'
 import { post } from './post.js'
-import { type Memory, memoryOf, type Usage, usageOf } from './usage.js'
+import { type Memory, memoryOf, ownUsage, type Usage, usageOf } from './usage.js'
 
 export interface MeasuredServer {
   readonly name: string
@@ -19,6 +19,8 @@ export interface MeasuredServer {
   pid(): number | undefined
   memory(): Memory | undefined
   usage(): Usage | undefined
+  /** Processor time of its first process alone, without those that it has started. */
+  firstCpuMicros?(): number | undefined
   /** All files of its folder. */
   folderBytes(): number
   /** Until what it has written is on the disk, and the system's cache holds its files. */
@@ -104,6 +106,7 @@ export async function startServer({
     pid,
     memory: () => memoryOf(pid()),
     usage: () => usageOf(pid()),
+    firstCpuMicros: () => ownUsage(pid())?.cpuMicros,
     folderBytes: () => bytesIn(folder),
     settle: () => settledFolder(folder),
     async restart(meanwhile) {

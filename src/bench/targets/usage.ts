@@ -22,7 +22,8 @@ export function usageOf(pid: number): Usage | undefined {
   }))
 }
 
-function ownUsage(pid: number): Usage | undefined {
+/** Without those that it has started. */
+export function ownUsage(pid: number): Usage | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     const ticks = Number(fields[STAT_USER]) + Number(fields[STAT_SYSTEM])

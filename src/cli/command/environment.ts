@@ -2,11 +2,19 @@
 import type { Credentials } from './ask-endpoint.js'
 import type { TransactionList } from '../../router/transactions/transaction-list.js'
 import type { ListenOptions, RunningServer } from '../../server/http-server.js'
+import type { WorkerHub } from '../../store/worker-hub.js'
 
 /** The part of an opened store that the command line needs. */
 export interface ServedStore {
   listen(options: ListenOptions): Promise<RunningServer>
   close(): Promise<void>
+}
+
+/** Which of the workers of a server a process is. */
+export interface WorkerPlace {
+  /** From 2 on. */
+  readonly number: number
+  readonly workers: number
 }
 
 /** Where the store is, and of how many nodes it is made. */
@@ -50,7 +58,9 @@ export interface CommandEnvironment {
   /** Calls back at every SIGHUP; the result ends that. */
   onHangup(callback: () => void): () => void
   exitNow(code: number): void
-  openStore(options: StoreLocation): Promise<ServedStore>
+  openStore(options: StoreLocation, hub?: WorkerHub): Promise<ServedStore>
+  /** Set in a process that was started as a worker beside the first. */
+  readonly worker?: WorkerPlace
   verifyFolder(path: string, options?: VerifyDataOptions): Promise<FolderReport>
   listTransactions(place: TransactionPlace, limit: number): Promise<TransactionList>
 }

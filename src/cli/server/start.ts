@@ -6,6 +6,9 @@ import { type FaultPlan, parseFaultPlan } from '../../server/faults/fault-plan.j
 import { hostRefusal, type RunningServer } from '../../server/http-server.js'
 import { originIn } from '../../server/access/origin.js'
 import { translateLocalFlags } from './local-flags.js'
+import type { WorkerHub } from '../../store/worker-hub.js'
+import type { WorkerProcesses } from './worker-processes.js'
+import { limitsOfWorker } from './worker-place.js'
 import { readTls, Reloads, tlsFiles, warnOfOpenKey } from './tls.js'
 import { readArguments, readInteger, UsageError } from '../command/arguments.js'
 import type { StoreLocation, CommandEnvironment } from '../command/environment.js'
@@ -17,6 +20,8 @@ export const help = `seriatim start [options]
   --path DIR     where the data is kept: ./data unless told otherwise
   --memory       keep the data in memory only; of --path and --memory the last one counts
   --nodes N      storage nodes in this process: 1
+  --workers N    processes that serve the port together: 1. The first one has the data, the others read requests,
+                 check and answer them
   --rules all|none
                  section 4 of the paper, or the protocol of section 3 alone, to compare with: all
   --snapshot-age-ms MS
@@ -67,6 +72,7 @@ const OPTIONS = {
   path: { type: 'string' },
   memory: { type: 'boolean' },
   nodes: { type: 'string' },
+  workers: { type: 'string', default: '1' },
   rules: { type: 'string', default: 'all' },
   'snapshot-age-ms': { type: 'string' },
   'memory-mb': { type: 'string' },
@@ -90,16 +96,20 @@ const OPTIONS = {
 } as const
 
 const NODES_MAX = 64
+const WORKERS_MAX = 64
 const DAY_MS = 86_400_000
 const SHARD_MINUTES_MAX = 1440
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)$/i
 
-export async function run(args: readonly string[], world: CommandEnvironment): Promise<number> {
+export async function run(args: readonly string[], given: CommandEnvironment): Promise<number> {
+  // The first worker has said what there is to say.
+  const world = given.worker === undefined ? given : { ...given, printError: () => undefined }
   const { args: ours, notes } = translateLocalFlags(args)
   const { values, tokens } = readArguments(ours, OPTIONS)
   const { host, faults } = values
   const port = readInteger('port', values.port, 0, 65_535)
   const nodes = values.nodes === undefined ? undefined : readInteger('nodes', values.nodes, 1, NODES_MAX)
+  const workers = readInteger('workers', values.workers, 1, WORKERS_MAX)
   const readMs = (name: 'snapshot-age-ms' | 'lock-ms-max'): number | undefined => {
     const text = values[name]
     return text === undefined ? undefined : readInteger(name, text, 1, DAY_MS)
@@ -149,7 +159,27 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   if (files !== undefined) await warnOfOpenKey(files, world)
   const planText = values['fault-plan']
   if (planText !== undefined && faults !== true) throw new UsageError('--fault-plan needs --faults')
+  if (planText !== undefined && workers > 1)
+    throw new UsageError('--fault-plan counts the requests of one process: leave out --workers with it')
   const faultPlan = planText === undefined ? undefined : await readFaultPlan(planText)
+  const listenOptions = {
+    host,
+    port,
+    tls,
+    auth,
+    noAuth,
+    allowHosts,
+    allowServiceNames,
+    allowOrigins,
+    console: values['no-console'] !== true,
+    faults,
+    faultPlan,
+    ...(workers > 1 && { limits: limitsOfWorker(workers) }),
+  }
+  if (world.worker !== undefined) {
+    const { serveAsWorker } = await import('./worker-process.js')
+    return serveAsWorker({ listen: listenOptions, rules, statementScans: scans })
+  }
 
   for (const note of notes) world.printError(`seriatim: ${note}`)
   const signals = countSignals(world)
@@ -158,7 +188,8 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   const endHangups = files === undefined ? world.onHangup(() => undefined) : undefined
   try {
     const where: StoreLocation = inMemory ? { memory: true } : { path: values.path ?? './data' }
-    const store = await world.openStore({
+    const beside = workers === 1 ? undefined : await workersBeside()
+    const location: StoreLocation & StartOptions = {
       ...where,
       ...(nodes !== undefined && { nodes }),
       ...(rules === 'none' && { rules }),
@@ -171,30 +202,28 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
       ...(values.buckets !== undefined && { buckets: values.buckets }),
       ...(ledger !== undefined && { ledger }),
       ...(values['adopt-ledger'] === true && { ledgerCopies: 'adopt' }),
-    })
+    }
+    const store = await world.openStore(location, beside?.hub)
     try {
       if (signals.received) return 0
+      await beside?.processes.start(ours, workers)
       const server = await store
-        .listen({
-          host,
-          port,
-          tls,
-          auth,
-          noAuth,
-          allowHosts,
-          allowServiceNames,
-          allowOrigins,
-          console: values['no-console'] !== true,
-          faults,
-          faultPlan,
-        })
+        .listen(listenOptions)
         .catch((error: unknown) => Promise.reject(listenError(error, host, port)))
-      reloads?.serve(server)
-      await serve(server, signals.first, world)
+      reloads?.serve(beside === undefined ? server : renewedEverywhere(server, beside.hub))
+      await serve(
+        server,
+        Promise.race([signals.first, beside?.processes.lost ?? NEVER]),
+        world,
+        beside?.processes,
+      )
+      const lost = beside?.processes.lostOne
+      if (lost === undefined) return 0
+      throw new Error(lost)
     } finally {
+      await beside?.processes.stop()
       await store.close()
     }
-    return 0
   } finally {
     reloads?.end()
     endHangups?.()
@@ -202,16 +231,46 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
   }
 }
 
+/** What a server takes beyond that. */
+interface StartOptions {
+  readonly snapshotAgeMs?: number
+  readonly lockMsMax?: number
+  readonly ledger?: string
+  readonly ledgerCopies?: 'adopt'
+}
+
 const isPlace = (name: string): boolean => name === 'path' || name === 'memory'
+
+const NEVER = new Promise<never>(() => undefined)
+
+async function workersBeside(): Promise<{
+  readonly hub: WorkerHub
+  readonly processes: WorkerProcesses
+}> {
+  const { WorkerProcesses: Processes } = await import('./worker-processes.js')
+  const processes = new Processes()
+  return { hub: processes.hub, processes }
+}
+
+/** Where this worker can use a certificate, the others can. */
+const renewedEverywhere = (server: RunningServer, hub: WorkerHub): RunningServer => ({
+  ...server,
+  renewTls: (tls) => {
+    server.renewTls(tls)
+    void hub.renewTls(tls)
+  },
+})
 
 async function serve(
   server: RunningServer,
-  untilSignal: Promise<void>,
+  untilSignal: Promise<unknown>,
   world: CommandEnvironment,
+  processes: WorkerProcesses | undefined,
 ): Promise<void> {
   world.print(`seriatim listening on ${server.url}`)
   await untilSignal
-  await server.stop()
+  // Connections of other workers belong to the port, too: it is closed when they have stopped.
+  await Promise.all([server.stop(), processes?.stop()])
 }
 
 /** The text itself, or the name of a file that holds it. */

@@ -44,14 +44,21 @@ export interface TicketOptions {
   /** Closes one opening of a snapshot. Nobody waits for it. */
   readonly close: (timestamp: Timestamp) => void
   readonly limits?: Partial<Record<keyof typeof ticketLimits, number>>
+  /** That of another worker of this start; absent: a new one. */
+  readonly secret?: string
 }
 
 /** Those of one start of a store. */
 export const openTickets = ({
   runtime,
   coordinator,
-}: Pick<RouterContext, 'runtime' | 'coordinator'>): Tickets =>
-  new Tickets({ runtime, close: (timestamp) => coordinator.snapshots.forget(timestamp) })
+  secret,
+}: Pick<RouterContext, 'runtime' | 'coordinator'> & Pick<TicketOptions, 'secret'>): Tickets =>
+  new Tickets({
+    runtime,
+    close: (timestamp) => coordinator.snapshots.forget(timestamp),
+    ...(secret !== undefined && { secret }),
+  })
 
 export class Tickets {
   readonly #clock: Runtime['clock']
@@ -63,11 +70,16 @@ export class Tickets {
   readonly #ofKey = new Map<string, Set<string>>()
   #openings = 0
 
-  constructor({ runtime, close, limits }: TicketOptions) {
+  constructor({ runtime, close, limits, secret }: TicketOptions) {
     this.#clock = runtime.clock
     this.#close = close
     this.#limits = { ...ticketLimits, ...limits }
-    this.#secret = Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex')
+    this.#secret = secret ?? Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex')
+  }
+
+  /** For other workers of this start: they take what was sealed here. */
+  get secret(): string {
+    return this.#secret
   }
 
   /** A snapshot was opened for that principal. */

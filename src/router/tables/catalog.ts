@@ -8,7 +8,7 @@
 // Several routers may change tables on the same nodes. Each change raises the version of the catalogue, and is written only
 // if the version is still the one that it was decided on. A record carries the version of its last change, and so does the
 // shape of its table: nodes follow the highest version, whoever tells them first. A router that changes nothing itself knows
-// of the changes of others once it is told to `refresh`.
+// of the changes of others once it is told to `refresh`: the first worker tells the others, and answers a change after that.
 //
 // The invariant that keeps indexes complete: whoever writes an item reads the table's shape and calls `node.write` in
 // one synchronous stretch, and a node decides its steps in the order in which they were called (at once, or in line when
@@ -65,6 +65,10 @@ export interface CatalogOptions {
   readonly staleMs?: number
   /** How often a router that is not alone looks whether another has changed a table. */
   readonly refreshMs?: number
+  /** It only follows what another router changes (`refresh`): it tells nodes nothing, and does nothing in the background. */
+  readonly isCopy?: boolean
+  /** Tells other routers of a change that is in force here; the change is answered when they follow it. */
+  readonly announce?: () => Promise<void>
   /** Told of every failure in the background; the work is tried again later. */
   readonly onBackgroundError?: (error: unknown) => void
 }
@@ -138,6 +142,8 @@ interface StoredCatalog {
 export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #nodes: readonly StorageNode[]
   readonly #isSoleOwner: boolean
+  readonly #isCopy: boolean
+  readonly #announce: (() => Promise<void>) | undefined
   readonly #home: StorageNode
   readonly #clock: Clock
   readonly #creatingMicros: number
@@ -168,6 +174,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   constructor(options: CatalogOptions, home: StorageNode) {
     this.#nodes = options.nodes
     this.#isSoleOwner = options.isSoleOwner === true
+    this.#isCopy = options.isCopy === true
+    this.#announce = options.announce
     this.#home = home
     this.#clock = options.runtime.clock
     this.#creatingMicros = (options.creatingMs ?? 0) * 1000
@@ -205,7 +213,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     await this.#refresh()
     // What the process before this one has left in the middle.
     if (this.#isSoleOwner) await this.change((draft) => draft.tidy(this.records()))
-    else this.#refreshLater()
+    else if (!this.#isCopy) this.#refreshLater()
     for (const node of this.#nodes) node.followCatalogue?.(() => this.refreshIfChanged())
     this.#wake()
   }
@@ -385,6 +393,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   async #apply<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
     if (this.#closed) throw new Error('the catalogue is closed')
+    if (this.#isCopy) throw new Error('a copy of the catalogue is not changed')
     for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
       if (this.#isBehind) await this.#refresh()
       const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++), this.#clock.nowMicros())
@@ -398,6 +407,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       if (!(await this.#home.writeMetaIf(numberEntry(CATALOGUE_VERSION, this.#version), entries))) continue
       await this.#inForce(draft, version)
       this.#isBehind = false
+      await this.#announce?.()
       return result
     }
     throw new Error(`other routers were faster with their changes of tables ${CHANGE_TRIES_MAX} times`)
@@ -430,7 +440,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   async #enforce(name: string, record: TableRecord): Promise<void> {
     const table = tableOf(record)
     this.#entries.set(name, { record, table, isSettling: this.#creatingMicros > 0 })
-    await Promise.all(this.#nodes.map((node) => node.setShape(table.shape)))
+    if (!this.#isCopy) await Promise.all(this.#nodes.map((node) => node.setShape(table.shape)))
   }
 
   /** Of a change made here: what it adds is made where it is kept. If that fails, whoever needs it first makes it. */
@@ -442,13 +452,15 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   }
 
   async #drop(space: SpaceId): Promise<void> {
-    await Promise.all(this.#nodes.map((node) => node.dropTable(space)))
+    if (!this.#isCopy) await Promise.all(this.#nodes.map((node) => node.dropTable(space)))
   }
 
   #wake(): void {
-    this.#maintenance.wake()
-    this.#expiry.wake()
-    this.keeper.wake()
+    if (!this.#isCopy) {
+      this.#maintenance.wake()
+      this.#expiry.wake()
+      this.keeper.wake()
+    }
     for (const callback of this.#onChanged) callback()
   }
 

@@ -44,6 +44,12 @@ export const allRules: TransactionRules = {
   oneRoundWrites: true,
 }
 
+/**
+ * Of several coordinators, none of which knows what the others have acknowledged: a transaction that its client has sent after
+ * the answer to a write must not be stamped before it and pass for overwritten.
+ */
+export const workerRules: TransactionRules = { ...allRules, oldTimestamps: false }
+
 /** The protocol of §3 alone. */
 export const noRules: TransactionRules = {
   readsPassPrepared: false,

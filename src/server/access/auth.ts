@@ -38,6 +38,11 @@ export interface Auth {
    * @internal
    */
   authenticate(request: SignedRequest, body: Buffer, nowMs: number): Principal | DynamoError
+  /**
+   * The holder of a key that signed a request at another worker.
+   * @internal
+   */
+  holderOf?(accessKeyId: string): Principal | undefined
 }
 
 /**
@@ -133,6 +138,7 @@ export function authOf(keys: readonly AuthKey[]): Auth {
   )
   const signingKeys = new Map<string, Buffer>()
   return {
+    holderOf: (accessKeyId) => holders.get(accessKeyId)?.principal,
     refusesUnread: (headers) => (headers['authorization'] === undefined ? missingToken() : undefined),
     authenticate: (request, body, nowMs) => {
       const claim = readClaim(request.headers, nowMs)

@@ -47,7 +47,7 @@ import { parseBody } from './json-body.js'
 import { asksForConsole, ConsoleFiles } from './console-files.js'
 import { asksForLedgerFile, LEDGER_FILES, ledgerFileAnswer } from './ledger-files.js'
 import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
-import { OperationMetrics, type Metrics } from './metrics.js'
+import { type ServerCounts, OperationMetrics, type Metrics } from './metrics.js'
 import type { MetricsHistory } from './metrics-history.js'
 import { type Admitted, OriginCheck } from '../access/origin.js'
 import type { RequestHead, RequestHeaders } from '../http/request-head.js'
@@ -91,8 +91,11 @@ export interface DispatcherOptions {
   /** Faults for requests without that header. */
   readonly faultPlan?: FaultPlan | undefined
   readonly onRequest?: ((info: RequestInfo) => void) | undefined
+  /** What the other workers of this server have counted; absent: there are none. */
+  readonly otherCounts?: (() => Promise<readonly ServerCounts[]>) | undefined
 }
 
+const METRICS_PATH = '/metrics'
 const STREAMS_PREFIX = 'DynamoDBStreams_20120810.'
 const STREAMS_OPERATIONS = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
 
@@ -164,7 +167,15 @@ export class Dispatcher {
     this.#metrics.inFlight++
     try {
       const route = this.#route(head)
-      if (!(route instanceof OperationMetrics)) return this.#finish(head, operation, start, unsent, route)
+      if (!(route instanceof OperationMetrics)) {
+        const { otherCounts } = this.#options
+        if (otherCounts === undefined || head.url !== METRICS_PATH || route.status !== 200)
+          return this.#finish(head, operation, start, unsent, route)
+        return otherCounts().then(
+          (others) => this.#finish(head, operation, start, unsent, this.#metricsPage(others)),
+          (error: unknown) => this.#finish(head, operation, start, unsent, this.#broken(error)),
+        )
+      }
       operation = route
       const outcome = this.#operate(route.operation, head, body, unsent)
       if (!(outcome instanceof Promise)) return this.#finish(head, route, start, unsent, outcome)
@@ -382,13 +393,15 @@ export class Dispatcher {
     }
     if (url === '/') return textAnswer(200, 'text/plain', 'healthy: seriatim\n')
     if (url === '/health') return textAnswer(200, 'application/json', '{"status":"ok"}')
-    if (url === '/metrics') {
-      return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render())
-    }
+    if (url === METRICS_PATH) return this.#metricsPage()
     const { history } = this.#options
     if (url === '/metrics/history' && history !== undefined)
       return textAnswer(200, 'application/json', history.render())
     return this.edge(404, 'NotFound', 'There are /, /health, /metrics, /ledger/ and /console/.')
+  }
+
+  #metricsPage(others: readonly ServerCounts[] = []): Answer {
+    return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render(others))
   }
 
   #preflight(head: RequestHead): Answer {

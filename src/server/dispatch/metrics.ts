@@ -67,6 +67,44 @@ const RETRIABLE = new Set([
 /** What the system counts writes in. */
 const BLOCK_BYTES = 512
 
+/** What a worker has counted, as plain data. */
+export interface ServerCounts {
+  readonly single: Readonly<Record<SingleCount, number>>
+  readonly operations: readonly OperationCounts[]
+}
+
+interface OperationCounts {
+  readonly operation: string
+  readonly okCount: number
+  readonly countByError: ReadonlyMap<string, number>
+  readonly buckets: readonly number[]
+  readonly secondsSum: number
+}
+
+const SINGLE = {
+  inFlight: ['seriatim_requests_in_flight', 'gauge', 'Requests being answered.'],
+  connections: ['seriatim_connections', 'gauge', 'Open connections.'],
+  connectionsTotal: ['seriatim_connections_total', 'counter', 'Connections accepted.'],
+  connectionsRefusedTotal: [
+    'seriatim_connections_refused_total',
+    'counter',
+    'Connections closed because too many were open.',
+  ],
+  malformedTotal: [
+    'seriatim_malformed_requests_total',
+    'counter',
+    'Requests that were not HTTP, or too slow.',
+  ],
+  requestBodyBytesTotal: ['seriatim_request_body_bytes_total', 'counter', 'Bytes of request bodies.'],
+  responseBodyBytesTotal: ['seriatim_response_body_bytes_total', 'counter', 'Bytes of response bodies.'],
+  unsentBytes: ['seriatim_answer_bytes_unsent', 'gauge', 'Bytes of answers that clients have not taken yet.'],
+  residentBytes: ['process_resident_memory_bytes', 'gauge', 'Resident memory.'],
+  heapBytes: ['nodejs_heap_size_used_bytes', 'gauge', 'Heap in use.'],
+  externalBytes: ['nodejs_external_memory_bytes', 'gauge', 'Memory outside the heap.'],
+} as const satisfies Record<string, readonly [name: string, type: 'counter' | 'gauge', help: string]>
+
+type SingleCount = keyof typeof SINGLE
+
 /** Everything one server counts. The label sets are closed: names of operations and of exceptions, never user data. */
 export class Metrics {
   inFlight = 0
@@ -122,75 +160,98 @@ export class Metrics {
     }
   }
 
-  /** The exposition text, version 0.0.4. */
-  render(): string {
-    const lines: string[] = []
-    this.#renderOperations(lines)
-    const single = (name: string, type: 'counter' | 'gauge', help: string, value: number): void => {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`)
-    }
-    single('seriatim_requests_in_flight', 'gauge', 'Requests being answered.', this.inFlight)
-    single('seriatim_connections', 'gauge', 'Open connections.', this.connections)
-    single('seriatim_connections_total', 'counter', 'Connections accepted.', this.connectionsTotal)
-    single(
-      'seriatim_connections_refused_total',
-      'counter',
-      'Connections closed because too many were open.',
-      this.connectionsRefusedTotal,
-    )
-    single(
-      'seriatim_malformed_requests_total',
-      'counter',
-      'Requests that were not HTTP, or too slow.',
-      this.malformedTotal,
-    )
-    single(
-      'seriatim_request_body_bytes_total',
-      'counter',
-      'Bytes of request bodies.',
-      this.requestBodyBytesTotal,
-    )
-    single(
-      'seriatim_response_body_bytes_total',
-      'counter',
-      'Bytes of response bodies.',
-      this.responseBodyBytesTotal,
-    )
-    single(
-      'seriatim_answer_bytes_unsent',
-      'gauge',
-      'Bytes of answers that clients have not taken yet.',
-      this.#unsentBytes(),
-    )
+  counts(): ServerCounts {
+    const { inFlight, connections, connectionsTotal, connectionsRefusedTotal, malformedTotal } = this
+    const { requestBodyBytesTotal, responseBodyBytesTotal } = this
     const memory = process.memoryUsage()
-    single('process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss)
-    single('nodejs_heap_size_used_bytes', 'gauge', 'Heap in use.', memory.heapUsed)
-    single('nodejs_external_memory_bytes', 'gauge', 'Memory outside the heap.', memory.external)
-    single('process_uptime_seconds', 'gauge', 'Seconds since the start.', process.uptime())
-    return lines.join('\n') + '\n'
+    return {
+      single: {
+        inFlight,
+        connections,
+        connectionsTotal,
+        connectionsRefusedTotal,
+        malformedTotal,
+        requestBodyBytesTotal,
+        responseBodyBytesTotal,
+        unsentBytes: this.#unsentBytes(),
+        residentBytes: memory.rss,
+        heapBytes: memory.heapUsed,
+        externalBytes: memory.external,
+      },
+      operations: [...this.#byOperation.values()]
+        .filter(isUsed)
+        .map(({ operation, okCount, countByError, buckets, secondsSum }) => ({
+          operation,
+          okCount,
+          countByError,
+          buckets: [...buckets],
+          secondsSum,
+        })),
+    }
   }
 
-  #renderOperations(lines: string[]): void {
-    const used = [...this.#byOperation.values()].filter(isUsed)
-    const requests = 'seriatim_requests_total'
-    lines.push(`# HELP ${requests} Requests answered, by operation and result.`, `# TYPE ${requests} counter`)
-    for (const { operation, okCount, countByError } of used) {
-      const label = `${requests}{operation="${operation}",result=`
-      if (okCount > 0) lines.push(`${label}"ok"} ${okCount}`)
-      for (const [error, count] of countByError) lines.push(`${label}"${error}"} ${count}`)
+  /** The exposition text, version 0.0.4, of this worker and of the others. */
+  render(others: readonly ServerCounts[] = []): string {
+    const all = [this.counts(), ...others]
+    const lines: string[] = []
+    renderOperations(summed(all.flatMap(({ operations }) => operations)), lines)
+    const line = (name: string, type: string, help: string, value: number): void => {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`)
     }
-    const duration = 'seriatim_request_duration_seconds'
-    lines.push(`# HELP ${duration} From the complete request to its answer.`, `# TYPE ${duration} histogram`)
-    for (const { operation, buckets, secondsSum } of used) {
-      let cumulative = 0
-      for (let index = 0; index < buckets.length; index++) {
-        cumulative += buckets[index]!
-        const bound = BUCKETS_SECONDS[index] ?? '+Inf'
-        lines.push(`${duration}_bucket{operation="${operation}",le="${bound}"} ${cumulative}`)
-      }
-      lines.push(`${duration}_sum{operation="${operation}"} ${secondsSum}`)
-      lines.push(`${duration}_count{operation="${operation}"} ${cumulative}`)
+    for (const [count, [name, type, help]] of Object.entries(SINGLE)) {
+      line(
+        name,
+        type,
+        help,
+        all.reduce((sum, { single }) => sum + single[count as SingleCount], 0),
+      )
     }
+    line('process_uptime_seconds', 'gauge', 'Seconds since the start.', process.uptime())
+    return lines.join('\n') + '\n'
+  }
+}
+
+function summed(parts: readonly OperationCounts[]): readonly OperationCounts[] {
+  const sums = new Map<string, OperationCounts>()
+  for (const part of parts) {
+    const sum = sums.get(part.operation)
+    sums.set(part.operation, sum === undefined ? part : plus(sum, part))
+  }
+  return [...sums.values()]
+}
+
+function plus(one: OperationCounts, other: OperationCounts): OperationCounts {
+  const countByError = new Map(one.countByError)
+  for (const [error, count] of other.countByError)
+    countByError.set(error, (countByError.get(error) ?? 0) + count)
+  return {
+    operation: one.operation,
+    okCount: one.okCount + other.okCount,
+    countByError,
+    buckets: one.buckets.map((count, bucket) => count + (other.buckets[bucket] ?? 0)),
+    secondsSum: one.secondsSum + other.secondsSum,
+  }
+}
+
+function renderOperations(used: readonly OperationCounts[], lines: string[]): void {
+  const requests = 'seriatim_requests_total'
+  lines.push(`# HELP ${requests} Requests answered, by operation and result.`, `# TYPE ${requests} counter`)
+  for (const { operation, okCount, countByError } of used) {
+    const label = `${requests}{operation="${operation}",result=`
+    if (okCount > 0) lines.push(`${label}"ok"} ${okCount}`)
+    for (const [error, count] of countByError) lines.push(`${label}"${error}"} ${count}`)
+  }
+  const duration = 'seriatim_request_duration_seconds'
+  lines.push(`# HELP ${duration} From the complete request to its answer.`, `# TYPE ${duration} histogram`)
+  for (const { operation, buckets, secondsSum } of used) {
+    let cumulative = 0
+    for (let index = 0; index < buckets.length; index++) {
+      cumulative += buckets[index]!
+      const bound = BUCKETS_SECONDS[index] ?? '+Inf'
+      lines.push(`${duration}_bucket{operation="${operation}",le="${bound}"} ${cumulative}`)
+    }
+    lines.push(`${duration}_sum{operation="${operation}"} ${secondsSum}`)
+    lines.push(`${duration}_count{operation="${operation}"} ${cumulative}`)
   }
 }
 

@@ -1,0 +1,29 @@
+// Which of the workers of a server a process is: the first one starts the others, and tells them so in their environment.
+import type { WorkerPlace } from '../command/environment.js'
+import { serverLimits, type ServerLimits } from '../../server/http/limits.js'
+
+/** The number of the pipe among the descriptors of a worker. */
+export const PIPE = 3
+export const READY = 'ready'
+const VARIABLE = 'SERIATIM_WORKER'
+
+export const workerVariable = ({ number, workers }: WorkerPlace): Record<string, string> => ({
+  [VARIABLE]: `${number}/${workers}`,
+})
+
+export function workerPlace(environment: NodeJS.ProcessEnv): { readonly worker?: WorkerPlace } {
+  const [number, workers] = (environment[VARIABLE] ?? '').split('/').map(Number)
+  return number !== undefined && workers !== undefined && number > 1 ? { worker: { number, workers } } : {}
+}
+
+/** Its part of what the whole server may take. */
+export function limitsOfWorker(workers: number): Partial<ServerLimits> {
+  const part = (name: keyof ServerLimits): number => Math.ceil(serverLimits[name] / workers)
+  return {
+    connectionsMax: part('connectionsMax'),
+    requestsInFlightMax: part('requestsInFlightMax'),
+    bodyBytesInFlightMax: Math.max(part('bodyBytesInFlightMax'), serverLimits.requestBytesMax),
+    inflatedBytesMax: Math.max(part('inflatedBytesMax'), serverLimits.requestBytesMax),
+    answerBytesUnsentMax: Math.max(part('answerBytesUnsentMax'), serverLimits.answerBytesMax),
+  }
+}
