@@ -71,9 +71,9 @@ const GROUPS = [
   ['transactor', /\/toolkit\/(?!index)/],
   [
     'opened-store',
-    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/folder\/(repair|verify))|coordinator|recovery|router(?!\/(statements|streams|transfers|backups)\/)|server|store(?!\/worker-)|sorted-btree)\//,
+    /\/(rules|line|journal|ordered-map(?!\/lmdb)|ledger|storage(?!\/(folder\/(repair|verify)|engine\/))|coordinator(?!\/engine-)|recovery|router(?!\/(statements|streams|transfers|backups)\/)|server|store(?!\/(worker|engine)-)|sorted-btree)\//,
   ],
-  ['engine', /\/engine\//],
+  ['engine', /\/engine\/|\/engine-(store|placement)\./],
   // Loaded where a server has several.
   ['workers', /\/workers\/|\/store\/worker-|\/cli\/server\/worker-process/],
   // Loaded by the first request for one of its operations.

@@ -9,8 +9,10 @@ export type {
   LikeClass,
 } from './store/light-client.js'
 export type { DocumentOptions } from './store/light-documents.js'
+export type { FleetOptions, StoreEngine } from './store/fleet-options.js'
 export type { StoreInput, StoreOperation, StoreOutput } from './store/store-operations.js'
-export type { HistoryOptions, LedgerDigest, LedgerRevision, StoreLedger } from './store/store-ledger.js'
+export type { HistoryOptions, LedgerDigest, StoreLedger } from './store/store-ledger.js'
+export type { LedgerRevision } from './toolkit/values/revision.js'
 export { ChangesTrimmed, NoStream } from './changes/errors.js'
 export type {
   AnyItem,

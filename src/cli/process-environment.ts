@@ -20,8 +20,12 @@ export function processEnvironment(): CommandEnvironment {
       }
     },
     exitNow: (code) => process.exit(code),
-    openStore: async (options, hub) =>
-      (await import('../store/local-store.js')).openLocalStore(options, undefined, hub),
+    openStore: async (options, hub) => {
+      const { openLocalStore } = await import('../store/local-store.js')
+      if (options.engine === undefined) return openLocalStore(options, undefined, hub)
+      const { cassandra } = await import('../engine/cassandra/cassandra.js')
+      return openLocalStore({ ...options, engine: cassandra(options.engine) })
+    },
     ...workerPlace(process.env),
     verifyFolder: async (path, options) =>
       (await import('./operate/verify-folder.js')).verifyDataFolder(path, options),

@@ -9,19 +9,8 @@ import { enginePlacement } from '../coordinator/engine-placement.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { CATALOGUE_LEASE_MS, LATE_STEP_MS } from '../storage/engine/catalogue-lease.js'
 import { engineRules, openEngineNode } from '../storage/engine/engine-node.js'
+import type { FleetOptions, StoreEngine } from './fleet-options.js'
 import type { StoreParts } from './local-store.js'
-
-/** How servers on one engine follow each other. All of them need the same. */
-export interface FleetOptions {
-  /** How long a server may use its tables after it has read what they are, in milliseconds; 10,000 by default. */
-  readonly leaseMs?: number
-  /** How long after that a step that was on its way may still arrive; 20,000 by default. */
-  readonly lateMs?: number
-  /** How often a server looks whether another has changed a table; 2,000 by default. */
-  readonly refreshMs?: number
-  /** Told of every call of the engine: for metrics. */
-  readonly counted?: (what: 'cas' | 'refused' | 'unknown' | 'unresolved') => void
-}
 
 export type EngineStoreParts = Pick<
   StoreParts,
@@ -38,11 +27,14 @@ export type EngineStoreParts = Pick<
 
 /** What `openStore` needs to know of an engine. The engine is closed with the store. */
 export async function engineParts(
-  engine: Engine,
+  given: StoreEngine,
   runtime: Runtime,
   fleet: FleetOptions,
   onError: (error: unknown) => void,
 ): Promise<EngineStoreParts> {
+  if (!isEngine(given))
+    throw new TypeError('engine takes what cassandra() of seriatim/engine/cassandra gives')
+  const engine = given
   const { leaseMs = CATALOGUE_LEASE_MS, lateMs = LATE_STEP_MS, refreshMs, counted } = fleet
   const node = await openEngineNode({
     engine,
@@ -63,3 +55,6 @@ export async function engineParts(
     closed: () => engine.close(),
   }
 }
+
+const isEngine = (given: StoreEngine): given is Engine =>
+  ['read', 'cas', 'write', 'range'].every((call) => typeof (given as never)[call] === 'function')

@@ -11,11 +11,10 @@ import type {
 } from '../changes/change.js'
 import type { StreamHandler } from '../changes/trigger/stream-event.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
-import type { Engine } from '../engine/engine.js'
 import type { Clock } from '../runtime/runtime.js'
 import type { ListenOptions, RunningServer } from '../server/http-server.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
-import type { FleetOptions } from './engine-store.js'
+import type { FleetOptions, StoreEngine } from './fleet-options.js'
 import type { StoreLedger } from './store-ledger.js'
 import type { LightClient, LightClientOptions, LikeClass } from './light-client.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
@@ -93,7 +92,7 @@ export type StorePlace =
   | { readonly path: string; readonly memory?: never; readonly from?: never; readonly engine?: never }
   | { readonly memory: true; readonly path?: never; readonly from?: string; readonly engine?: never }
   | {
-      readonly engine: Engine
+      readonly engine: StoreEngine
       /** How the servers on the engine follow each other. */
       readonly fleet?: FleetOptions
       readonly path?: never

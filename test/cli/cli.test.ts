@@ -58,13 +58,17 @@ test('cli: a signal while the store is being opened closes it again without list
   assert.equal(cli.closes(), 1)
 })
 
-test('cli: the data is in ./data unless told otherwise, and the last of --path and --memory counts', async () => {
+test('cli: the data is in ./data unless told otherwise, and the last of --path, --memory and --engine counts', async () => {
   const cases: readonly (readonly [readonly string[], StoreLocation])[] = [
     [[], { path: './data' }],
     [['--path', 'here'], { path: 'here' }],
     [['--memory'], { memory: true }],
     [['--path', './data', '--memory'], { memory: true }],
     [['--memory', '--path', 'here', '--nodes', '4'], { path: 'here', nodes: 4 }],
+    [
+      ['--path', './data', '--engine', 'cassandra://a,b/shop'],
+      { engine: { contactPoints: ['a', 'b'], keyspace: 'shop' } },
+    ],
   ]
   for (const [args, options] of cases) {
     const cli = testWorld()
@@ -78,6 +82,11 @@ test('cli: the data is in ./data unless told otherwise, and the last of --path a
 
 test('cli: wrong usage is a sentence and exit code 2, and opens nothing', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['start', '--engine', 'redis://a/b'], /--engine: .* is not an engine: cassandra:/],
+    [
+      ['start', '--engine', 'cassandra://a/b', '--workers', '2'],
+      /start several servers instead of --workers/,
+    ],
     [['start', '--prot', '1'], /Unknown option '--prot'; the options are --port, /],
     [['start', 'now'], /Unexpected argument 'now'/],
     [['start', '--port', 'http'], /--port must be a whole number from 0 to 65535, not 'http'/],

@@ -43,7 +43,7 @@ test('package: every file that is started or loaded by its URL stands in the bun
   )
   assert.ok(started.length >= 4, started.join(' '))
   for (const path of started) {
-    assert.match(path, /^(\.\/)?[\w-]+\.js$/, 'beside the module that starts it')
+    assert.match(path, /^(\.\/)?[\w-]+(\.js|\/)$/, 'beside the module that starts it')
     assert.ok(existsSync(join(LIB, path)), path)
   }
 })
@@ -53,6 +53,7 @@ test('package: every entry of the bundle exports what its module exports', async
     ['index.js', 'index.js'],
     ['toolkit.js', 'toolkit/index.js'],
     ['verify.js', 'verify/index.js'],
+    ['engine-cassandra.js', 'engine/cassandra/cassandra.js'],
     ['templates.js', 'testing/templates.js'],
     ['vitest.js', 'testing/vitest.js'],
   ] as const) {

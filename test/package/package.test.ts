@@ -26,7 +26,9 @@ const MCP = { bytes: 160_000, files: 3 }
 const CONSOLE = { bytes: 260_000, files: 8 }
 /** Workers have 46,000 bytes in 2 files. */
 const WORKERS = { bytes: 46_000, files: 2 }
-const PARTS = [LEDGERS, TRANSFERS, BACKUPS, BLOCKS, MCP, CONSOLE, WORKERS]
+/** Stores on an engine, and the adapter for Cassandra, have 110,000 bytes in 8 files. */
+const ENGINES = { bytes: 110_000, files: 8 }
+const PARTS = [LEDGERS, TRANSFERS, BACKUPS, BLOCKS, MCP, CONSOLE, WORKERS, ENGINES]
 const UNPACKED_BYTES_MAX = PARTS.reduce((sum, { bytes }) => sum + bytes, 2_000_000)
 const FILES_MAX = PARTS.reduce((sum, { files }) => sum + files, 120)
 

@@ -31,7 +31,7 @@ function run(seed: number, worlds: number, journal?: 'own' | 'shared'): Promise<
 }
 
 test('sim, shared journal: nodes on one machine, over one journal, are sound under all faults', async () => {
-  const { broken, worlds, tally } = await run(300, WORLDS, 'shared')
+  const { broken, worlds, tally } = await run(320, WORLDS, 'shared')
   const [anomaly] = broken[0]?.anomalies ?? []
   assert.equal(anomaly, undefined, `seed ${broken[0]?.seed}: ${anomaly?.kind}: ${anomaly?.explanation}`)
   assert.equal(worlds, WORLDS)

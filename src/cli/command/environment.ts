@@ -1,6 +1,7 @@
 // What a command touches outside itself, so that a test can hand in its own.
 import type { Credentials } from './ask-endpoint.js'
 import type { TransactionList } from '../../router/transactions/transaction-list.js'
+import type { CassandraOptions } from '../../engine/cassandra/options.js'
 import type { ListenOptions, RunningServer } from '../../server/http-server.js'
 import type { WorkerHub } from '../../store/worker-hub.js'
 
@@ -19,7 +20,9 @@ export interface WorkerPlace {
 
 /** Where the store is, and of how many nodes it is made. */
 export type StoreLocation = (
-  { readonly path: string; readonly memory?: never } | { readonly memory: true; readonly path?: never }
+  | { readonly path: string; readonly memory?: never; readonly engine?: never }
+  | { readonly memory: true; readonly path?: never; readonly engine?: never }
+  | { readonly engine: CassandraOptions; readonly path?: never; readonly memory?: never }
 ) & {
   readonly nodes?: number
   readonly rules?: 'all' | 'none'

@@ -1,6 +1,7 @@
 // seriatim start: open a store, serve it, and close both when told to.
 import { readFile } from 'node:fs/promises'
 import { memoryMbBounds } from '../../model/memory-budget.js'
+import { cassandraOptionsOf, type CassandraOptions } from '../../engine/cassandra/options.js'
 import { loadAuthFile, type Auth } from '../../server/access/auth.js'
 import { type FaultPlan, parseFaultPlan } from '../../server/faults/fault-plan.js'
 import { hostRefusal, type RunningServer } from '../../server/http-server.js'
@@ -18,7 +19,9 @@ export const help = `seriatim start [options]
   --port PORT    8000; 0 lets the system choose
   --host HOST    127.0.0.1; anything but loopback needs --auth, or --no-auth said expressly
   --path DIR     where the data is kept: ./data unless told otherwise
-  --memory       keep the data in memory only; of --path and --memory the last one counts
+  --memory       keep the data in memory only; of --path, --memory and --engine the last one counts
+  --engine cassandra://HOST,HOST,HOST/KEYSPACE[?datacenter=NAME&replication=3&consistency=global|local&tls=true&timeoutMs=5000]
+                 keep the data in a ring of Cassandra 5 nodes, which any number of servers share; needs npm cassandra-driver
   --nodes N      storage nodes in this process: 1
   --workers N    processes that serve the port together: 1. The first one has the data, the others read requests,
                  check and answer them
@@ -71,6 +74,7 @@ const OPTIONS = {
   host: { type: 'string', default: '127.0.0.1' },
   path: { type: 'string' },
   memory: { type: 'boolean' },
+  engine: { type: 'string' },
   nodes: { type: 'string' },
   workers: { type: 'string', default: '1' },
   rules: { type: 'string', default: 'all' },
@@ -139,8 +143,9 @@ export async function run(args: readonly string[], given: CommandEnvironment): P
   const places = tokens.flatMap((token) =>
     token.kind === 'option' && isPlace(token.name) ? [token.name] : [],
   )
-  const inMemory = places.at(-1) === 'memory'
-  if (!inMemory && values.path === '') throw new UsageError('--path must name a folder')
+  const where = placeIn(values, places.at(-1))
+  if (where.engine !== undefined && workers > 1)
+    throw new UsageError('with --engine start several servers instead of --workers: they share the engine')
   const noAuth = values['no-auth'] === true
   const allowHosts = values['allow-host'] ?? []
   for (const name of allowHosts)
@@ -187,7 +192,6 @@ export async function run(args: readonly string[], given: CommandEnvironment): P
   // Without a certificate there is nothing to read again. Said to nobody: stderr may have gone with the terminal.
   const endHangups = files === undefined ? world.onHangup(() => undefined) : undefined
   try {
-    const where: StoreLocation = inMemory ? { memory: true } : { path: values.path ?? './data' }
     const beside = workers === 1 ? undefined : await workersBeside()
     const location: StoreLocation & StartOptions = {
       ...where,
@@ -239,7 +243,25 @@ interface StartOptions {
   readonly ledgerCopies?: 'adopt'
 }
 
-const isPlace = (name: string): boolean => name === 'path' || name === 'memory'
+const isPlace = (name: string): boolean => ['path', 'memory', 'engine'].includes(name)
+
+function placeIn(
+  { path, engine }: { readonly path?: string; readonly engine?: string },
+  last: string | undefined,
+): StoreLocation {
+  if (last === 'memory') return { memory: true }
+  if (last === 'engine' && engine !== undefined) return { engine: readEngine(engine) }
+  if (path === '') throw new UsageError('--path must name a folder')
+  return { path: path ?? './data' }
+}
+
+function readEngine(address: string): CassandraOptions {
+  try {
+    return cassandraOptionsOf(address)
+  } catch (error) {
+    throw new UsageError(`--engine: ${(error as Error).message}`)
+  }
+}
 
 const NEVER = new Promise<never>(() => undefined)
 

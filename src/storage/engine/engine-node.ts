@@ -90,7 +90,7 @@ const ENTRY_ID_BYTES = 8
  * A storage node on an engine.
  *
  * @example
- * const node = await openEngineNode({ engine: new MemoryEngine(), runtime })
+ * const node = await openEngineNode({ engine, runtime })
  */
 export async function openEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
   await Promise.all(SYSTEM_SPACES.map((space) => options.engine.createSpace(space)))

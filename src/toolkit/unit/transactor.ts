@@ -191,7 +191,7 @@ export interface UnitOfWork<Tables extends TableMap<Tables> = AnyTables> {
    *     const versions = await tx.history('Vehicles', { vin: 'v1' })
    *     return versions.map(({ item }) => item?.owner)
    *   })
-   *   console.log(owners) // [ 'ann', 'bob' ]
+   *   console.log(owners) // [ 'ann' ]
    */
   history<Name extends keyof Tables & string>(
     table: Name,

@@ -2,8 +2,8 @@
 import type { Item } from '../../model/value.js'
 import { unmarshallItem } from './values.js'
 
+/* oxlint-disable typescript/no-explicit-any -- any attributes */
 /** One version of an item. */
-// oxlint-disable-next-line typescript/no-explicit-any
 export interface LedgerRevision<ItemType extends object = Record<string, any>> {
   /** The name of its table. */
   readonly table: string
