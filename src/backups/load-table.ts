@@ -64,7 +64,10 @@ export class TableLoad {
     const writes: Promise<void>[] = []
     let [entries, bytes] = [0, 0]
     for (const one of held) {
-      writes.push(this.#write(one))
+      const write = this.#write(one)
+      // One that fails during a turn is told below, with the others: until then nothing waits for it.
+      write.catch(() => undefined)
+      writes.push(write)
       entries++
       bytes += one.text.byteLength
       if (entries < SLICE_ENTRIES_MAX && bytes < SLICE_BYTES_MAX) continue

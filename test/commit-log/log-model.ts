@@ -36,6 +36,16 @@ const KEYS = ['', 'a', 'b', 'key c']
 const TIME_MAX = 1000
 
 const image = fc.option(fc.uint8Array({ maxLength: 60 }), { nil: undefined })
+/** JSON has no line feed, which stands between the keys and what the change is about. */
+const LINE_FEED = 10
+const json = (bytes: Uint8Array): Uint8Array => bytes.filter((byte) => byte !== LINE_FEED)
+const keysAndAbout = fc.oneof(
+  fc.constant({}),
+  fc.record(
+    { keys: fc.uint8Array({ maxLength: 60 }).map(json), about: fc.uint8Array({ maxLength: 60 }).map(json) },
+    { requiredKeys: ['keys'] },
+  ),
+)
 const change: fc.Arbitrary<LoggedChange> = fc
   .record({
     space: fc.constantFrom(...SPACES).map(spaceId),
@@ -43,14 +53,14 @@ const change: fc.Arbitrary<LoggedChange> = fc
     event: fc.constantFrom('insert' as const, 'modify' as const, 'remove' as const),
     operation: fc.constantFrom('put' as const, 'update' as const, 'delete' as const),
     cause: fc.constantFrom('request' as const, 'expiry' as const),
-    keys: image,
+    keysAndAbout,
     old: image,
     new: image,
   })
   .map(
-    (all) =>
+    ({ keysAndAbout: both, ...rest }) =>
       Object.fromEntries(
-        Object.entries(all).filter(([, value]) => value !== undefined),
+        Object.entries({ ...rest, ...both }).filter(([, value]) => value !== undefined),
       ) as unknown as LoggedChange,
   )
 

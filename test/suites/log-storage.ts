@@ -44,6 +44,7 @@ const plain = ({ changes, ...record }: CommitRecord): unknown => ({
   changes: changes.map((change) => ({
     ...change,
     keys: change.keys && Buffer.from(change.keys).toString('latin1'),
+    about: change.about && Buffer.from(change.about).toString('latin1'),
     old: change.old && Buffer.from(change.old).toString('latin1'),
     new: change.new && Buffer.from(change.new).toString('latin1'),
   })),
