@@ -41,6 +41,7 @@ test('plain form: the head of an SDK is read, in any order and case, from anywhe
       authorization: undefined,
       'content-type': 'application/json; charset=utf-8',
       'content-encoding': undefined,
+      'if-none-match': undefined,
       'accept-encoding': undefined,
       'x-amz-target': 'DynamoDB_20120810.GetItem',
       origin: 'http://localhost:3000',
