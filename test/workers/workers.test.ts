@@ -45,7 +45,7 @@ const TABLE = {
 }
 
 for (const workers of [2, 4]) {
-  test(`${workers} workers: what one has answered, all others know at once: tables, items, transactions, units`, async () => {
+  test(`${workers} workers: what one has answered, all others know at once: tables, items, transactions`, async () => {
     await using server = await spawnServer(['--memory', '--nodes', '3', '--workers', String(workers)])
     const connections = Array.from({ length: workers * 2 }, () => connection(server.url))
     const at = (number: number) => connections[number % connections.length]!
