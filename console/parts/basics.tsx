@@ -1,9 +1,18 @@
 // The small parts that every screen is made of.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { observable, useObservable } from '../wire/observable.js'
+import { countText } from './format.js'
 
-export function Problem({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+export function Problem({
+  error,
+  onRetry,
+  retry = 'Try again',
+}: {
+  readonly error: unknown
+  readonly onRetry?: () => void
+  readonly retry?: string
+}) {
   if (error === undefined) return null
   const { name, message } = error instanceof Error ? error : new Error(JSON.stringify(error))
   return (
@@ -13,7 +22,7 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
       </div>
       {onRetry && (
         <button type="button" class="small" onClick={onRetry}>
-          Try again
+          {retry}
         </button>
       )}
     </div>
@@ -30,6 +39,32 @@ export function Notice({
   return (
     <div class={`notice ${kind}`} role="status">
       <div>{children}</div>
+    </div>
+  )
+}
+
+/** How far something is, with a way to end it. */
+export function Progress({
+  what,
+  done,
+  of,
+  onStop,
+}: {
+  readonly what: string
+  readonly done: number
+  readonly of: number
+  readonly onStop: () => void
+}) {
+  const text = `${what}: ${countText(done)} of ${countText(of)}`
+  return (
+    <div class="notice info progress">
+      <div>
+        <p aria-hidden="true">{text}</p>
+        <progress aria-label={what} value={done} max={of} />
+      </div>
+      <button type="button" class="small" onClick={onStop}>
+        Stop
+      </button>
     </div>
   )
 }
@@ -176,12 +211,16 @@ export function Dialog({
 }) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before the page is painted, and closed before it is taken away: what holds the focus can be told at every moment, so that no
+  // key is lost between the dialog and what is under it.
+  useLayoutEffect(() => {
     const before = document.activeElement
-    ref.current?.showModal()
+    const dialog = ref.current
+    dialog?.showModal()
     // What is to be filled in, and not the button that closes it.
-    ref.current?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select)')?.focus()
+    dialog?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select)')?.focus()
     return () => {
+      dialog?.close()
       if (before instanceof HTMLElement) before.focus()
     }
   }, [])

@@ -7,6 +7,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['↑ ↓ PageUp PageDown Home End', 'through the rows of a table'],
   ['Enter', 'open the row'],
   ['Space', 'select the row; with Shift, all up to it'],
+  ['Ctrl+A', 'select all rows that were read'],
   ['Delete', 'delete what is selected, after a question'],
   ['Ctrl+Enter', 'run, or save, from an editor'],
   ['Escape', 'close a dialog; leave an editor, so that Tab moves on'],

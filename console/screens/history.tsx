@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { copy, Badge, Empty, TextInput } from '../parts/basics.js'
 import { msText, timeText } from '../parts/format.js'
 import { asCli, asSdk } from '../values/code.js'
+import { isDynamoDB } from '../wire/client.js'
 import { useObservable } from '../wire/observable.js'
 import { requestLog } from '../wire/request-log.js'
 
@@ -63,20 +64,24 @@ export function HistoryScreen() {
                     >
                       Copy JSON
                     </button>
-                    <button
-                      type="button"
-                      class="small"
-                      onClick={() => void copy(asCli(request.operation, request.input), 'The command')}
-                    >
-                      Copy as CLI
-                    </button>
-                    <button
-                      type="button"
-                      class="small"
-                      onClick={() => void copy(asSdk(request.operation, request.input), 'The code')}
-                    >
-                      Copy as SDK
-                    </button>
+                    {isDynamoDB(request.operation) && (
+                      <>
+                        <button
+                          type="button"
+                          class="small"
+                          onClick={() => void copy(asCli(request.operation, request.input), 'The command')}
+                        >
+                          Copy as CLI
+                        </button>
+                        <button
+                          type="button"
+                          class="small"
+                          onClick={() => void copy(asSdk(request.operation, request.input), 'The code')}
+                        >
+                          Copy as SDK
+                        </button>
+                      </>
+                    )}
                   </div>
                 </>
               )}

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks'
 import { Check, copy, Empty, Problem } from '../parts/basics.js'
 import { CodeEditor } from '../parts/code-editor.js'
 import { countText, msText } from '../parts/format.js'
-import { attributeOf, type Item, shortText, typeOf } from '../values/attribute.js'
+import { attributeOf, type AttributeValue, type Item, shortText, typeOf } from '../values/attribute.js'
 import { asCli, asSdk } from '../values/code.js'
 import { itemFromJson, toPlainJson } from '../values/plain-json.js'
 import { observable, useObservable } from '../wire/observable.js'
-import { call } from '../wire/client.js'
+import { call, type Json } from '../wire/client.js'
 
 interface Answer {
   readonly Items?: readonly Item[]
@@ -37,6 +37,20 @@ export function StatementsScreen() {
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setBusy] = useState(false)
 
+  const requestOf = (statement: string): Json => ({
+    Statement: statement,
+    ...(parameters.trim() !== '' && { Parameters: parametersOf(parameters) }),
+    ...(isConsistent && { ConsistentRead: true }),
+  })
+  /** Parameters that are no values are told as they are when the statement is run. */
+  const copyAs = (form: typeof asCli, what: string): void => {
+    setError(undefined)
+    try {
+      void copy(form('ExecuteStatement', requestOf(text)), what)
+    } catch (failure) {
+      setError(failure)
+    }
+  }
   const run = async (next?: string): Promise<void> => {
     const statement = next === undefined ? draft.get().trim().replace(/;\s*$/, '') : (result?.statement ?? '')
     if (statement === '' || isBusy) return
@@ -44,16 +58,8 @@ export function StatementsScreen() {
     setError(undefined)
     const start = performance.now()
     try {
-      const values =
-        parameters.trim() === ''
-          ? undefined
-          : Object.values(itemFromJson(`{"list": [${parameters}]}`, 'plain')).flatMap((list) =>
-              'L' in list ? list.L : [],
-            )
       const answer = await call<Answer>('ExecuteStatement', {
-        Statement: statement,
-        ...(values && { Parameters: values }),
-        ...(isConsistent && { ConsistentRead: true }),
+        ...requestOf(statement),
         ...(next !== undefined && { NextToken: next }),
       })
       const items = [...(next === undefined ? [] : (result?.items ?? [])), ...(answer.Items ?? [])].slice(
@@ -115,18 +121,10 @@ export function StatementsScreen() {
             ))}
           </select>
         )}
-        <button
-          type="button"
-          class="small"
-          onClick={() => void copy(asCli('ExecuteStatement', { Statement: text }), 'The command')}
-        >
+        <button type="button" class="small" onClick={() => copyAs(asCli, 'The command')}>
           Copy as CLI
         </button>
-        <button
-          type="button"
-          class="small"
-          onClick={() => void copy(asSdk('ExecuteStatement', { Statement: text }), 'The code')}
-        >
+        <button type="button" class="small" onClick={() => copyAs(asSdk, 'The code')}>
           Copy as SDK
         </button>
       </div>
@@ -194,3 +192,6 @@ export function StatementsScreen() {
     </div>
   )
 }
+
+const parametersOf = (text: string): readonly AttributeValue[] =>
+  Object.values(itemFromJson(`{"list": [${text}]}`, 'plain')).flatMap((list) => ('L' in list ? list.L : []))

@@ -1,5 +1,6 @@
 // Requests and items as code that can be pasted: for the AWS command line, the SDKs, and the toolkit.
-import type { AttributeValue, Item } from './attribute.js'
+import type { Item } from './attribute.js'
+import { indented, jsOf, literal, pythonOf } from './literals.js'
 
 type Input = Readonly<Record<string, unknown>>
 
@@ -52,57 +53,4 @@ export function asToolkit(table: string, item: Item): string {
 await transactor(client).transact((tx) => {
   tx.put(${JSON.stringify(table)}, ${indented(literal({ M: item }), 2)})
 })`
-}
-
-function literal(value: AttributeValue, depth = 0): string {
-  const pad = '  '.repeat(depth + 1)
-  if ('S' in value) return JSON.stringify(value.S)
-  if ('N' in value) {
-    if (String(Number(value.N)) === value.N) return value.N
-    return `new NumberValue(${JSON.stringify(value.N)})`
-  }
-  if ('BOOL' in value) return String(value.BOOL)
-  if ('NULL' in value) return 'null'
-  if ('B' in value) return bytesLiteral(value.B)
-  if ('SS' in value) return `new Set(${JSON.stringify(value.SS)})`
-  if ('NS' in value) return `new Set([${value.NS.map((each) => literal({ N: each })).join(', ')}])`
-  if ('BS' in value) return `new Set([${value.BS.map((each) => literal({ B: each })).join(', ')}])`
-  if ('L' in value) return `[${value.L.map((each) => literal(each, depth + 1)).join(', ')}]`
-  const members = Object.entries(value.M).map(
-    ([name, each]) =>
-      `${pad}${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}: ${literal(each, depth + 1)}`,
-  )
-  return members.length === 0 ? '{}' : `{\n${members.join(',\n')},\n${'  '.repeat(depth)}}`
-}
-
-const indented = (text: string, spaces: number): string => text.replaceAll('\n', `\n${' '.repeat(spaces)}`)
-
-/** As a literal. The SDK takes bytes where the wire has base64: a text there would be taken for the bytes of the text. */
-function jsOf(value: unknown, depth = 0): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const pad = '  '.repeat(depth + 1)
-  if (Array.isArray(value)) return `[${value.map((each) => jsOf(each, depth)).join(', ')}]`
-  const members = Object.entries(value).map(([name, each]) => {
-    const shown = /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)
-    if (name === 'B' && typeof each === 'string') return `${pad}B: ${bytesLiteral(each)}`
-    if (name === 'BS' && Array.isArray(each)) return `${pad}BS: [${each.map(bytesLiteral).join(', ')}]`
-    return `${pad}${shown}: ${jsOf(each, depth + 1)}`
-  })
-  return members.length === 0 ? '{}' : `{\n${members.join(',\n')},\n${'  '.repeat(depth)}}`
-}
-
-const bytesLiteral = (base64: string): string => `Buffer.from(${JSON.stringify(base64)}, 'base64')`
-
-function pythonOf(value: unknown): string {
-  if (value === null || value === undefined) return 'None'
-  if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
-  return `{${Object.entries(value)
-    .map(([name, each]) =>
-      name === 'B' && typeof each === 'string'
-        ? `'B': __import__('base64').b64decode(${JSON.stringify(each)})`
-        : `${JSON.stringify(name)}: ${pythonOf(each)}`,
-    )
-    .join(', ')}}`
 }

@@ -1,21 +1,32 @@
 // Items as comma-separated values, and back: a cell that is a whole JSON value of DynamoDB ({"N":"1"}) is taken as that, so that
 // what was exported comes back with its types.
+//
+// A program for tables runs what begins with = + - or @ as a formula. Such a text is written as a JSON value, in cells and in the
+// names of the first line, so that opening an export runs nothing that is stored in an item.
 import { attributeOf, type AttributeValue, type Item } from './attribute.js'
 
 export function toCsv(items: readonly Item[]): string {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))]
   const lines = items.map((item) => names.map((name) => cell(textOf(attributeOf(item, name)))).join(','))
-  return [names.map(cell).join(','), ...lines].join('\r\n') + '\r\n'
+  return (
+    [names.map((name) => cell(isPlain(name) ? name : JSON.stringify({ S: name }))).join(','), ...lines].join(
+      '\r\n',
+    ) + '\r\n'
+  )
 }
 
 const textOf = (value: AttributeValue | undefined): string =>
-  value === undefined ? '' : 'S' in value && !/^\{|^$/.test(value.S) ? value.S : JSON.stringify(value)
+  value === undefined ? '' : 'S' in value && isPlain(value.S) ? value.S : JSON.stringify(value)
+
+/** It is taken neither for a JSON value nor for a formula. */
+const isPlain = (text: string): boolean => !/^[{=+\-@\t\r]|^$/.test(text)
 
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 export function fromCsv(text: string): readonly Item[] {
-  const [names, ...rows] = parseRows(text)
-  if (names === undefined) return []
+  const [head, ...rows] = parseRows(text)
+  if (head === undefined) return []
+  const names = head.map(nameOf)
   return rows.map((row) => {
     const item = Object.create(null) as Record<string, AttributeValue>
     for (let at = 0; at < names.length; at++) {
@@ -24,6 +35,11 @@ export function fromCsv(text: string): readonly Item[] {
     }
     return item
   })
+}
+
+function nameOf(text: string): string {
+  const value = valueOf(text)
+  return 'S' in value ? value.S : text
 }
 
 function valueOf(text: string): AttributeValue {

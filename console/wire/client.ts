@@ -35,6 +35,9 @@ const targetOf = (operation: string): string =>
       ? `Seriatim_20261101.${operation}`
       : `DynamoDB_20120810.${operation}`
 
+/** An official SDK knows the operation, as one of DynamoDB itself. */
+export const isDynamoDB = (operation: string): boolean => targetOf(operation).startsWith('DynamoDB_')
+
 export type Json = Readonly<Record<string, unknown>>
 
 /** What the server refused, in its own words. */

@@ -91,6 +91,34 @@ export class PageBook {
     this.#abort.abort()
   }
 
+  /**
+   * All rows from one to another, in parts, whether their pages are kept or not. Pages that are gone are read again and not
+   * kept, so that what a person sees stays, and memory does not grow with the range.
+   */
+  async *between(first: number, last: number, signal: AbortSignal): AsyncGenerator<readonly Item[]> {
+    const [firstPage, lastPage] = [Math.floor(first / ROWS_A_PAGE), Math.floor(last / ROWS_A_PAGE)]
+    const cut = (page: number, rows: readonly Item[]): readonly Item[] =>
+      rows.slice(Math.max(0, first - page * ROWS_A_PAGE), last + 1 - page * ROWS_A_PAGE)
+    let isKept = true
+    for (let page = firstPage; page <= lastPage; page++) isKept &&= this.#pages.has(page)
+    if (isKept) {
+      for (let page = firstPage; page <= lastPage; page++) yield cut(page, this.#pages.get(page)?.rows ?? [])
+      return
+    }
+    let { page, from } = this.#places.findLast((each) => each.page <= firstPage) ?? this.#places[0]!
+    for (; page <= lastPage; page++) {
+      const limit = page === lastPage ? (last % ROWS_A_PAGE) + 1 : ROWS_A_PAGE
+      const rows: Item[] = []
+      do {
+        const answer = await this.#ask(from, limit - rows.length, signal)
+        rows.push(...(answer.Items ?? []))
+        from = answer.LastEvaluatedKey
+      } while (from !== undefined && rows.length < limit)
+      if (page >= firstPage) yield cut(page, rows)
+      if (from === undefined) return
+    }
+  }
+
   #once(page: number, read: () => Promise<void>): Promise<void> {
     const running = this.#reading.get(page)
     if (running !== undefined) return running
@@ -154,10 +182,10 @@ export class PageBook {
     })
   }
 
-  #ask(from: Json | undefined, limit: number): Promise<Answer> {
+  #ask(from: Json | undefined, limit: number, signal?: AbortSignal): Promise<Answer> {
     const input = { ...this.#input, Limit: limit, ...(from !== undefined && { ExclusiveStartKey: from }) }
     return call<Answer>(this.#operation, input, {
-      signal: this.#abort.signal,
+      signal: signal ?? this.#abort.signal,
       isQuiet: from !== undefined,
     })
   }

@@ -1,76 +1,148 @@
-// What is done to many items at once, after a question.
-import { useState } from 'preact/hooks'
-import { confirmed, Field, Problem, say, Select, TextInput } from '../../parts/basics.js'
-import { plural } from '../../parts/format.js'
-import { type AttributeValue, type Item, numberProblem, TYPES } from '../../values/attribute.js'
-import { call, type Json } from '../../wire/client.js'
+// What is done to many items at once, after a question: how far it is, and what failed and why.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { confirmed, Dialog, Field, Notice, Progress, say, Select, TextInput } from '../../parts/basics.js'
+import { countText, plural } from '../../parts/format.js'
+import { type Item, numberProblem, TYPES } from '../../values/attribute.js'
+import { type BulkOptions, type BulkResult, deleteMany, editMany } from '../../wire/batches.js'
+import type { Json } from '../../wire/client.js'
 import { valueOf } from '../../wire/requests.js'
-import { keyOf, type TableDescription } from '../../wire/tables.js'
+import type { TableDescription } from '../../wire/tables.js'
 
-const BATCH = 25
-const TRIES_MAX = 20
-const PAUSE_MS = 50
+const SCALARS = TYPES.filter(([type]) => ['S', 'N', 'BOOL', 'NULL', 'B'].includes(type))
+const FAILURES_SHOWN_MAX = 20
 
-/** Writes in batches; what the server hands back is sent again. */
-export async function batchWrite(
-  table: string,
-  requests: readonly Json[],
-  onProgress?: (done: number) => void,
-): Promise<void> {
-  for (let at = 0; at < requests.length; at += BATCH) {
-    let left: readonly Json[] = requests.slice(at, at + BATCH)
-    for (let tries = 0; left.length > 0; tries++) {
-      if (tries >= TRIES_MAX)
-        throw new Error(
-          `${left.length} writes were handed back ${TRIES_MAX} times: another transaction holds their items`,
-        )
-      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries))
-      const { UnprocessedItems } = await call<{
-        readonly UnprocessedItems?: Readonly<Record<string, readonly Json[]>>
-      }>('BatchWriteItem', { RequestItems: { [table]: left } }, { isQuiet: at > 0 || tries > 0 })
-      left = UnprocessedItems?.[table] ?? []
-    }
-    onProgress?.(Math.min(requests.length, at + BATCH))
-  }
-}
-
-export async function deleteMany(table: TableDescription, items: readonly Item[]): Promise<boolean> {
-  const yes = await confirmed({
-    title: `Delete ${plural(items.length, 'item')}?`,
+export const isDeletionSure = (table: TableDescription, count: number): Promise<boolean> =>
+  confirmed({
+    title: `Delete ${plural(count, 'item')}?`,
     text: `They are deleted from ${table.TableName}. This cannot be undone.`,
     action: 'Delete',
   })
-  if (!yes) return false
-  try {
-    await batchWrite(
-      table.TableName,
-      items.map((item) => ({ DeleteRequest: { Key: keyOf(table, item) } })),
-    )
-    say(`${plural(items.length, 'item')} deleted`)
-  } catch (error) {
-    say(String(error), 'bad')
-  }
-  return true
+
+export interface BulkDialogProps {
+  readonly table: TableDescription
+  readonly action: 'edit' | 'delete'
+  readonly keys: readonly Item[]
+  readonly onClose: (hasChanged: boolean) => void
 }
 
-const SCALARS = TYPES.filter(([type]) => ['S', 'N', 'BOOL', 'NULL', 'B'].includes(type))
-const AT_ONCE = 8
+type Task = (keys: readonly Item[], options: BulkOptions) => Promise<BulkResult>
 
-export function BulkEdit({
+/** An edit is asked for first; a deletion, which was confirmed before, begins at once. */
+export function BulkDialog({ table, action, keys, onClose }: BulkDialogProps) {
+  const deletion: Task = (some, options) => deleteMany(table.TableName, some, options)
+  const [task, setTask] = useState<{ readonly run: Task } | undefined>(
+    action === 'delete' ? { run: deletion } : undefined,
+  )
+  const [left, setLeft] = useState(keys)
+  const [done, setDone] = useState(0)
+  const [changedBefore, setChangedBefore] = useState(0)
+  const [result, setResult] = useState<BulkResult | undefined>(undefined)
+  const stop = useRef(new AbortController())
+  const verb = action === 'delete' ? 'deleted' : 'changed'
+  const changed = changedBefore + (result?.done ?? 0)
+
+  useEffect(() => {
+    if (task === undefined) return
+    const { signal } = (stop.current = new AbortController())
+    setResult(undefined)
+    setDone(0)
+    void task.run(left, { signal, onProgress: setDone }).then((end) => {
+      setResult(end)
+      if (end.failed.length > 0 || end.left.length > 0) return
+      say(`${plural(changedBefore + end.done, 'item')} ${verb}`)
+      onClose(true)
+    })
+  }, [task])
+
+  const again = (): void => {
+    setLeft([...(result?.failed ?? []).map(({ key }) => key), ...(result?.left ?? [])])
+    setChangedBefore(changed)
+    setTask({ run: task!.run })
+  }
+  const isRunning = task !== undefined && result === undefined
+  const title = `${action === 'delete' ? 'Delete' : 'Edit'} ${plural(keys.length, 'item')}`
+  return (
+    <Dialog title={title} onClose={() => (isRunning ? stop.current.abort() : onClose(changed > 0))}>
+      {task === undefined && (
+        <EditForm
+          table={table}
+          count={keys.length}
+          onEdit={(edit) =>
+            setTask({ run: (some, options) => editMany(table.TableName, some, edit, options) })
+          }
+        />
+      )}
+      {isRunning && (
+        <Progress what={`Items ${verb}`} done={done} of={left.length} onStop={() => stop.current.abort()} />
+      )}
+      {result !== undefined && (
+        <>
+          <Outcome result={result} changed={changed} verb={verb} />
+          <div class="actions">
+            <button type="button" onClick={again}>
+              Try the rest again
+            </button>
+            <button type="button" class="primary" onClick={() => onClose(changed > 0)}>
+              Close
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function Outcome({
+  result,
+  changed,
+  verb,
+}: {
+  readonly result: BulkResult
+  readonly changed: number
+  readonly verb: string
+}) {
+  const { failed, left } = result
+  return (
+    <>
+      <Notice kind="warn">
+        {`${plural(changed, 'item')} ${verb}, ${countText(failed.length)} failed, ${countText(left.length)} not tried.`}
+      </Notice>
+      {failed.length > 0 && (
+        <ul class="failures" aria-label="Items that failed" tabIndex={0}>
+          {failed.slice(0, FAILURES_SHOWN_MAX).map(({ key, error }) => (
+            <li key={JSON.stringify(key)}>
+              <code>{JSON.stringify(key)}</code> {reasonOf(error)}
+            </li>
+          ))}
+          {failed.length > FAILURES_SHOWN_MAX && (
+            <li>{`and ${countText(failed.length - FAILURES_SHOWN_MAX)} more`}</li>
+          )}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function reasonOf(error: unknown): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  if (name === 'ConditionalCheckFailedException') return 'it does not exist any more'
+  if (name === 'NoAnswer') return 'the server did not answer: it may have been done or not'
+  return `${name}: ${message}`
+}
+
+function EditForm({
   table,
-  items,
-  onDone,
+  count,
+  onEdit,
 }: {
   readonly table: TableDescription
-  readonly items: readonly Item[]
-  readonly onDone: () => void
+  readonly count: number
+  readonly onEdit: (edit: Json) => void
 }) {
   const [action, setAction] = useState<'set' | 'remove'>('set')
   const [name, setName] = useState('')
   const [type, setType] = useState<'S' | 'N' | 'B' | 'BOOL' | 'NULL'>('S')
   const [text, setText] = useState('')
-  const [done, setDone] = useState<number | undefined>(undefined)
-  const [error, setError] = useState<unknown>(undefined)
   const isKey = table.KeySchema.some(({ AttributeName }) => AttributeName === name)
   const problem = isKey
     ? 'a key cannot be changed'
@@ -79,42 +151,19 @@ export function BulkEdit({
       : undefined
 
   const run = async (): Promise<void> => {
-    const value: AttributeValue = valueOf(type, text)
-    const edit =
-      action === 'set'
-        ? {
-            UpdateExpression: 'SET #n = :v',
-            ExpressionAttributeNames: { '#n': name, '#k': table.KeySchema[0]!.AttributeName },
-            ExpressionAttributeValues: { ':v': value },
-          }
-        : {
-            UpdateExpression: 'REMOVE #n',
-            ExpressionAttributeNames: { '#n': name, '#k': table.KeySchema[0]!.AttributeName },
-          }
-    try {
-      for (let at = 0; at < items.length; at += AT_ONCE) {
-        await Promise.all(
-          items.slice(at, at + AT_ONCE).map((item) =>
-            call(
-              'UpdateItem',
-              // An item that is gone meanwhile must not come back as a stump.
-              {
-                TableName: table.TableName,
-                Key: keyOf(table, item),
-                ConditionExpression: 'attribute_exists(#k)',
-                ...edit,
-              },
-              { isQuiet: at > 0 },
-            ),
-          ),
-        )
-        setDone(Math.min(items.length, at + AT_ONCE))
-      }
-      say(`${plural(items.length, 'item')} changed`)
-      onDone()
-    } catch (failure) {
-      setError(failure)
-    }
+    const isSure = await confirmed({
+      title: `Change ${plural(count, 'item')}?`,
+      text: `${action === 'set' ? `${name} is set in` : `${name} is removed from`} ${plural(count, 'item')} of ${table.TableName}. Each is changed by itself, not in one transaction, and what ${name} was is lost.`,
+      action: 'Change',
+    })
+    if (!isSure) return
+    onEdit({
+      // An item that is gone meanwhile must not come back as a stump.
+      ConditionExpression: 'attribute_exists(#k)',
+      UpdateExpression: action === 'set' ? 'SET #n = :v' : 'REMOVE #n',
+      ExpressionAttributeNames: { '#n': name, '#k': table.KeySchema[0]!.AttributeName },
+      ...(action === 'set' && { ExpressionAttributeValues: { ':v': valueOf(type, text) } }),
+    })
   }
 
   return (
@@ -124,7 +173,6 @@ export function BulkEdit({
         void run()
       }}
     >
-      <Problem error={error} />
       <div class="fields">
         <Field label="Action">
           {(id) => (
@@ -159,14 +207,9 @@ export function BulkEdit({
         )}
       </div>
       {problem !== undefined && name !== '' && <p class="problem">{problem}</p>}
-      <p>
-        {done === undefined
-          ? `Each of the ${plural(items.length, 'item')} is changed by itself, not in one transaction.`
-          : `${done} of ${items.length} changed.`}
-      </p>
       <div class="actions">
         <button type="submit" class="primary" disabled={problem !== undefined || name === ''}>
-          Change {plural(items.length, 'item')}
+          Change {plural(count, 'item')}
         </button>
       </div>
     </form>

@@ -4,6 +4,7 @@ import { VirtualRows } from '../../parts/virtual-rows.js'
 import { attributeOf, type Item, shortText, typeOf } from '../../values/attribute.js'
 import type { PageBook } from '../../wire/page-book.js'
 import { keyNames, keyText, type TableDescription } from '../../wire/tables.js'
+import type { Selection } from './selection.js'
 
 const ROW_HEIGHT = 32
 const COLUMNS_MAX = 24
@@ -33,29 +34,15 @@ export interface ItemGridProps {
   readonly table: TableDescription
   readonly book: PageBook
   readonly columns: readonly string[]
-  readonly selected: ReadonlyMap<string, Item>
-  readonly onSelected: (selected: ReadonlyMap<string, Item>) => void
+  readonly selection: Selection
   readonly onOpen: (item: Item) => void
   readonly onDelete: () => void
 }
 
-export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, onDelete }: ItemGridProps) {
+export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: ItemGridProps) {
   const [active, setActive] = useState(0)
-  const [anchor, setAnchor] = useState(0)
+  const { selected, select } = selection
   useEffect(() => setActive(0), [book])
-  const select = (at: number, mode: 'toggle' | 'range'): void => {
-    const next = new Map(selected)
-    const [from, to] = mode === 'range' ? [Math.min(anchor, at), Math.max(anchor, at)] : [at, at]
-    for (let each = from; each <= to; each++) {
-      const item = book.row(each)
-      if (item === undefined) continue
-      const key = keyText(table, item)
-      if (mode === 'toggle' && next.has(key)) next.delete(key)
-      else next.set(key, item)
-    }
-    setAnchor(at)
-    onSelected(next)
-  }
   const move = (to: number): void => setActive(Math.max(0, Math.min(book.count - 1, to)))
   const onKeyDown = (event: KeyboardEvent, page: number): void => {
     const steps: Readonly<Record<string, number>> = {
@@ -72,6 +59,8 @@ export function ItemGrid({ table, book, columns, selected, onSelected, onOpen, o
       const item = book.row(active)
       if (item !== undefined) onOpen(item)
     } else if (event.key === ' ') select(active, event.shiftKey ? 'range' : 'toggle')
+    else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) selection.selectAll()
+    else if (event.key === 'Escape' && selection.progress !== undefined) selection.stop()
     else if (event.key === 'Delete' && selected.size > 0) onDelete()
     else return
     event.preventDefault()

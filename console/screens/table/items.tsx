@@ -1,7 +1,7 @@
 // The items of a table: asked for, paged through, selected, opened.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { copy, Dialog, Empty, Problem, say, Select } from '../../parts/basics.js'
-import { countText, plural } from '../../parts/format.js'
+import { copy, Empty, Problem, Progress, say, Select } from '../../parts/basics.js'
+import { countText } from '../../parts/format.js'
 import type { Item } from '../../values/attribute.js'
 import { asCli, asPython, asSdk } from '../../values/code.js'
 import { epoch } from '../../wire/client.js'
@@ -9,10 +9,11 @@ import { useObservable } from '../../wire/observable.js'
 import { PageBook } from '../../wire/page-book.js'
 import { requestFor, type ItemRequest } from '../../wire/requests.js'
 import type { TableDescription } from '../../wire/tables.js'
-import { BulkEdit, deleteMany } from './bulk.js'
+import { BulkDialog, isDeletionSure } from './bulk.js'
 import { ItemDialog } from './item-dialog.js'
 import { columnsOf, ItemGrid } from './item-grid.js'
 import { QueryForm, requestOn } from './query-form.js'
+import { useSelection } from './selection.js'
 
 const CODE_FORMS = [
   ['', 'Copy request as…'],
@@ -35,27 +36,28 @@ export function ItemsView({
   const [turn, setTurn] = useState(0)
   const current = useObservable(epoch)
   const [opened, setOpened] = useState<Item | 'new' | undefined>(undefined)
-  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map())
-  const [isEditing, setEditing] = useState(false)
+  const [bulk, setBulk] = useState<'edit' | 'delete' | undefined>(undefined)
   const book = useRef<PageBook | undefined>(undefined)
 
   useEffect(() => {
     const { operation, input } = requestFor(asked)
     const opening = new PageBook(operation, input, () => redraw((last) => last + 1))
     book.current = opening
-    setSelected(new Map())
     void opening.more()
     return () => opening.close()
   }, [asked, turn, current])
 
   const rows = book.current
+  const selection = useSelection(table, rows)
+  const { selected, progress } = selection
+  const canChange = selected.size > 0 && progress === undefined
   const refresh = (): void => {
     setTurn((last) => last + 1)
     onChanged()
   }
   const columns = useMemo(() => columnsOf(table, rows?.loaded() ?? []), [table, rows?.count, rows?.kept])
   const remove = async (): Promise<void> => {
-    if (await deleteMany(table, [...selected.values()])) refresh()
+    if (canChange && (await isDeletionSure(table, selected.size))) setBulk('delete')
   }
   const copyAs = (form: string): void => {
     const { operation, input } = requestFor(request)
@@ -81,10 +83,10 @@ export function ItemsView({
         <button type="button" onClick={() => setOpened('new')}>
           New item
         </button>
-        <button type="button" disabled={selected.size === 0} onClick={() => setEditing(true)}>
+        <button type="button" disabled={!canChange} onClick={() => setBulk('edit')}>
           Edit selected
         </button>
-        <button type="button" class="danger" disabled={selected.size === 0} onClick={() => void remove()}>
+        <button type="button" class="danger" disabled={!canChange} onClick={() => void remove()}>
           Delete selected
         </button>
         <span class="muted grow" role="status" data-status>
@@ -92,12 +94,19 @@ export function ItemsView({
             ? 'Reading…'
             : `${countText(rows.count)}${rows.isWhole ? '' : '+'} ${rows.count === 1 ? 'item' : 'items'}${rows.scanned > rows.count ? `, ${countText(rows.scanned)} read` : ''}${selected.size > 0 ? `, ${countText(selected.size)} selected` : ''}`}
         </span>
+        {selected.size > 0 && (
+          <button type="button" class="small" onClick={selection.clear}>
+            Select none
+          </button>
+        )}
         <button type="button" class="small" onClick={refresh}>
           Refresh
         </button>
         <Select aria-label="Copy request as" value="" options={CODE_FORMS} onValue={copyAs} class="small" />
       </div>
       <Problem error={rows?.error} onRetry={refresh} />
+      <Problem error={selection.error} onRetry={refresh} retry="Refresh" />
+      {progress !== undefined && <Progress what="Selecting rows" {...progress} onStop={selection.stop} />}
       {rows?.isPaused === true && (
         <div class="notice warn" role="status">
           <div>The last reads found nothing more that matches.</div>
@@ -120,8 +129,7 @@ export function ItemsView({
             table={table}
             book={rows}
             columns={columns}
-            selected={selected}
-            onSelected={setSelected}
+            selection={selection}
             onOpen={setOpened}
             onDelete={() => void remove()}
           />
@@ -139,17 +147,16 @@ export function ItemsView({
           }}
         />
       )}
-      {isEditing && (
-        <Dialog title={`Edit ${plural(selected.size, 'item')}`} onClose={() => setEditing(false)}>
-          <BulkEdit
-            table={table}
-            items={[...selected.values()]}
-            onDone={() => {
-              setEditing(false)
-              refresh()
-            }}
-          />
-        </Dialog>
+      {bulk !== undefined && (
+        <BulkDialog
+          table={table}
+          action={bulk}
+          keys={[...selected.values()]}
+          onClose={(hasChanged) => {
+            setBulk(undefined)
+            if (hasChanged) refresh()
+          }}
+        />
       )}
     </>
   )

@@ -6,8 +6,8 @@ import type { Item } from '../../values/attribute.js'
 import { fromCsv, toCsv } from '../../values/csv.js'
 import { itemsFromJson, toPlainJson } from '../../values/plain-json.js'
 import { call, type Json } from '../../wire/client.js'
-import type { TableDescription } from '../../wire/tables.js'
-import { batchWrite } from './bulk.js'
+import { keyOf, keyText, type TableDescription } from '../../wire/tables.js'
+import { batchWrite } from '../../wire/batches.js'
 
 const FORMS = [
   ['jsonl', 'DynamoDB JSON lines, as exports to S3 have them'],
@@ -82,13 +82,16 @@ export function TransferView({
   }
 
   const importItems = async (file: File): Promise<void> => {
+    stop.current = new AbortController()
+    const { signal } = stop.current
+    let written = 0
     setError(undefined)
     setResult(undefined)
     try {
       if (file.size > FILE_BYTES_MAX)
         throw new Error(`more than ${bytesText(FILE_BYTES_MAX)}: use \`seriatim import\` or ImportTable`)
       const text = await file.text()
-      const items = file.name.endsWith('.csv') ? fromCsv(text) : itemsFromJson(text)
+      const items = lastOfEachKey(table, file.name.endsWith('.csv') ? fromCsv(text) : itemsFromJson(text))
       const isSure = await confirmed({
         title: `Import ${plural(items.length, 'item')} into ${name}?`,
         text: 'Items with the same key are replaced.',
@@ -98,12 +101,20 @@ export function TransferView({
       await batchWrite(
         name,
         items.map((item) => ({ PutRequest: { Item: item } })),
-        (done) => setProgress(`${countText(done)} of ${countText(items.length)} written`),
+        {
+          signal,
+          onProgress: (done) => {
+            written = done
+            setProgress(`${countText(done)} of ${countText(items.length)} written`)
+          },
+        },
       )
       setResult(`${plural(items.length, 'item')} imported`)
       onChanged()
     } catch (failure) {
-      setError(failure)
+      if (!signal.aborted) setError(failure)
+      else setResult(`Stopped: ${countText(written)} items were written, perhaps up to 25 more`)
+      if (written > 0) onChanged()
     } finally {
       setProgress(undefined)
     }
@@ -162,4 +173,17 @@ export function TransferView({
       </section>
     </>
   )
+}
+
+/**
+ * Later items replace earlier ones, as they would one by one: a batch with a key twice is refused. One without a key stays, for the
+ * server to refuse.
+ */
+function lastOfEachKey(table: TableDescription, items: readonly Item[]): readonly Item[] {
+  const ofKey = new Map<unknown, Item>()
+  for (const item of items) {
+    const hasKey = Object.values(keyOf(table, item)).every((value) => value !== undefined)
+    ofKey.set(hasKey ? keyText(table, item) : item, item)
+  }
+  return [...ofKey.values()]
 }

@@ -8,6 +8,7 @@ import { readEndpoint } from './ledger-trust.js'
 const OPTIONS = {
   endpoint: { type: 'string' },
   version: { type: 'string' },
+  transaction: { type: 'string' },
   from: { type: 'string' },
   to: { type: 'string' },
   reason: { type: 'string' },
@@ -23,25 +24,34 @@ interface AskCommand {
 
 const ENDPOINT_HELP =
   '  --endpoint URL     a running server; with keys in use, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY sign the requests'
+const TRANSACTION_HELP = '  --transaction ID   the id of a transaction, or of a unit of work (tx.id)'
 const ITEM_HELP = `  KEY is the key of the item as JSON, as DynamoDB writes it: '{"vin":{"S":"v1"}}'
   --id               TABLE is the id of a table, which may have been dropped`
 
+interface Call {
+  readonly ask: Ask
+  readonly places: readonly string[]
+  readonly values: Values
+  readonly world: CommandEnvironment
+}
+
+/** `options`: those that it takes besides --endpoint. */
 const command = (
   help: string,
-  places: readonly string[],
-  act: (ask: Ask, places: readonly string[], values: Values, world: CommandEnvironment) => Promise<void>,
+  options: readonly Exclude<keyof typeof OPTIONS, 'endpoint'>[],
+  act: (call: Call) => Promise<void>,
 ): AskCommand => ({
   help,
   async run(args, world) {
-    const { values, positionals } = readArguments(args, OPTIONS, 'with positionals')
-    if (positionals.length !== places.length)
-      throw new UsageError(
-        places.length === 0 ? 'it takes no arguments but options' : `give ${places.join(' and ')}`,
-      )
+    const own = Object.fromEntries(
+      Object.entries(OPTIONS).filter(([name]) => name === 'endpoint' || options.includes(name as never)),
+    )
+    const { values: found, positionals } = readArguments(args, own, 'with positionals')
+    const values = found as Values
     const endpoint = readEndpoint(values.endpoint)
     const ask: Ask = (operation, input) =>
       askEndpoint({ endpoint, target: EXTENSION_PREFIX + operation, input, credentials: credentials() })
-    await act(ask, positionals, values, world)
+    await act({ ask, places: positionals, values, world })
     return 0
   },
 })
@@ -52,7 +62,8 @@ const print = (world: CommandEnvironment, answer: unknown): void =>
 export const printDigest = command(
   `seriatim ledger digest --endpoint URL\n\n${ENDPOINT_HELP}\n\nPrints the signed checkpoint of all that was committed to ledger tables, and the public key below it.`,
   [],
-  async (ask, _places, _values, world) => {
+  async ({ ask, places, world }) => {
+    if (places.length > 0) throw new UsageError('it takes no arguments but options')
     const { Checkpoint, Key } = (await ask('GetDigest', {})) as { Checkpoint: string; Key: string }
     world.print(`${Checkpoint}\n${Key}`)
   },
@@ -60,8 +71,11 @@ export const printDigest = command(
 
 export const printBlock = command(
   `seriatim ledger block N --endpoint URL\n\n${ENDPOINT_HELP}\n\nPrints a block, by its number or by the id of its transaction.`,
-  ['the number of a block, or the id of a transaction'],
-  async (ask, [named = ''], _values, world) => {
+  [],
+  async ({ ask, places, world }) => {
+    const [named = '', ...more] = places
+    if (named === '' || more.length > 0)
+      throw new UsageError('give the number of a block, or the id of a transaction')
     const isNumber = /^\d{1,15}$/.test(named)
     print(
       world,
@@ -71,17 +85,25 @@ export const printBlock = command(
 )
 
 export const printHistory = command(
-  `seriatim ledger history TABLE KEY --endpoint URL [--from TIME] [--to TIME]\n\n${ENDPOINT_HELP}\n${ITEM_HELP}
+  `seriatim ledger history TABLE KEY --endpoint URL [--from TIME] [--to TIME]
+seriatim ledger history --transaction ID --endpoint URL\n\n${ENDPOINT_HELP}\n${ITEM_HELP}
   --from TIME --to TIME
                      what was current at some time between them, both inclusive, such as 2030-01-31T12:00:00Z
+${TRANSACTION_HELP}
 
-Prints the versions of an item, the oldest first, one in a line.`,
-  ['a table', 'the key of an item'],
-  async (ask, places, { id, from, to }, world) => {
+Prints the versions of an item, the oldest first, or all that one transaction has changed, one in a line.`,
+  ['id', 'from', 'to', 'transaction'],
+  async ({ ask, places, values, world }) => {
+    const what = subjectOf(places, values)
+    if (what.item !== undefined && what.transaction !== undefined)
+      throw new UsageError('give either an item or --transaction, not both')
+    const { from, to } = values
+    if (what.item === undefined && (from !== undefined || to !== undefined))
+      throw new UsageError('--from and --to are for the history of an item')
     let token: string | undefined
     do {
       const input = {
-        ...itemOf(places, id),
+        ...(what.item ?? { TransactionId: what.transaction }),
         ...(from !== undefined && { From: from }),
         ...(to !== undefined && { To: to }),
         ...(token !== undefined && { NextToken: token }),
@@ -94,16 +116,24 @@ Prints the versions of an item, the oldest first, one in a line.`,
 )
 
 export const printProof = command(
-  `seriatim ledger prove TABLE KEY --endpoint URL [--version N]\n\n${ENDPOINT_HELP}\n${ITEM_HELP}
+  `seriatim ledger prove TABLE KEY --endpoint URL [--version N | --transaction ID]
+seriatim ledger prove --transaction ID --endpoint URL\n\n${ENDPOINT_HELP}\n${ITEM_HELP}
   --version N        of the item; the newest unless told otherwise
+${TRANSACTION_HELP}: with an item, the version
+                     that it made of the item; without one, its whole block
 
-Prints a proof of one version of an item, as a .tlog-proof file: seriatim ledger verify checks it offline.`,
-  ['a table', 'the key of an item'],
-  async (ask, places, { id, version }, world) => {
+Prints a proof of one version of an item, or of a block, as a .tlog-proof file: seriatim ledger verify checks it offline.`,
+  ['id', 'version', 'transaction'],
+  async ({ ask, places, values, world }) => {
+    const { item, transaction } = subjectOf(places, values)
+    const { version } = values
+    if (version !== undefined && transaction !== undefined)
+      throw new UsageError('give either --version or --transaction, not both')
     const { Size } = (await ask('GetDigest', {})) as { Size: number }
-    const { Proof } = (await ask('GetRevision', {
-      ...itemOf(places, id),
+    const { Proof } = (await ask(item === undefined ? 'GetBlock' : 'GetRevision', {
+      ...item,
       ...(version !== undefined && { Version: versionIn(version) }),
+      ...(transaction !== undefined && { TransactionId: transaction }),
       DigestSize: Size,
     })) as { Proof: string }
     world.print(Proof.trimEnd())
@@ -116,8 +146,9 @@ export const redactVersion = command(
   --reason TEXT      kept in the block of the redaction
 
 Removes the data of one version of an item, for good. Its hash stays, and every proof of it still verifies, without the item.`,
-  ['a table', 'the key of an item'],
-  async (ask, places, { id, version, reason }, world) => {
+  ['id', 'version', 'reason'],
+  async ({ ask, places, values: { id, version, reason }, world }) => {
+    if (places.length !== 2) throw new UsageError('give a table and the key of an item')
     if (version === undefined) throw new UsageError('--version says which version of the item')
     const { BlockAddress } = (await ask('RedactRevision', {
       ...itemOf(places, id),
@@ -129,6 +160,19 @@ Removes the data of one version of an item, for good. Its hash stays, and every 
 )
 
 const versionIn = (text: string): number => readInteger('version', text, 0, Number.MAX_SAFE_INTEGER)
+
+/** An item, a transaction, or both. */
+function subjectOf(
+  places: readonly string[],
+  { id, transaction }: Values,
+): { readonly item?: object; readonly transaction?: string } {
+  if (places.length !== 2 && (places.length > 0 || transaction === undefined))
+    throw new UsageError('give a table and the key of an item, or --transaction ID')
+  return {
+    ...(places.length === 2 && { item: itemOf(places, id) }),
+    ...(transaction !== undefined && { transaction }),
+  }
+}
 
 function itemOf([table = '', key = '']: readonly string[], id: boolean | undefined): object {
   let parsed: unknown
