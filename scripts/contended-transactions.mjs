@@ -8,7 +8,7 @@
 //   the transactions, reads included, have a serial order: what wrote a version comes before what read it, and what read it
 //   before what wrote the next one, without a circle
 //
-//   npm run build && node scripts/contended-transactions.mjs [--count 100000] [--nodes 4] [--items 12] [--clients 32] [--seed 1] [--memory]
+//   npm run build && node scripts/contended-transactions.mjs [--count 100000] [--nodes 4] [--items 12] [--clients 32] [--seed 1] [--memory] [--workers 1]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '32' },
     seed: { type: 'string', default: '1' },
     memory: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '1' },
   },
 })
 const [COUNT, NODES, ITEMS, CLIENTS, SEED] = ['count', 'nodes', 'items', 'clients', 'seed'].map((name) =>
@@ -47,7 +48,17 @@ const path = mkdtempSync(join(tmpdir(), 'seriatim-contended-'))
 const where = values.memory ? ['--memory'] : ['--path', path]
 const server = spawn(
   process.execPath,
-  ['dist/src/cli/main.js', 'start', '--port', '0', '--nodes', String(NODES), ...where],
+  [
+    'dist/src/cli/main.js',
+    'start',
+    '--port',
+    '0',
+    '--nodes',
+    String(NODES),
+    '--workers',
+    values.workers,
+    ...where,
+  ],
   { stdio: ['ignore', 'pipe', 'inherit'] },
 )
 const [ready] = await once(createInterface(server.stdout), 'line')

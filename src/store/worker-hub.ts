@@ -3,8 +3,9 @@
 //
 //   worker 2: router, coordinator --calls, handed-on requests--> hub --> nodes, router
 //             copy of the catalogue <--refresh, awaited before a change of tables is answered-- hub
+import { anyone, type Principal } from '../router/request/access.js'
 import type { EndedTransaction } from '../coordinator/recent.js'
-import { anyone, type Principal, type Router, type RouterReply } from '../router/request/router.js'
+import { type Router, type RouterReply } from '../router/request/router.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { ServerCounts } from '../server/dispatch/metrics.js'
 import type { WorkerEdge } from '../server/http-server.js'
@@ -61,7 +62,7 @@ export class WorkerHub {
     this.#options = options
   }
 
-  join(send: (frame: Buffer) => void): HubWorker {
+  join(send: (frame: Buffer) => void, isFull?: () => boolean): HubWorker {
     const options = this.#options
     if (options === undefined) throw new Error('the store is not open yet')
     const { runtime, served } = options
@@ -69,7 +70,7 @@ export class WorkerHub {
       this.#hubService(options, (): HubWorker => worker),
       ...served.flatMap((node) => nodeServices(node)),
     ]
-    const channel = new Channel({ runtime, send, services })
+    const channel = new Channel({ runtime, send, services, ...(isFull && { isFull }) })
     const worker: HubWorker = {
       channel,
       receive: (message) => channel.receive(message),
@@ -118,12 +119,14 @@ export class WorkerHub {
 
   async handle(request: HandedOn): Promise<RouterReply> {
     const { operation, input, principal, addressed } = request
-    return this.asked({
+    const reply = await this.asked({
       operation,
       input,
       principal: principalOf(principal, this.holderOf, anyone),
       addressed,
     })
+    // The room in front of a body stays here: where it arrives other messages stand before it.
+    return reply.ok ? { ok: true, body: reply.body } : reply
   }
 
   /** A request of a client of this worker, or of another. */

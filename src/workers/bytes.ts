@@ -2,21 +2,38 @@
 // where it is short.
 /** The length of a message stands before it. */
 export const FRAME_HEAD_BYTES = 4
-const FIRST_BYTES = 16 * 1024
+const FIRST_BYTES = 64 * 1024
+/** What is longer is handed over as it is, and not copied. */
+const COPIED_BYTES_MAX = 2 * 1024
+/** Buffers that are kept to be written again, of the size that they begin with. */
+const SPARE_MAX = 16
 const SHORT_MAX = 0xfe
 
 export class ByteWriter {
   #bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
-  /** So many bytes were written. */
-  at = 0
+  readonly #spare: Buffer[] = []
+  /** Bytes are written up to here; in front of them is room for their length. */
+  at = FRAME_HEAD_BYTES
+
+  get isEmpty(): boolean {
+    return this.at === FRAME_HEAD_BYTES
+  }
 
   /** What was written, behind its length, as the caller's own; the next bytes begin anew. */
   takeFrame(): Buffer {
-    const taken = Buffer.allocUnsafe(FRAME_HEAD_BYTES + this.at)
-    taken.writeUInt32LE(this.at)
-    this.#bytes.copy(taken, FRAME_HEAD_BYTES, 0, this.at)
-    this.at = 0
-    return taken
+    const { at } = this
+    const bytes = this.#bytes
+    this.at = FRAME_HEAD_BYTES
+    bytes.writeUInt32LE(at - FRAME_HEAD_BYTES)
+    if (at <= COPIED_BYTES_MAX) return Buffer.from(bytes.subarray(0, at))
+    this.#bytes = this.#spare.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES)
+    return bytes.subarray(0, at)
+  }
+
+  /** The frame has been sent, and nobody has a part of it any more. */
+  reuse({ buffer }: Buffer): void {
+    if (buffer.byteLength === FIRST_BYTES && this.#spare.length < SPARE_MAX)
+      this.#spare.push(Buffer.from(buffer))
   }
 
   u8(value: number): void {
@@ -48,6 +65,24 @@ export class ByteWriter {
     this.#room(value.length)
     this.#bytes.set(value, this.at)
     this.at += value.length
+  }
+
+  /** A text in UTF-8, read as bytes. */
+  utf8(text: string): void {
+    const length = Buffer.byteLength(text)
+    this.length(length)
+    this.#room(length)
+    // As many bytes as characters: it is ASCII, which is copied faster as what it also is.
+    this.at += this.#bytes.write(text, this.at, length === text.length ? 'latin1' : 'utf8')
+  }
+
+  /** A part of some bytes, with room around it that the reader may write into. */
+  bytesBetween(value: Uint8Array, start: number, end: number, before: number, after: number): void {
+    const length = before + end - start + after
+    this.length(length)
+    this.#room(length)
+    this.#bytes.set(new Uint8Array(value.buffer, value.byteOffset + start, end - start), this.at + before)
+    this.at += length
   }
 
   /** A text whose characters are bytes: keys, names. */

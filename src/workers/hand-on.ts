@@ -2,8 +2,8 @@
 // others it hands on as a whole. So whatever belongs to one owner (changes of tables, streams and their iterators, backups, the
 // ledger, units of work with their snapshots and locks, exports and imports) stays with the first worker.
 import { internalError } from '../router/request/reply.js'
-import type { OperationName } from '../router/request/access.js'
-import type { Addressed, Principal, Router, RouterReply, RouterRequest } from '../router/request/router.js'
+import type { OperationName, Principal } from '../router/request/access.js'
+import type { Addressed, Router, RouterReply, RouterRequest } from '../router/request/router.js'
 
 /** What a worker answers itself. */
 export const OWN_OPERATIONS: ReadonlySet<string> = new Set<OperationName>([

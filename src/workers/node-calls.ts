@@ -5,9 +5,10 @@
 // A message is answered when the node has answered: what is durable then is durable here. Two things are not calls: a watch of
 // an item, and hints of stalled transactions; routers of other workers use neither (they hand such requests on).
 import type { Ledger } from '../ledger/ledger.js'
-import { type RangeText, type RangeTextRequest } from '../storage/contract/range-text.js'
 import type { StorageNode } from '../storage/contract/storage-node.js'
 import type { Channel, Method, Service } from './channel.js'
+import { ANY_CALL, type CallForm } from './forms.js'
+import { NODE_FORMS } from './node-forms.js'
 
 /** By their numbers. A method that is left out is not there for other workers. */
 export const NODE_METHODS = [
@@ -56,45 +57,27 @@ export const SERVICES_OF_NODE = 2
 
 /** What another worker may call of a node, and of its ledger. */
 export function nodeServices(node: StorageNode): readonly [Service, Service] {
-  const own = methodsOf(node, NODE_METHODS)
-  const text = NODE_METHODS.indexOf('rangeText')
-  return [
-    own.map((method, number) => (number === text && node.rangeText ? textMethod(node) : method)),
-    methodsOf(node.ledger, LEDGER_METHODS),
-  ]
+  return [methodsOf(node, NODE_METHODS, NODE_FORMS), methodsOf(node.ledger, LEDGER_METHODS, {})]
 }
 
-/** Only the text itself, and none of the room around it. */
-const textMethod =
-  (node: StorageNode) =>
-  async (request: RangeTextRequest): Promise<object> => {
-    const { bytes, start, end, lastStart, entries, itemBytes } = await node.rangeText!(request)
-    return { bytes: bytes.subarray(start, end), lastStart: lastStart - start, entries, itemBytes }
-  }
-
-function methodsOf<T extends object>(target: T, names: readonly (keyof T)[]): Service {
+function methodsOf<T extends object>(
+  target: T,
+  names: readonly (keyof T)[],
+  forms: { readonly [Name in keyof T]?: CallForm },
+): Service {
   return names.map((name) => {
     const method = target[name] as Method | undefined
-    return method && ((...args: never[]) => method.apply(target, args))
+    if (method === undefined) return undefined
+    const run: Method = (...args) => method.apply(target, args)
+    return { run, form: forms[name] ?? ANY_CALL }
   })
 }
 
 /** A node behind a channel; its services have the numbers from `first` on. Closing it is its owner's business. */
 export function remoteNode(channel: Channel, first: number): StorageNode {
-  const node = callsOf<StorageNode>(channel, first, NODE_METHODS)
-  const rangeText = async (request: RangeTextRequest): Promise<RangeText> => {
-    const { roomBefore, roomAfter } = request
-    const without = { ...request, roomBefore: 0, roomAfter: 0 }
-    const answer = await node.rangeText!(without)
-    const bytes = Buffer.allocUnsafe(roomBefore + answer.bytes.length + roomAfter)
-    answer.bytes.copy(bytes, roomBefore)
-    const end = roomBefore + answer.bytes.length
-    return { ...answer, bytes, start: roomBefore, end, lastStart: roomBefore + answer.lastStart }
-  }
   return {
-    ...node,
-    rangeText,
-    ledger: callsOf<Ledger>(channel, first + 1, LEDGER_METHODS),
+    ...callsOf<StorageNode>(channel, first, NODE_METHODS, NODE_FORMS),
+    ledger: callsOf<Ledger>(channel, first + 1, LEDGER_METHODS, {}),
     onStalled: () => undefined,
     // Of another process: whoever counts them asks there.
     unitsHeld: { snapshots: 0, historyBytes: 0, locks: 0 },
@@ -106,8 +89,12 @@ function callsOf<T extends object>(
   channel: Channel,
   service: number,
   names: readonly (keyof T & string)[],
+  forms: { readonly [Name in keyof T]?: CallForm },
 ): T {
   return Object.fromEntries(
-    names.map((name, number) => [name, (...args: readonly unknown[]) => channel.call(service, number, args)]),
+    names.map((name, number) => {
+      const form = forms[name]
+      return [name, (...args: readonly unknown[]) => channel.call(service, number, args, form)]
+    }),
   ) as T
 }

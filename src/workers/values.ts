@@ -5,7 +5,9 @@
 // to request, and stand in a table of each direction of a channel. So messages of one direction are read in the order in which
 // they were written, each once.
 import type { Lsn, Timestamp } from '../model/brand.js'
-import type { ItemRecord, LastWrite } from '../rules/item/item.js'
+import { itemBytes as itemBytesOf } from '../model/item-size.js'
+import { TextPut } from '../model/text-put.js'
+import type { ItemRecord, LastWrite, Mutation } from '../rules/item/item.js'
 import { ByteReader, ByteWriter } from './bytes.js'
 import { errorOf, type PlainError, plainError } from './errors.js'
 
@@ -231,6 +233,13 @@ export class ValueWriter {
     this.out.bytes(record.json)
   }
 
+  /** The item as the node would write it: then the node need not. */
+  put({ item, itemBytes, json }: Put): void {
+    this.out.u32(itemBytes ?? itemBytesOf(item))
+    if (json === undefined) this.out.utf8(JSON.stringify(item))
+    else this.out.bytes(json)
+  }
+
   #number(value: number): void {
     if (Number.isInteger(value) && value >= 0 && value <= BYTE_MAX && !Object.is(value, -0)) {
       this.out.u8(TAG.byte)
@@ -268,9 +277,7 @@ export class ValueWriter {
       this.record(value)
     } else if (isPut(value)) {
       this.out.u8(TAG.put)
-      this.value(value.itemBytes)
-      // As the node would write it: then the node need not.
-      this.out.bytes(value.json ?? Buffer.from(JSON.stringify(value.item)))
+      this.put(value)
     } else this.#members(value)
   }
 
@@ -281,12 +288,13 @@ export class ValueWriter {
     for (const name of names) {
       this.text(name)
       const member = (value as Record<string, unknown>)[name]
-      if (typeof member === 'object' && member !== null && RECURRING.has(name)) this.#recurring(member)
+      if (typeof member === 'object' && member !== null && RECURRING.has(name)) this.recurring(member)
       else this.value(member)
     }
   }
 
-  #recurring(value: object): void {
+  /** The same object from message to message. */
+  recurring(value: object): void {
     const number = this.#numbers.get(value)
     if (number !== undefined && this.#known[number] === value) {
       this.out.u8(TAG.known)
@@ -348,7 +356,7 @@ export class ValueReader {
       case TAG.record:
         return this.record()
       case TAG.put:
-        return textPut(this.value() as number | undefined, this.in.bytes())
+        return this.put()
       case TAG.known:
         return this.#known[this.in.u32()]
       case TAG.introduced: {
@@ -367,6 +375,10 @@ export class ValueReader {
     const timestamp = this.in.f64() as Timestamp
     const lsn = this.in.f64() as Lsn
     return { timestamp, lsn, lastWrite, itemBytes: this.in.u32(), json: this.in.bytes() }
+  }
+
+  put(): Put {
+    return new TextPut(this.in.u32(), this.in.bytes())
   }
 
   #array(): unknown[] {
@@ -403,30 +415,15 @@ export class ValueReader {
   }
 }
 
-interface Put {
-  readonly kind: 'put'
-  readonly item: unknown
-  readonly itemBytes?: number | undefined
-  readonly json?: Uint8Array
-}
+type Put = Extract<Mutation, { readonly kind: 'put' }>
 
+/** An item that a client sent may have attributes of these names. */
 const isRecord = (value: object): value is ItemRecord =>
-  'lastWrite' in value && 'lsn' in value && 'json' in value
+  (value as ItemRecord).json instanceof Uint8Array && 'lastWrite' in value && 'lsn' in value
 
 /** The text of the item says everything, and is parsed by who looks into it. */
-const isPut = (value: object): value is Put => (value as Put).kind === 'put' && 'item' in value
-
-function textPut(itemBytes: number | undefined, json: Buffer): Required<Put> {
-  let item: unknown
-  return {
-    kind: 'put',
-    get item() {
-      return (item ??= JSON.parse(json.toString()))
-    },
-    itemBytes,
-    json,
-  }
-}
+const isPut = (value: object): value is Put =>
+  (value as Put).kind === 'put' && typeof (value as Put).item === 'object'
 
 function isLatin1(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > LATIN1_MAX) return false

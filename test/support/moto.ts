@@ -2,7 +2,7 @@
 // is looked for on the PATH.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { freePort } from '../../src/bench/targets/free-port.js'
 import type { ForeignEndpoint } from './dynalite.js'
 
 /** The program, or undefined where it is not installed. */
@@ -44,14 +44,4 @@ async function ready(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   throw new Error('moto_server did not answer')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }

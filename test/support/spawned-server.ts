@@ -23,19 +23,30 @@ export interface SpawnOptions {
   readonly environment?: NodeJS.ProcessEnv
   /** One that the system chose before; 0, by default: the system chooses. */
   readonly port?: number
+  /** MAIN by default. */
+  readonly main?: string
 }
+
+/** The program as the modules that the package is made of. */
+export const SOURCE = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 /**
  * The program as the package ships it, which starts in half the time; the runner of the tests has built it. Where there was no
  * runner: the modules that it is made of.
  */
-export const MAIN = fileURLToPath(
-  new URL(
-    process.env['SERIATIM_TESTS'] === undefined ? '../../src/cli/main.js' : '../../../lib/main.js',
-    import.meta.url,
-  ),
-)
+export const MAIN =
+  process.env['SERIATIM_TESTS'] === undefined
+    ? SOURCE
+    : fileURLToPath(new URL('../../../lib/main.js', import.meta.url))
 const SAID_MAX = 10_000
+
+/** `node scripts/test.mjs --workers N`: unless the test says how many, or what it tries is for one. */
+export function workersFor(args: readonly string[]): readonly string[] {
+  const workers = process.env['SERIATIM_TEST_WORKERS']
+  const isOfOne = args.some((each) => ['--workers', '--fault-plan', '--engine'].includes(each))
+  return workers === undefined || isOfOne ? [] : ['--workers', workers]
+}
+
 const READY = /^seriatim listening on (https?:\/\/\S+)$/
 
 /**
@@ -49,7 +60,15 @@ export async function spawnServer(
   args: readonly string[] = ['--memory'],
   options: SpawnOptions = {},
 ): Promise<SpawnedServer> {
-  const command = [process.execPath, MAIN, 'start', ...args, '--port', String(options.port ?? 0)]
+  const command = [
+    process.execPath,
+    options.main ?? MAIN,
+    'start',
+    ...args,
+    ...workersFor(args),
+    '--port',
+    String(options.port ?? 0),
+  ]
   const { fileBytesMax, quiet, environment } = options
   // The shell counts in blocks of 512 bytes.
   const limit = fileBytesMax === undefined ? '' : `ulimit -f ${Math.floor(fileBytesMax / 512)}; `

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesIn, settledFolder } from './folder.js'
+import { freePort } from './free-port.js'
 import { post } from './post.js'
 import { type Memory, memoryOf, ownUsage, type Usage, usageOf } from './usage.js'
 
@@ -163,16 +163,6 @@ export function endpointServer(endpoint: string): MeasuredServer {
     ask: () => Promise.reject(new Error('not started here')),
     stop: () => Promise.resolve(),
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 /** The milliseconds until then. */

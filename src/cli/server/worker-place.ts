@@ -16,9 +16,15 @@ export function workerPlace(environment: NodeJS.ProcessEnv): { readonly worker?:
   return number !== undefined && workers !== undefined && number > 1 ? { worker: { number, workers } } : {}
 }
 
+/** Beside one other the first worker serves connections, too; beside more it has enough to do with the nodes, and is full first. */
+const ALL_SERVE_MAX = 2
+
+/** How many of them serve connections. */
+export const servingWorkers = (workers: number): number => (workers > ALL_SERVE_MAX ? workers - 1 : workers)
+
 /** Its part of what the whole server may take. */
 export function limitsOfWorker(workers: number): Partial<ServerLimits> {
-  const part = (name: keyof ServerLimits): number => Math.ceil(serverLimits[name] / workers)
+  const part = (name: keyof ServerLimits): number => Math.ceil(serverLimits[name] / servingWorkers(workers))
   return {
     connectionsMax: part('connectionsMax'),
     requestsInFlightMax: part('requestsInFlightMax'),

@@ -1,11 +1,11 @@
 // A worker beside the first, in its own process: serves the connections that it is handed, until its pipe ends.
-import { Socket } from 'node:net'
+import { Socket, type SocketConstructorOpts } from 'node:net'
 import { realRuntime } from '../../runtime/real-runtime.js'
 import { noRules, workerRules } from '../../rules/item/section-4.js'
 import { type HttpEdge, type ListenOptions, openEdge } from '../../server/http-server.js'
 import type { TlsOptions } from '../../server/connection/tls-listener.js'
 import { openWorkerChannel, openWorkerStore } from '../../store/worker-store.js'
-import { FrameSplitter } from '../../workers/frames.js'
+import { SlabReader } from '../../workers/slabs.js'
 import { PIPE, READY } from './worker-place.js'
 
 export interface WorkerOptions {
@@ -17,7 +17,19 @@ export interface WorkerOptions {
 export async function serveAsWorker({ listen, rules, statementScans }: WorkerOptions): Promise<number> {
   // A terminal or a supervisor sends them to all processes at once; the first worker decides what follows.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  const pipe = new Socket({ fd: PIPE, readable: true, writable: true })
+  const slabs = new SlabReader((message) => opening.channel.receive(message))
+  const pipe: Socket = new Socket({
+    fd: PIPE,
+    readable: true,
+    writable: true,
+    onread: {
+      buffer: slabs.room,
+      callback: (bytes: number) => {
+        slabs.filled(bytes)
+        return true
+      },
+    },
+  } as SocketConstructorOpts)
   let edge: HttpEdge | undefined
   let isStopped = false
   const options = {
@@ -26,7 +38,7 @@ export async function serveAsWorker({ listen, rules, statementScans }: WorkerOpt
     ...(statementScans === 'refused' && { statementScans }),
     onError: (error: unknown) =>
       process.emitWarning(error instanceof Error ? error : String(error), 'SeriatimError'),
-    send: (frame: Buffer) => pipe.write(frame),
+    send: (frame: Buffer) => pipe.write(frame, () => opening.channel.reuse(frame)),
     edge: {
       counts: () => edge!.counts(),
       stop: async () => {
@@ -37,9 +49,8 @@ export async function serveAsWorker({ listen, rules, statementScans }: WorkerOpt
     },
   }
   const opening = openWorkerChannel(options)
-  const frames = new FrameSplitter((message) => opening.channel.receive(message))
   const over = new Promise<void>((resolve) => pipe.once('close', () => resolve()))
-  pipe.on('data', (piece: Buffer) => frames.take(piece))
+  pipe.resume()
   pipe.on('error', () => undefined)
   void over.then(() => {
     opening.channel.end('The first worker has ended.')

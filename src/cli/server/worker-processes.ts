@@ -1,6 +1,6 @@
 // The other workers of a server, as its first one has them: processes that are started with the same arguments.
 //
-//   port --> the first worker accepts, and hands each connection on in turn --IPC--> worker 2, worker 3, ...
+//   port --> the first worker accepts, and hands connections on in turn --IPC--> worker 2, worker 3, ...
 //   channel: a pipe for each of them, on which nodes are called and requests are handed on
 //
 // They ignore signals and end with the pipe. When one of them ends by itself the whole server ends: what it was doing for its
@@ -9,9 +9,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { type HubWorker, WorkerHub } from '../../store/worker-hub.js'
 import { FrameSplitter } from '../../workers/frames.js'
-import { PIPE, READY, workerVariable } from './worker-place.js'
+import { PIPE, READY, servingWorkers, workerVariable } from './worker-place.js'
 
 const END_MS = 5_000
+/** Bytes on their way to a worker, from which on nothing more is begun for it. */
+const ON_ITS_WAY_MAX = 4 * 1024 * 1024
 
 interface Started {
   readonly child: ChildProcess
@@ -77,7 +79,11 @@ export class WorkerProcesses {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'ipc'],
     })
     const pipe = child.stdio[PIPE] as Socket
-    const hubWorker = this.hub.join((frame) => pipe.write(frame))
+    const hubWorker: HubWorker = this.hub.join(
+      (frame) => pipe.write(frame, () => hubWorker.channel.reuse(frame)),
+      () => pipe.writableLength > ON_ITS_WAY_MAX,
+    )
+    pipe.on('drain', () => hubWorker.channel.proceed())
     const frames = new FrameSplitter((message) => hubWorker.receive(message))
     pipe.on('data', (piece: Buffer) => frames.take(piece))
     // What ends it is told by its exit.
@@ -104,8 +110,10 @@ export class WorkerProcesses {
   }
 
   #handsOver(socket: Socket): boolean {
-    this.#turn = (this.#turn + 1) % (this.#started.length + 1)
-    const child = this.#started[this.#turn - 1]?.child
+    const others = this.#started.length
+    const own = servingWorkers(others + 1) - others
+    this.#turn = (this.#turn + 1) % (others + own)
+    const child = this.#started[this.#turn - own]?.child
     if (child?.connected !== true) return false
     child.send('connection', socket, (error) => {
       if (error) socket.destroy()
