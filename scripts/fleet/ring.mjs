@@ -2,6 +2,7 @@
 //
 //   const ring = await startRing({ folder, log })       fetches Cassandra by Maven the first time (67 MB), and starts the nodes
 //   ring.address('shop')                                cassandra://127.0.0.1,127.0.0.2,127.0.0.3/shop?datacenter=datacenter1
+//   startRing({ advertised: (number) => host })         clients are told to find the nodes there, where something stands between
 //   ring.kill(2); await ring.start(2)                   kill -9, and the node again with its data
 //   ring.freeze(3); ring.thaw(3)                        SIGSTOP and SIGCONT
 //   await ring.stop()
@@ -16,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const VERSION = '5.0.8'
 const PORT = 9042
 const NODES = [1, 2, 3]
+const hostOf = (number) => `127.0.0.${number}`
 const START_MS_MAX = 240_000
 const STOP_MS_MAX = 15_000
 
@@ -29,17 +31,21 @@ export function missingForRing() {
   return undefined
 }
 
-export async function startRing({ folder, log = () => {} }) {
+export async function startRing({ folder, log = () => {}, advertised }) {
   const missing = missingForRing()
   if (missing !== undefined) throw new Error(missing)
   mkdirSync(folder, { recursive: true })
   const library = jars(folder, log)
   const nodes = new Map()
+  // They are processes of their own, which would stay.
+  process.once('exit', () => {
+    for (const child of nodes.values()) child.kill('SIGKILL')
+  })
 
   async function start(number) {
     if (nodes.has(number)) throw new Error(`node ${number} runs already`)
     const home = join(folder, `node-${number}`)
-    configure(home, number)
+    configure(home, number, advertised)
     const output = openSync(join(home, 'output.log'), 'a')
     const child = spawn(
       'java',
@@ -83,7 +89,7 @@ export async function startRing({ folder, log = () => {} }) {
   }
   const ring = {
     address: (keyspace) =>
-      `cassandra://${NODES.map((number) => `127.0.0.${number}`).join(',')}/${keyspace}?datacenter=datacenter1`,
+      `cassandra://${NODES.map(advertised ?? hostOf).join(',')}/${keyspace}?datacenter=datacenter1`,
     start,
     async kill(number) {
       const child = nodes.get(number)
@@ -94,6 +100,7 @@ export async function startRing({ folder, log = () => {} }) {
     freeze: (number) => signal(number, 'SIGSTOP'),
     thaw: (number) => signal(number, 'SIGCONT'),
     running: () => [...nodes.keys()],
+    pids: () => Array.from(nodes.values(), ({ pid }) => pid),
     stop: () => Promise.all(NODES.map(stopNode)),
   }
   try {
@@ -128,7 +135,7 @@ function jars(folder, log) {
 }
 
 /** Small nodes: half a GB of heap each, no authentication, loopback only. */
-function configure(home, number) {
+function configure(home, number, advertised) {
   if (existsSync(join(home, 'conf'))) return
   mkdirSync(join(home, 'conf'), { recursive: true })
   const settings = {
@@ -147,6 +154,7 @@ function configure(home, number) {
     rpc_address: `127.0.0.${number}`,
     storage_port: 7000,
     native_transport_port: PORT,
+    ...(advertised && { broadcast_rpc_address: advertised(number) }),
     data_file_directories: [join(home, 'data')],
     commitlog_directory: join(home, 'commitlog'),
     saved_caches_directory: join(home, 'saved_caches'),

@@ -6,9 +6,11 @@ import type { FleetWorldOptions } from './world.js'
 
 export interface FleetMutant {
   readonly name: string
+  /** It takes many worlds, or long ones. */
+  readonly isCostly?: true
   /** Which rule it breaks. */
   readonly why: string
-  readonly options: Omit<FleetWorldOptions, 'seed' | 'transactions'>
+  readonly options: Omit<FleetWorldOptions, 'seed' | 'transactions'> & { readonly transactions?: number }
 }
 
 const VERSION_BYTES = 12
@@ -47,9 +49,16 @@ export const fleetMutants: readonly FleetMutant[] = [
     options: { isLeaseIgnored: true },
   },
   {
+    name: 'late step left alone',
+    isCostly: true,
+    why: 'point 38: a server that was frozen behind its look at its lease looks again before it answers',
+    options: { traits: { isLateLeftAlone: true }, isFrozenAtIndex: true, clients: 30 },
+  },
+  {
     name: 'tombstone too short',
+    isCostly: true,
     why: 'point 2: a tombstone is kept for longer than any delay',
-    options: { traits: { keepMs: 1 }, isFrozenOften: true },
+    options: { traits: { keepMs: 1 }, isFrozenOften: true, clients: 30, transactions: 3000 },
   },
   {
     name: 'section 4 without read marks',

@@ -15,6 +15,8 @@ import { type EngineUser, SimEngine, type SimRing } from './sim-engine.js'
 export interface ServerTraits {
   readonly rules?: TransactionRules
   readonly doubts?: DoubtFunctions
+  /** A mutant: nobody looks whether a step came late. */
+  readonly isLateLeftAlone?: boolean
   readonly keepMs?: number
   readonly leaseMs?: number
   /** Wraps the engine of a server: for mutants. */
@@ -67,6 +69,7 @@ export class SimServer {
       runtime,
       rules,
       ...(doubts && { doubts }),
+      ...(this.#traits.isLateLeftAlone === true && { isLate: () => false }),
       tuning: {
         waitMs: 100,
         ...(keepMs !== undefined && { keepMs }),

@@ -34,7 +34,9 @@ export interface FleetWorldOptions {
   readonly traits?: ServerTraits
   /** A mutant: no lease is kept. */
   readonly isLeaseIgnored?: boolean
-  /** Servers are frozen all the time, each for as long as a transaction may take. */
+  /** All servers but one are frozen while the index is added. */
+  readonly isFrozenAtIndex?: boolean
+  /** One server is frozen again and again, each time for almost as long as a transaction may take. */
   readonly isFrozenOften?: boolean
 }
 
@@ -52,6 +54,8 @@ const CLIENT_MICROS = 20_000_000
 const REST_LOOKS_MAX = 200
 const WORLD_MICROS_MAX = 600_000_000
 const LEASE_MS = 2000
+/** For so long others may still use the shape before. */
+const STALE_MICROS = LEASE_MS * 1000 + LATE_MICROS_MAX + 3_000_000
 const COLORS = ['red', 'green', 'blue']
 const NO_FAULTS: EngineFaults = { lostRequests: 0, lostAnswers: 0, late: 0, unavailable: 0 }
 
@@ -192,17 +196,22 @@ class FleetWorld {
   #makeTrouble(): void {
     const random = this.#random
     const { isFrozenOften = false } = this.#options
-    this.#scheduler.after(random.skewed(200_000, isFrozenOften ? 800_000 : 5_000_000), 'trouble', () => {
+    const pauseMicros = isFrozenOften
+      ? random.between(5_000_000, 6_000_000)
+      : random.skewed(200_000, 5_000_000)
+    this.#scheduler.after(pauseMicros, 'trouble', () => {
       if (!this.#trouble.on) return
-      const server = random.pick(this.#servers)
+      const server = isFrozenOften ? this.#servers[0]! : random.pick(this.#servers)
       if (isFrozenOften) {
-        server.freeze(random.skewed(1_500_000, 4_500_000))
+        server.freeze(random.between(3_000_000, 4_800_000))
         this.#makeTrouble()
         return
       }
       const which = random.below(10)
       if (which < 3) server.crash(random.skewed(10_000, 3_000_000))
-      else if (which < 7) server.freeze(random.skewed(100_000, 6_000_000))
+      else if (which < 6) server.freeze(random.skewed(100_000, 6_000_000))
+      // Longer than a lease, and than any step is thought to be on its way.
+      else if (which < 7) server.freeze(random.between(1, 4) * STALE_MICROS)
       else this.#ring.freeze(random.skewed(50_000, 2_000_000))
       this.#makeTrouble()
     })
@@ -210,14 +219,24 @@ class FleetWorld {
 
   /** The second index: known everywhere, then filled (docs/architecture.md). By the steady clock of who adds it. */
   async #addIndex(): Promise<void> {
-    await this.#sleep(this.#random.skewed(500_000, 8_000_000))
+    const random = this.#random
+    await this.#sleep(random.skewed(500_000, 8_000_000))
+    // Between its look at its lease and its step, until the index is filled.
+    const frozen =
+      this.#options.isFrozenAtIndex === true
+        ? this.#servers.slice(1)
+        : random.chance(0.4)
+          ? [random.pick(this.#servers)]
+          : []
+    for (const server of frozen) server.freeze(STALE_MICROS + random.skewed(500_000, 10_000_000))
     await this.#until(async (running) => {
       await running.node.writeMeta([{ name: VERSION, value: Buffer.from('2') }])
     })
-    await this.#sleep(LEASE_MS * 1000 + LATE_MICROS_MAX + 3_000_000)
+    await this.#sleep(STALE_MICROS)
     const table = SHAPES[1]!
+    let from = '' as Parameters<Running['node']['backfill']>[0]['from'] | undefined
+    // Whoever goes on after a failure goes on from there.
     await this.#until(async (running) => {
-      let from = '' as Parameters<typeof running.node.backfill>[0]['from'] | undefined
       while (from !== undefined)
         from = await running.node.backfill({ table, index: table.indexes[1]!, from, itemsMax: 3 })
     })
@@ -323,7 +342,7 @@ class FleetWorld {
       { verdict: 'unknown' },
     )
     if (outcome.verdict === 'done') {
-      running.coordinator.witness(outcome.timestamp)
+      running.coordinator.clock.witness(outcome.timestamp)
       this.#ended(draft, 'committed', outcome.timestamp)
     } else if (outcome.verdict !== 'unknown') this.#ended(draft, 'aborted')
     this.#count(`write ${outcome.verdict}`)
@@ -417,8 +436,10 @@ class FleetWorld {
 
   async #judge(): Promise<void> {
     const { running } = this.#servers[0]!
-    // Before the items are read: readers put right what they meet.
+    // Before the items are read: readers put right what they meet. What was acknowledged needs nobody.
     const entries = await this.#entries(running!)
+    await this.#tend(running!)
+    const tended = await this.#entries(running!)
     const final = new Map<string, readonly number[]>()
     const records = new Map<string, ItemRecord | undefined>()
     const orders = this.#orders()
@@ -435,7 +456,22 @@ class FleetWorld {
     for (const { kind, explanation } of [...judged.anomalies, ...judged.realtime])
       this.#found.add(kind, explanation)
     this.#judgeLooks(orders)
-    this.#judgeEntries(entries, records)
+    const acknowledged = new Set(
+      this.#history.flatMap(({ status, operations }) =>
+        status === 'committed' ? operations.map(({ key, value }) => `${key} ${value}`) : [],
+      ),
+    )
+    this.#judgeEntries(tended, records, () => true)
+    this.#judgeEntries(entries, records, (key, last) => acknowledged.has(`${key} ${last}`))
+  }
+
+  /** As servers do behind requests. */
+  async #tend({ node }: Running): Promise<void> {
+    const table = SHAPES[1]!
+    for (const space of [table.space, ...table.indexes.map((index) => index.space)])
+      for (let from: Parameters<typeof node.tend>[2] | undefined = '' as never; from !== undefined;)
+        from = await node.tend(table, space, from, 5)
+    await node.idle()
   }
 
   /** The values of each register in the order of their timestamps. */
@@ -502,9 +538,12 @@ class FleetWorld {
   #judgeEntries(
     entries: ReadonlyMap<string, ReadonlyMap<string, string>>,
     records: ReadonlyMap<string, ItemRecord | undefined>,
+    isJudged: (key: string, last: number | undefined) => boolean,
   ): void {
     for (const [name, found] of entries) {
       for (const [key, record] of records) {
+        const { value, list } = seenIn(record)
+        if (!isJudged(key, list?.at(-1) ?? value)) continue
         const color = record && (itemOf(record)[name] as { S: string } | undefined)?.S
         if (color !== found.get(key))
           this.#found.add(

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cassandra } from '../../src/engine/cassandra/cassandra.js'
 import { cassandraOptionsOf } from '../../src/engine/cassandra/options.js'
+import { RING, ringOptions } from '../fleet/shared-engines.js'
 import { engineSuite } from '../suites/engine.js'
-
-const RING = process.env['SERIATIM_RING']
 
 if (RING === undefined)
   test(
@@ -15,7 +14,7 @@ if (RING === undefined)
   )
 else
   engineSuite('engine on Cassandra', () => {
-    const engine = cassandra(cassandraOptionsOf(RING))
+    const engine = cassandra(ringOptions('suite'))
     return Promise.resolve({ engine, close: () => engine.close() })
   })
 

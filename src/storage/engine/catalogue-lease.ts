@@ -10,6 +10,7 @@
 // readers see that entries may be missing, and put them there.
 import { WriteFailed } from '../../line/errors.js'
 import { type Clock, steadyMicros } from '../../runtime/runtime.js'
+import { because } from './sure-cas.js'
 
 export const CATALOGUE_LEASE_MS = 10_000
 /** How long after the lease a change that was sent in time may still arrive. */
@@ -61,7 +62,8 @@ export class CatalogueLease {
     try {
       await this.#refresh?.()
     } catch (error) {
-      throw new StaleCatalogue('The tables may have changed, and the engine does not tell.', { cause: error })
+      const sentence = `The tables may have changed, and the engine does not tell${because(error)}`
+      throw new StaleCatalogue(sentence, { cause: error })
     }
     this.#untilMicros = began + this.#leaseMicros
   }

@@ -9,7 +9,7 @@
 // What needs the memory of one owner is not here: read marks, snapshots, explicit locks, watches. Who asks for them is told so.
 import { type Engine, SpaceMissing } from '../../engine/engine.js'
 import { HybridClock } from '../../line/hybrid-clock.js'
-import type { SpaceCount } from '../../line/space-counts.js'
+import type { SpaceCount } from '../../line/spaces.js'
 import type { KeyBytes, LedgerSlot, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
@@ -48,7 +48,7 @@ import { transactInScope, writeItem } from './engine-writes.js'
 import { EntryRepair } from './entry-repair.js'
 import { decodeItemHead, recordOf } from './item-row.js'
 import { itemKeyOf, itemRow, ledgerRow, spaceName, SYSTEM_SPACES } from './rows.js'
-import { ScopeSteps } from './scope-steps.js'
+import { ScopeSteps, type ScopeStepsOptions } from './scope-steps.js'
 import { type DoubtFunctions, SureCas, type SureCasOptions } from './sure-cas.js'
 
 /** Rules 4 and 5 and blind overtaking need read marks, which nobody keeps on an engine (point 36). */
@@ -66,8 +66,11 @@ export interface EngineNodeOptions {
   readonly rules?: TransactionRules
   readonly functions?: RuleFunctions
   readonly doubts?: DoubtFunctions
+  /** Whether a step came late. Only a simulation has another answer. */
+  readonly isLate?: () => boolean
   readonly tuning?: EngineNodeTuning
   readonly counted?: SureCasOptions['counted']
+  readonly stepCounted?: ScopeStepsOptions['counted']
   /** Told of what could not be done behind an answer; it is tried again when it is met again. */
   readonly onError?: (error: unknown) => void
 }
@@ -130,10 +133,12 @@ export class EngineNode implements StorageNode {
       sure,
       behind,
       onChanged: (address) => waits.changed(address),
+      ...(options.stepCounted && { counted: options.stepCounted }),
       ...(tuning.stepsMax !== undefined && { stepsMax: tuning.stepsMax }),
     })
     const clock = new HybridClock(runtime.clock)
     const rules = options.rules ?? engineRules
+    const lease = new CatalogueLease(runtime.clock, tuning.leaseMs)
     this.#parts = {
       engine,
       runtime,
@@ -143,7 +148,8 @@ export class EngineNode implements StorageNode {
       isOrdered: !rules.oldTimestamps && !rules.severalPrepared,
       functions: options.functions ?? ruleFunctions,
       shapes: new TableShapes(),
-      lease: new CatalogueLease(runtime.clock, tuning.leaseMs),
+      lease,
+      isLate: options.isLate ?? ((isNewer) => isNewer || !lease.isHeld),
       pendings: new MetTransactions(runtime),
       waits,
       waitMs: tuning.waitMs ?? WAIT_MS,
@@ -188,10 +194,8 @@ export class EngineNode implements StorageNode {
       if (row === undefined) return undefined
       const head = decodeItemHead(row)
       this.#parts.clock.witness(head.written)
-      const record = recordOf(row, head)
-      if (record !== undefined) this.#repair.met(row, head)
-      else if (head.pending === undefined) this.#repair.tombstone(row)
-      return record
+      this.#repair.tended(row, head)
+      return recordOf(row, head)
     } catch (error) {
       if (error instanceof SpaceMissing) return undefined
       throw error
@@ -322,6 +326,28 @@ export class EngineNode implements StorageNode {
       if (decodeItemHead(row).cell !== undefined || decodeItemHead(row).pending !== undefined)
         await this.#repair.complete(table, row.address)
       if (++items >= itemsMax) return keyAfter((itemKeyOf(row.address) as ItemKey).bytes)
+    }
+    return undefined
+  }
+
+  async tend(
+    given: TableShape,
+    space: SpaceId,
+    from: KeyBytes,
+    rowsMax: number,
+  ): Promise<KeyBytes | undefined> {
+    const table = this.#parts.shapes.newest(given)
+    if (space !== table.space) {
+      // Readers of entries look whether their items name them.
+      const bounds = { from, reverse: false, entriesMax: rowsMax, bytesMax: Infinity }
+      const { entries, more } = await this.#ranges.range({ space, itemSpace: table.space, ...bounds })
+      const last = entries.at(-1)
+      return more && last !== undefined ? keyAfter(last.key) : undefined
+    }
+    let rows = 0
+    for await (const row of this.#ranges.itemRows(space, from)) {
+      this.#repair.tended(row)
+      if (++rows >= rowsMax) return keyAfter((itemKeyOf(row.address) as ItemKey).bytes)
     }
     return undefined
   }

@@ -21,6 +21,8 @@ export interface EngineParts {
   readonly functions: RuleFunctions
   readonly shapes: TableShapes
   readonly lease: CatalogueLease
+  /** Whether the lease has run out since a step was decided, or a newer shape has been met. */
+  readonly isLate: (isNewer: boolean) => boolean
   readonly pendings: MetTransactions
   readonly waits: RowWaits
   /** How long a single write waits for what is pending. */

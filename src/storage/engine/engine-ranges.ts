@@ -5,12 +5,13 @@
 //                      \-> does not: it was left behind, or is on its way; if it stays so, it is removed (entry-repair.ts)
 import type { EngineRow, RowAddress, RowPage } from '../../engine/engine.js'
 import { SpaceMissing } from '../../engine/engine.js'
-import type { SpaceCount } from '../../line/space-counts.js'
+import type { SpaceCount } from '../../line/spaces.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import { expiryPrefix } from '../../model/key-bytes.js'
 import { keyAfter } from '../../model/key-range.js'
 import type { ItemRecord } from '../../rules/item/item.js'
 import type { RangeEntry, RangePage, RangeRequest } from '../contract/storage-node.js'
+import { steadyMicros } from '../../runtime/runtime.js'
 import type { EngineParts } from './engine-parts.js'
 import type { EntryRepair } from './entry-repair.js'
 import { decodeItemHead, recordOf } from './item-row.js'
@@ -34,6 +35,8 @@ import {
 const PAGE_ROWS_MAX = 300
 /** Up to so many rows are counted; of more the engine has an estimate. */
 const COUNTED_MAX = 2000
+/** For how long a count of many rows is answered again: it takes many reads. */
+const COUNT_MICROS = 600_000_000
 
 /** A place in the space that was asked for, and the item there. */
 interface Place {
@@ -48,6 +51,7 @@ interface Place {
 export class EngineRanges {
   readonly #parts: EngineParts
   readonly #repair: EntryRepair
+  readonly #counts = new Map<SpaceId, { readonly count: Promise<SpaceCount>; readonly untilMicros: number }>()
 
   constructor(parts: EngineParts, repair: EntryRepair) {
     this.#parts = parts
@@ -118,13 +122,14 @@ export class EngineRanges {
       const key = itemKeyOf(address)
       return key && { key: key.bytes, item: address, row }
     }
+    const isLocal = this.#parts.shapes.tableOfLocal(space) !== undefined
+    const localKey = isLocal ? localEntryOf(space, address) : undefined
+    // Items and other indexes stand in the same partitions.
+    if (isLocal && localKey === undefined) return undefined
     const base = cells.head && (Buffer.from(cells.head).toString('latin1') as KeyBytes)
     if (base === undefined) return undefined
     const item = itemRow(itemSpace, itemKeyFrom(base))
-    if (this.#parts.shapes.tableOfLocal(space) !== undefined) {
-      const key = localEntryOf(space, address)
-      return key === undefined ? undefined : { key, item }
-    }
+    if (localKey !== undefined) return { key: localKey, item }
     const { key, id } = entryOf('global', address)
     return { key, item, entry: { id, address } }
   }
@@ -146,7 +151,7 @@ export class EngineRanges {
       ? walkOf({ from, to }, itemRowOf, itemRowsEnd)
       : isLocal
         ? walkOf({ from, to }, localRowOf(space), localRowsEnd(space))
-        : walkOf({ from, to }, entryRowOf)
+        : walkOf({ from, to }, entryRowOf, undefined, true)
     if (walk === undefined) return
     const name = spaceName(isLocal ? table : space)
     yield* this.#walk(name, walk, reverse, rowsMax)
@@ -257,8 +262,26 @@ export class EngineRanges {
     return due.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, entriesMax)
   }
 
-  /** Of few rows by counting them, of many as the engine estimates. */
+  /** Of few rows as they are; of many as the engine estimates, or as they were counted a while ago. */
   async count(space: SpaceId): Promise<SpaceCount> {
+    const now = steadyMicros(this.#parts.runtime.clock)
+    const known = this.#counts.get(space)
+    if (known !== undefined && now < known.untilMicros) return known.count
+    const count = this.#counted(space)
+    // Those who ask meanwhile wait for the same.
+    this.#counts.set(space, { count, untilMicros: Infinity })
+    try {
+      const { items } = await count
+      if (items < COUNTED_MAX) this.#counts.delete(space)
+      else this.#counts.set(space, { count, untilMicros: now + COUNT_MICROS })
+      return await count
+    } catch (error) {
+      this.#counts.delete(space)
+      throw error
+    }
+  }
+
+  async #counted(space: SpaceId): Promise<SpaceCount> {
     const { engine, shapes } = this.#parts
     const itemSpace = shapes
       .all()

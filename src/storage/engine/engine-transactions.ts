@@ -93,7 +93,8 @@ export class EngineTransactions {
   }
 
   #prepareScope(request: PrepareRequest, scope: Scope): Promise<readonly ActionVerdict[]> {
-    return withCatalogue(this.#parts, () =>
+    const touched = scope.actions.map(({ table }, at) => ({ table, address: scope.addresses[at]! }))
+    return withCatalogue(this.#parts, touched, () =>
       this.#parts.steps.take({
         addresses: scope.addresses,
         decide: (rows) => this.#decidePrepare(rows, request, scope),

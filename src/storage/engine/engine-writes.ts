@@ -1,7 +1,8 @@
 // Steps of single writes and of transactions on an engine: rows are brought to the rules, and what the rules say to the rows.
-import type { EngineRow, RowAddress } from '../../engine/engine.js'
+import { type EngineRow, type RowAddress, SpaceMissing } from '../../engine/engine.js'
+import { DurabilityUnknown } from '../../line/errors.js'
 import { slotOf, type Timestamp } from '../../model/brand.js'
-import { versionOf } from '../../model/table.js'
+import { type TableShape, versionOf } from '../../model/table.js'
 import { looksAtImage, observes, writes, type Action } from '../../rules/item/contended-item.js'
 import type { WriteRequest } from '../../rules/item/item.js'
 import { steadyMicros } from '../../runtime/runtime.js'
@@ -12,6 +13,7 @@ import { conflictVerdict, GONE, ACCEPTED, stepVerdict, withImage } from '../tran
 import { StaleCatalogue } from './catalogue-lease.js'
 import type { EngineParts } from './engine-parts.js'
 import { holderOf, ledgerPut, recordsIn } from './engine-ledger.js'
+import { completeEntries } from './entry-repair.js'
 import { hasEntryRows, writtenChanges, type Changes } from './item-changes.js'
 import { type ItemHead, loadRow, recordOf } from './item-row.js'
 import { itemRow, ledgerRow } from './rows.js'
@@ -48,10 +50,30 @@ export function loadStep<A extends Action>(parts: EngineParts, rows: RowsSeen, g
   return { action, item, row, address }
 }
 
+/** A place that a step may write to, and the shape that it was asked with. */
+export interface Touched {
+  readonly table: TableShape
+  readonly address: RowAddress
+}
+
 /** Takes a step once the catalogue is known to be of late; once more if it turns out not to be. */
-export async function withCatalogue<T>({ lease }: EngineParts, step: () => Promise<T>): Promise<T> {
+export async function withCatalogue<T>(
+  parts: EngineParts,
+  touched: readonly Touched[],
+  step: () => Promise<T>,
+): Promise<T> {
+  const { lease } = parts
   const confirming = lease.confirm()
   if (confirming !== undefined) await confirming
+  const before = touched.map(({ table }) => versionOf(parts.shapes.newest(table)))
+  const answer = await inNewestShape(lease, step)
+  // Another request may have renewed the lease meanwhile, and met the new shape.
+  const isNewer = touched.some(({ table }, at) => versionOf(parts.shapes.newest(table)) > before[at]!)
+  if (parts.isLate(isNewer)) await completeLate(parts, touched, before)
+  return answer
+}
+
+async function inNewestShape<T>(lease: EngineParts['lease'], step: () => Promise<T>): Promise<T> {
   try {
     return await step()
   } catch (error) {
@@ -63,6 +85,38 @@ export async function withCatalogue<T>({ lease }: EngineParts, step: () => Promi
       throw again instanceof NewerShape
         ? new StaleCatalogue('The table was changed by another server.')
         : again
+    }
+  }
+}
+
+const LATE_TRIES_MAX = 5
+
+/**
+ * This server was frozen, or its step was on its way, for longer than the lease: the table may have an index by now that was filled
+ * before the step arrived. So the answer waits until what was written has its entries.
+ */
+async function completeLate(
+  parts: EngineParts,
+  touched: readonly Touched[],
+  before: readonly number[],
+): Promise<void> {
+  const { lease, shapes, runtime } = parts
+  for (let tries = 1; ; tries++) {
+    try {
+      await lease.renew()
+      for (const [at, { table: given, address }] of touched.entries()) {
+        if (shapes.isDropped(given.space)) continue
+        const table = shapes.newest(given)
+        if (versionOf(table) > before[at]!) await completeEntries(parts, table, address)
+      }
+      return
+    } catch (error) {
+      if (error instanceof SpaceMissing) return
+      if (tries >= LATE_TRIES_MAX)
+        throw new DurabilityUnknown('It was written, and may be missing from an index that is new.', {
+          cause: error,
+        })
+      await new Promise<void>((resolve) => void runtime.clock.timer(50 * 2 ** tries, resolve))
     }
   }
 }
@@ -99,7 +153,7 @@ export async function writeItem(parts: EngineParts, request: WriteRequest): Prom
       return { verdict: 'done', timestamp: parts.clock.nextTimestamp() }
     const isBlind =
       !observes(request) && !looksAtImage(request) && !hasEntryRows(shapes.newest(request.table))
-    const { outcome, isWaiting } = await withCatalogue(parts, () =>
+    const { outcome, isWaiting } = await withCatalogue(parts, [{ table: request.table, address }], () =>
       parts.steps.take({
         addresses: [address],
         mayGuess: isBlind,
@@ -173,9 +227,10 @@ export async function transactInScope(parts: EngineParts, request: TransactReque
   if (token !== undefined && !hasSlot)
     throw new RangeError('a client token outside of the scope of its items')
   const isRecorded = hasSlot && (token !== undefined || request.once !== true)
+  const touched = actions.map(({ table }, at): Touched => ({ table, address: items[at]! }))
   const until = steadyMicros(runtime.clock) + waitMs * 1000
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, 50)) {
-    const answer = await withCatalogue(parts, () =>
+    const answer = await withCatalogue(parts, touched, () =>
       parts.steps.take({
         addresses: isRecorded ? [...items, slot] : items,
         decide: (rows) => decideTransact(parts, rows, request, isRecorded),

@@ -17,7 +17,9 @@ import { rowPlace, type StepDecision } from './scope-steps.js'
 
 /** Longer than any step and any transaction takes. */
 const WATCH_MS = 10 * 60_000
-const WATCHED_MAX = 10_000
+const WATCHED_MAX = 100_000
+/** In times of the watch: longer than a walk through a large table takes. */
+const FORGOTTEN = 20
 
 interface Watched {
   readonly state: string
@@ -28,6 +30,7 @@ export class EntryRepair {
   readonly #parts: EngineParts
   readonly #watchMicros: number
   readonly #watched = new Map<string, Watched>()
+  #clearedMicros = 0
 
   constructor(parts: EngineParts, watchMs = WATCH_MS) {
     this.#parts = parts
@@ -54,6 +57,12 @@ export class EntryRepair {
     if (!isNamed) await this.#parts.engine.write([{ address: entry }])
   }
 
+  /** A row of an item as a reader met it, or of one that was deleted. */
+  tended(row: EngineRow, head = decodeItemHead(row)): void {
+    if (head.cell !== undefined) this.met(row, head)
+    else if (head.pending === undefined) this.tombstone(row)
+  }
+
   /** An item as a reader met it. */
   met(row: EngineRow, head: ItemHead): void {
     const table = this.#parts.shapes.of(spaceOf(row.address))
@@ -71,17 +80,7 @@ export class EntryRepair {
 
   /** The item gets the entries that it lacks under this shape. */
   complete(table: TableShape, address: RowAddress): Promise<void> {
-    const key = itemKeyOf(address) as ItemKey
-    return this.#parts.steps.take({
-      addresses: [address],
-      decide: (rows): StepDecision<void> => {
-        const row = rows.row(address)
-        const item = loadRow(row, table, key, true)
-        const { newId } = this.#parts
-        const changes = completedChanges({ table, key, row, head: item.head, old: () => item.item(), newId })
-        return { answer: undefined, ...changes }
-      },
-    })
+    return completeEntries(this.#parts, table, address)
   }
 
   /** A row of a deleted item, which nothing needs any more once it has not changed for so long. */
@@ -111,12 +110,33 @@ export class EntryRepair {
       this.#watched.delete(place)
       return true
     }
-    if (this.#watched.size >= WATCHED_MAX)
-      for (const oldest of this.#watched.keys()) {
-        this.#watched.delete(oldest)
-        break
-      }
-    this.#watched.set(place, { state, sinceMicros: now })
+    // Where there is no room, those that are watched come of age first.
+    if (watched !== undefined || this.#hasRoom(now)) this.#watched.set(place, { state, sinceMicros: now })
     return false
   }
+
+  #hasRoom(now: number): boolean {
+    if (this.#watched.size < WATCHED_MAX) return true
+    if (now < this.#clearedMicros + this.#watchMicros) return false
+    this.#clearedMicros = now
+    // Of those that have not been met again others have seen to.
+    for (const [place, { sinceMicros }] of this.#watched)
+      if (now - sinceMicros > FORGOTTEN * this.#watchMicros) this.#watched.delete(place)
+    return this.#watched.size < WATCHED_MAX
+  }
+}
+
+/** The item there gets the entries that it lacks under this shape. */
+export function completeEntries(parts: EngineParts, table: TableShape, address: RowAddress): Promise<void> {
+  const key = itemKeyOf(address) as ItemKey
+  const { newId } = parts
+  return parts.steps.take({
+    addresses: [address],
+    decide: (rows): StepDecision<void> => {
+      const row = rows.row(address)
+      const item = loadRow(row, table, key, true)
+      const changes = completedChanges({ table, key, row, head: item.head, old: () => item.item(), newId })
+      return { answer: undefined, ...changes }
+    },
+  })
 }

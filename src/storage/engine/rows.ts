@@ -124,12 +124,14 @@ export type Walk =
 
 /**
  * From a range of keys of a space: within one partition where both ends are in it, otherwise through all partitions in the
- * engine's own order, of which only the hashes of the ends count. `rowOf` makes a row of what follows the partition.
+ * engine's own order, of which only the hashes of the ends count. `rowOf` makes a row of what follows the partition; with `hasIds`
+ * several rows may stand for one key, each with an id behind it.
  */
 export function walkOf(
   { from, to }: { readonly from: KeyBytes; readonly to?: KeyBytes | undefined },
   rowOf: (rest: string) => KeyBytes,
   endOfRows?: KeyBytes,
+  hasIds = false,
 ): Walk | undefined {
   if (to !== undefined && from >= to) return undefined
   const length = partitionLength(from)
@@ -139,8 +141,8 @@ export function walkOf(
     if (to?.startsWith(partition)) return { partition, from: rowOf(rest), to: rowOf(to.slice(length)) }
     if (to !== undefined && to === prefixEnd(partition))
       return { partition, from: rowOf(rest), ...(endOfRows !== undefined && { to: endOfRows }) }
-    // All that stands before the next key of a walk has been walked through.
-    const row = rest.endsWith('\0') ? rowOf(rest.slice(0, -1)) : NO_ROW
+    // All that stands before the next key of a walk has been walked through: the row of an item, all rows of an entry.
+    const row = rest.endsWith('\0') ? rowOf(hasIds ? rest : rest.slice(0, -1)) : NO_ROW
     return { after: { partition, row }, ...(to !== undefined && { toPart: partAt(to) }) }
   }
   return { fromPart: partAt(from), ...(to !== undefined && { toPart: partAt(to) }) }

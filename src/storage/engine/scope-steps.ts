@@ -19,7 +19,7 @@ import {
 } from '../../engine/engine.js'
 import { WriteFailed } from '../../line/errors.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import { nextPut, newVersionId, type SureCas, type SureOutcome } from './sure-cas.js'
+import { because, nextPut, newVersionId, type SureCas, type SureOutcome } from './sure-cas.js'
 
 /** The rows as those before it in the same compare-and-set leave them. */
 export interface RowsSeen {
@@ -73,10 +73,13 @@ export interface ScopeStepsOptions {
   readonly onChanged?: (address: RowAddress) => void
   /** Work behind an answer. */
   readonly behind: (work: Promise<unknown>) => void
+  /** Told of every step, and of every time that one is decided again. */
+  readonly counted?: (what: 'step' | 'again') => void
 }
 
 const STEPS_MAX = 64
 const TRIES_MAX = 40
+const PUT_TRIES_MAX = 3
 const KNOWN_MAX = 5000
 const KNOWN_BYTES_MAX = 8 * 1024 * 1024
 const PAUSE_MS_MAX = 50
@@ -100,6 +103,7 @@ export class ScopeSteps {
   take<Answer>(step: ScopeStep<Answer>): Promise<Answer> {
     const [first] = step.addresses
     if (first === undefined) return Promise.resolve(step.decide({ row: () => undefined }).answer)
+    this.#options.counted?.('step')
     const scope = this.#options.engine.scopeOf(first)
     return new Promise<Answer>((resolve, reject) => {
       let line = this.#lines.get(scope)
@@ -168,7 +172,10 @@ export class ScopeSteps {
           rows.set(rowPlace(address), outcome.rows[at])
           this.#known.set(address, outcome.rows[at])
         }
-        for (const waiting of batch) waiting.mustRead = true
+        for (const waiting of batch) {
+          waiting.mustRead = true
+          this.#options.counted?.('again')
+        }
         continue
       }
       this.#applied(changes, seen)
@@ -210,12 +217,18 @@ export class ScopeSteps {
 
   async #put(before: readonly PlainWrite[]): Promise<void> {
     const { engine, behind } = this.#options
-    const written = await engine.write(before)
+    // To put a row again is to have put it once.
+    let written = await engine.write(before)
+    for (let tries = 1; written.outcome !== 'applied' && tries < PUT_TRIES_MAX; tries++) {
+      await this.#pause(tries)
+      written = await engine.write(before)
+    }
     if (written.outcome === 'applied') return
     behind(engine.write(before.map(({ address }) => ({ address }))))
-    throw new WriteFailed('The engine did not answer when an index entry was written.', {
-      cause: written.cause,
-    })
+    throw new WriteFailed(
+      `The engine did not answer when an index entry was written${because(written.cause)}`,
+      { cause: written.cause },
+    )
   }
 
   #applied(changes: readonly RowChange[], seen: Overlay): void {

@@ -58,6 +58,9 @@ export function judgeDoubt({ seen, next }: RowChange, row: EngineRow | undefined
   return isKnown ? 'refused' : 'unknown'
 }
 
+/** The engine names the host in its reason. */
+export const because = (cause: unknown): string => (cause instanceof Error ? `: ${cause.message}` : '.')
+
 export class SureCas {
   readonly #options: SureCasOptions
   readonly #judge: typeof judgeDoubt
@@ -110,7 +113,9 @@ export class SureCas {
       }
     }
     counted?.('unresolved')
-    throw new DurabilityUnknown('The engine did not answer, and the rows do not tell.', { cause: last })
+    throw new DurabilityUnknown(`The engine did not answer, and the rows do not tell${because(last)}`, {
+      cause: last,
+    })
   }
 
   #pause(tries: number): Promise<void> {
