@@ -78,7 +78,12 @@ test('cold pages: many reads at once, and a close in the middle of them, end', a
 
 test('cold pages: the counters of the process say when pages are brought and when not', async () => {
   let counters = { fsRead: 0, majorPageFault: 0 }
-  const pages = new ColdPages(await filledFolder(), { isCold: false, counters: () => counters })
+  let nowMs = 0
+  const pages = new ColdPages(await filledFolder(), {
+    isCold: false,
+    counters: () => counters,
+    nowMs: () => (nowMs += 100),
+  })
   const reads = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) await pages.ready(key(n))
   }
@@ -98,6 +103,37 @@ test('cold pages: the counters of the process say when pages are brought and whe
   await reads(64)
   await reads(2 * 1024 + 64)
   assert.equal(pages.isCold, true, 'the last time that was too early')
+  await pages.close()
+})
+
+test('cold pages: while nothing is brought the counters are asked ten times a second at most', async () => {
+  let majorPageFault = 0
+  let asked = 0
+  let nowMs = 0
+  const pages = new ColdPages(await filledFolder(), {
+    isCold: false,
+    counters: () => (asked++, { fsRead: 0, majorPageFault }),
+    nowMs: () => nowMs,
+  })
+  const reads = (count: number): void => {
+    for (let n = 0; n < count; n++) void pages.ready(key(n))
+  }
+  const readsFor = (ms: number): void => {
+    for (const end = nowMs + ms; nowMs < end; nowMs++) reads(64)
+  }
+  asked = 0
+  readsFor(1000)
+  assert.equal(asked, 10)
+  majorPageFault = 2
+  readsFor(200)
+  assert.equal(pages.isCold, false, 'two waits in thousands of reads are few')
+  majorPageFault = 4
+  nowMs += 100
+  reads(64)
+  nowMs += 100
+  majorPageFault = 6
+  reads(64)
+  assert.equal(pages.isCold, true, 'two waits in 64 reads are not')
   await pages.close()
 })
 

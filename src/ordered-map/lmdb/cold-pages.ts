@@ -28,11 +28,14 @@ export interface ColdPagesOptions {
   /** Whether the file is believed to be out of the page cache at first. */
   readonly isCold: boolean
   readonly counters?: () => DiskCounters
+  readonly nowMs?: () => number
 }
 
 /** The counters are looked at once in so many reads. */
 const LOOK_EVERY = 64
-/** Waits for pages, those of earlier looks counted half, from which on pages are brought. */
+/** While nothing is brought, at most that often: the system takes its time for the counters when it is busy. */
+const LOOK_MS_MIN = 100
+/** Waits for pages in that many reads, those of earlier looks counted half, from which on pages are brought. */
 const FAULTS_MIN = 2
 /**
  * So many reads without one from the disk, and nothing is brought any more. Twice as many each time that this was too early: not
@@ -52,8 +55,12 @@ type Page = number
 export class ColdPages {
   readonly #path: string
   readonly #counters: () => DiskCounters
+  readonly #nowMs: () => number
   #isCold: boolean
   #reads = 0
+  /** As many reads, and the time, at the last look. */
+  #readsSeen = 0
+  #seenMs = -Infinity
   #quiet = 0
   #quietMax = QUIET_READS_MIN
   #faults = 0
@@ -71,10 +78,12 @@ export class ColdPages {
   #reading = 0
   #leaf: Buffer = Buffer.alloc(0)
 
-  constructor(folder: string, { isCold, counters = () => process.resourceUsage() }: ColdPagesOptions) {
+  constructor(folder: string, options: ColdPagesOptions) {
+    const { isCold, counters = () => process.resourceUsage(), nowMs = () => performance.now() } = options
     this.#path = join(folder, 'data.mdb')
     this.#isCold = isCold
     this.#counters = counters
+    this.#nowMs = nowMs
     this.#seen = counters()
   }
 
@@ -113,12 +122,17 @@ export class ColdPages {
   }
 
   #look(): void {
+    const nowMs = this.#nowMs()
+    if (!this.#isCold && nowMs - this.#seenMs < LOOK_MS_MIN) return
     const { fsRead, majorPageFault } = this.#counters()
     const waited = majorPageFault - this.#seen.majorPageFault
-    this.#quiet = fsRead === this.#seen.fsRead ? this.#quiet + LOOK_EVERY : 0
+    const reads = this.#reads - this.#readsSeen
+    this.#quiet = fsRead === this.#seen.fsRead ? this.#quiet + reads : 0
     this.#seen = { fsRead, majorPageFault }
+    this.#readsSeen = this.#reads
+    this.#seenMs = nowMs
     this.#faults = this.#faults / 2 + waited
-    if (this.#faults >= FAULTS_MIN) {
+    if (this.#faults * LOOK_EVERY >= FAULTS_MIN * reads) {
       // Pages that were thought to be there are not.
       if (this.#isCold) this.#recent.age()
       else this.#quietMax = Math.min(2 * this.#quietMax, QUIET_READS_MAX)
