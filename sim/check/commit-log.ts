@@ -137,7 +137,15 @@ const writerOf = (image: { readonly old: Image; readonly new: Image }): string |
 const sharesItem = (one: CommitRecord, other: CommitRecord): boolean =>
   one.changes.some(({ key }) => other.changes.some((change) => change.key === key))
 
-const imageOf = (text: Uint8Array | undefined): Image =>
-  text && (JSON.parse(Buffer.from(text).toString()) as Item)
+/** An image that is no item is none that was ever written. */
+function imageOf(bytes: Uint8Array | undefined): Image {
+  if (bytes === undefined) return undefined
+  const text = Buffer.from(bytes).toString()
+  try {
+    return JSON.parse(text) as Item
+  } catch {
+    return { unreadable: { S: text } }
+  }
+}
 
 const shownKey = (key: KeyBytes): string => JSON.stringify(Buffer.from(key, 'latin1').toString('latin1'))

@@ -7,6 +7,7 @@
 //
 // Written under another name and renamed: a backup that has a name is whole. What is read is checked, frame by frame, and a
 // frame that is not as it was written is an error, never left out (docs/adr/0038).
+import { knobs } from '../model/knobs.js'
 import type { DraftFile, WholeFile, WholeFiles } from '../runtime/whole-files.js'
 import {
   BACKUP_FORMAT,
@@ -42,12 +43,17 @@ interface BackupEnd {
   readonly redoFrom: number
 }
 
-/** One that fills up is written and synced. Small enough that the journal, on the same disk, is not kept waiting. */
-const FRAME_FILL_BYTES = 128 * 1024
+interface BeginOptions {
+  readonly seed: number
+  readonly about: unknown
+  /** Small enough that the journal, on the same disk, is not kept waiting. */
+  readonly frameBytes?: number | undefined
+}
 
 export class BackupWriter {
   readonly #file: DraftFile
   readonly #seed: number
+  readonly #frameBytes: number
   #frames = 0
   #length = 0
   #kind: EntryKind = 'items'
@@ -57,17 +63,18 @@ export class BackupWriter {
   readonly #undo: number[] = []
   #redoFrom: number | undefined
 
-  private constructor(file: DraftFile, seed: number) {
+  private constructor(file: DraftFile, seed: number, frameBytes: number) {
     this.#file = file
     this.#seed = seed
+    this.#frameBytes = frameBytes
   }
 
   static async begin(
     files: WholeFiles,
     name: string,
-    { seed, about }: { readonly seed: number; readonly about: unknown },
+    { seed, about, frameBytes = knobs.copyFrameBytes }: BeginOptions,
   ): Promise<BackupWriter> {
-    const writer = new BackupWriter(await files.create(name), seed)
+    const writer = new BackupWriter(await files.create(name), seed, frameBytes)
     try {
       // The header is read before the seed is known.
       await writer.#frame('header', Buffer.from(JSON.stringify({ format: BACKUP_FORMAT, seed, about })), 0)
@@ -85,7 +92,7 @@ export class BackupWriter {
     for (const entry of entries) {
       this.#entries.push(entry)
       this.#bytes += entryBytes(entry)
-      if (this.#bytes >= FRAME_FILL_BYTES) await this.#flush()
+      if (this.#bytes >= this.#frameBytes) await this.#flush()
     }
   }
 
@@ -181,27 +188,45 @@ export class BackupReader<About> {
    * @throws BackupDamaged
    */
   async *read(): AsyncGenerator<readonly BackupEntry[], void, undefined> {
+    yield* this.readChanges(yield* this.readItems())
+  }
+
+  /** Items as they were found, each key once: the first part of all. Returns how many frames it had, with the header. */
+  async *readItems(): AsyncGenerator<readonly BackupEntry[], number, undefined> {
     let at = this.#itemsFrom
     let number = 1
-    const { undo, redoFrom } = this.#end
-    const undoFrom = undo[0] ?? redoFrom
-    for (; at < undoFrom; number++) {
+    for (; at < this.#changesFrom; number++) {
       const frame = await this.#next(at, 'items', number)
       yield [...decodeEntries(frame.body)]
       at = frame.end
     }
+    return number
+  }
+
+  /** What is applied to them: the rest. `framesBefore`: those in front of it; as its first frame says if they were not read. */
+  async *readChanges(framesBefore?: number): AsyncGenerator<readonly BackupEntry[], void, undefined> {
+    const { undo, redoFrom, frames } = this.#end
+    let at = redoFrom
+    let number = framesBefore ?? (await this.#numberAt(this.#changesFrom))
     // Each is the number of frames from the first of them on.
     for (const [place, offset] of [...undo.entries()].toReversed()) {
       const frame = await this.#next(offset, 'undo', number + place)
       yield [...decodeEntries(frame.body)].toReversed()
     }
     number += undo.length
-    at = redoFrom
-    for (; number < this.#end.frames; number++) {
+    for (; number < frames; number++) {
       const frame = await this.#next(at, 'redo', number)
       yield [...decodeEntries(frame.body)]
       at = frame.end
     }
+  }
+
+  get #changesFrom(): number {
+    return this.#end.undo[0] ?? this.#end.redoFrom
+  }
+
+  async #numberAt(at: number): Promise<number> {
+    return decodeBackupHead(await this.#file.read(at, BACKUP_FRAME_HEADER_BYTES))?.number ?? 0
   }
 
   async #next(at: number, kind: EntryKind, number: number): Promise<Frame> {

@@ -31,8 +31,11 @@ export interface CopyParts {
   readonly snapshots: Pick<StoreSnapshots, 'open' | 'forget' | 'range'>
   readonly log: CommitLog
   readonly rules?: MomentRules
-  readonly knobs?: Pick<Knobs, 'copyItemsMax' | 'baseLoggedBytesMin'>
+  readonly knobs?: CopyKnobs
 }
+
+export type CopyKnobs = Pick<Knobs, 'copyItemsMax' | 'baseLoggedBytesMin'> &
+  Partial<Pick<Knobs, 'copyFrameBytes' | 'copyRecordsMax' | 'loadEntriesMax' | 'recoveryDayMicros'>>
 
 /** A moment up to which the log is complete for some tables. */
 export interface Fence {
@@ -46,7 +49,6 @@ export interface Fence {
 const FENCE_TRIES_MAX = 16
 const START = '' as KeyBytes
 const PAGE_BYTES_MAX = 64 * 1024
-const LOG_PAGE_RECORDS_MAX = 500
 const LOG_PAGE_BYTES_MAX = 512 * 1024
 
 /** @throws if a transaction is not decided for as long as a read would wait for it */
@@ -146,7 +148,7 @@ export interface LoggedRange {
 
 /** What the log has of a table, a page at a time, a turn of the event loop between pages. */
 export async function* loggedOf(
-  { log, runtime }: Pick<CopyParts, 'log' | 'runtime'>,
+  { log, runtime, knobs }: Pick<CopyParts, 'log' | 'runtime' | 'knobs'>,
   { space, from, upTo }: LoggedRange,
 ): AsyncGenerator<readonly CommitRecord[], void, undefined> {
   const spaces = new Set([space])
@@ -155,7 +157,7 @@ export async function* loggedOf(
     const page = await log.read({
       from: next,
       spaces,
-      recordsMax: LOG_PAGE_RECORDS_MAX,
+      recordsMax: knobs?.copyRecordsMax ?? defaultKnobs.copyRecordsMax,
       bytesMax: LOG_PAGE_BYTES_MAX,
     })
     const records = page.records.filter(({ number }) => number <= upTo)

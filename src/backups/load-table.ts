@@ -4,6 +4,7 @@
 //
 // Entries are applied in their order, so what is written of one key last is its last entry. Writes are ordinary ones: they
 // go through the journal, and a table that is half loaded when the process ends is one that the next process removes.
+import { knobs } from '../model/knobs.js'
 import { itemKey } from '../model/key-bytes.js'
 import { keyAttributesOf, type ItemKey, type TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
@@ -16,9 +17,9 @@ export interface LoadParts {
   readonly nodeOf: (hash: number) => StorageNode
   /** The table as it is now; throws if it is gone. Asked for in the same stretch in which writes are called. */
   readonly target: () => TableShape
+  readonly entriesMax?: number | undefined
 }
 
-const HELD_ENTRIES_MAX = 2000
 const HELD_BYTES_MAX = 1024 * 1024
 const SLICE_ENTRIES_MAX = 50
 const SLICE_BYTES_MAX = 64 * 1024
@@ -48,7 +49,11 @@ export class TableLoad {
       this.#held.set(key.bytes, { ...entry, key, item })
       this.#bytes += entry.text.byteLength
       sliceBytes += entry.text.byteLength
-      if (this.#held.size >= HELD_ENTRIES_MAX || this.#bytes >= HELD_BYTES_MAX) await this.flush()
+      if (
+        this.#held.size >= (this.#parts.entriesMax ?? knobs.loadEntriesMax) ||
+        this.#bytes >= HELD_BYTES_MAX
+      )
+        await this.flush()
       else if (sliceBytes >= SLICE_BYTES_MAX) {
         sliceBytes = 0
         await this.#turn()

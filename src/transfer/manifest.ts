@@ -20,6 +20,16 @@ export interface DataFileEntry {
   readonly dataFileS3Key: string
 }
 
+/** Which moment, or the changes between which two. */
+export type ExportWindow =
+  | { readonly type: 'FULL_EXPORT'; readonly atMicros: number }
+  | {
+      readonly type: 'INCREMENTAL_EXPORT'
+      readonly fromMicros: number
+      readonly toMicros: number
+      readonly view: ExportView
+    }
+
 /** What both kinds of export say of themselves. */
 export interface ExportFacts {
   readonly exportArn: string
@@ -32,14 +42,7 @@ export interface ExportFacts {
   readonly sseAlgorithm?: string | undefined
   readonly sseKmsKeyId?: string | undefined
   readonly format: ExportFormat
-  readonly window:
-    | { readonly type: 'FULL_EXPORT'; readonly atMicros: number }
-    | {
-        readonly type: 'INCREMENTAL_EXPORT'
-        readonly fromMicros: number
-        readonly toMicros: number
-        readonly view: ExportView
-      }
+  readonly window: ExportWindow
 }
 
 export interface ExportTotals {

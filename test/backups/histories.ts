@@ -1,6 +1,7 @@
 // Random histories of two tables that are backed up while they are written to, and a model that knows what they held at each
 // moment. Commit timestamps are those of the log; what was written at them the model knows by itself.
 import assert from 'node:assert/strict'
+import { owner } from '../../src/router/request/access.js'
 import { BackupReader } from '../../src/backups/backup-file.js'
 import type { BackupEntry } from '../../src/backups/backup-frame.js'
 import type { MomentRules } from '../../src/backups/moments.js'
@@ -11,7 +12,6 @@ import { laterBackups } from '../../src/router/later-operations.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'
 import { openTickets } from '../../src/router/request/passes.js'
-import { owner } from '../../src/router/request/router.js'
 import { openCatalog } from '../../src/router/tables/catalog.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
 import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
@@ -212,9 +212,10 @@ class History {
 
   /** What a restore of both tables would bring into new ones. */
   async #read(at: number, content: (table: string) => Content): Promise<void> {
-    const { tables } = await this.#world.backups.readAt({ kind: 'time', micros: at }, this.#tables)
+    const { tables, release } = await this.#world.backups.readAt({ kind: 'time', micros: at }, this.#tables)
     for (const { source, entries } of tables)
       assert.deepEqual(await applied(entries()), content(source.name), this.#told(`${source.name} at ${at}`))
+    release()
   }
 
   async #readBackup(info: BackupInfo, model: Content): Promise<void> {

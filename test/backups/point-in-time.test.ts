@@ -158,6 +158,30 @@ test('point in time: the period passes: bases are made, and those that no moment
   assert.deepEqual(world.errors, [])
 })
 
+test('point in time: a base that is advanced while a restore begins is read all the same', async (t) => {
+  const world = await openBackups(t, { path: testFolder() })
+  const { store, clock } = world
+  await recoverable(world, 'Orders', 2)
+  await put(world, 'Orders', 'a', '1')
+  clock.advance(DAY_MS)
+  await store.idle()
+  // The pass that advances the base begins a few turns later each time, so that it meets the restore at all its steps.
+  for (let turns = 0; turns < 24; turns++) {
+    const target = `Restored${turns}`
+    const restoring = store.call('RestoreTableToPointInTime', {
+      SourceTableName: 'Orders',
+      TargetTableName: target,
+      UseLatestRestorableTime: true,
+    })
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(DAY_MS)
+    await restoring
+    await store.idle()
+    assert.deepEqual(world.errors, [], `after ${turns} turns`)
+    assert.deepEqual(await contentOf(world, target), { a: '1' }, `after ${turns} turns`)
+  }
+})
+
 test('point in time: a store that is opened again goes on', async (t) => {
   const path = testFolder()
   const first = await openBackups(t, { path })

@@ -11,7 +11,7 @@ import { ionChangeLine, ionItemLine, readIonLine } from '../../src/transfer/ion.
 import { sourceBatches } from '../../src/transfer/records.js'
 import { SeenKeys } from '../../src/router/transfers/seen-keys.js'
 import type { SourceRecord } from '../../src/transfer/transfer.js'
-import { hashBytes } from '../../src/model/hash.js'
+import { hashBytes } from '../../src/model/key-bytes.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 import { sized } from '../support/sizes.js'
 import { item } from './items.js'

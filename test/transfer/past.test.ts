@@ -182,12 +182,17 @@ test('export: keys that are divided into many parts give the same items, each on
     }) as const
   const past = {
     earliestMicros: 0,
-    async *entriesAt() {
-      for (let p = 0; p < 300; p++) yield [entry(p, 'put', 1)]
-      for (let p = 0; p < 300; p += 3)
-        yield [entry(p, 'put', 2), ...(p % 2 === 0 ? [entry(p, 'remove')] : [])]
-    },
+    at: () => ({
+      async *items() {
+        for (let p = 0; p < 300; p++) yield [entry(p, 'put', 1)]
+      },
+      async *changes() {
+        for (let p = 0; p < 300; p += 3)
+          yield [entry(p, 'put', 2), ...(p % 2 === 0 ? [entry(p, 'remove')] : [])]
+      },
+    }),
     commitsFrom: () => Promise.reject(new Error('not asked for')),
+    release: () => undefined,
   }
   const table = {
     name: 'T',
@@ -198,11 +203,40 @@ test('export: keys that are divided into many parts give the same items, each on
   const all = async (partBytesMax: number): Promise<string[]> => {
     const found: string[] = []
     const window = { type: 'FULL_EXPORT', atMicros: 1 } as const
-    for await (const page of pastPages(window, { table, past, bytes: 0, partBytesMax }))
+    for await (const page of pastPages(window, { table, past, partBytesMax }))
       if ('items' in page) found.push(...page.items.map((json) => Buffer.from(json).toString()))
     return found.toSorted()
   }
   const whole = await all(1_000_000)
   assert.equal(whole.length, 250)
   for (const partBytesMax of [5000, 700, 150]) assert.deepEqual(await all(partBytesMax), whole)
+})
+
+test('export: a table that takes longer to read than a snapshot is kept is exported all the same', async (t) => {
+  const manual = manualClock(START_MS)
+  // Each look at the clock takes two seconds: after some pages a snapshot is too old.
+  let passedMicros = 0
+  let perLookMicros = 0
+  const clock = { ...manual, nowMicros: () => manual.nowMicros() + (passedMicros += perLookMicros) }
+  const place = await transferPlace(t, { clock })
+  const { client, store } = place
+  const TableArn = await createTable(client, 'Large')
+  const ids = Array.from({ length: 1600 }, (_, n) => `item-${n}`)
+  for (let at = 0; at < ids.length; at += 25)
+    await client.batchWriteItem({
+      RequestItems: {
+        Large: ids.slice(at, at + 25).map((p) => ({ PutRequest: { Item: { p: { S: p }, v: { S: p } } } })),
+      },
+    })
+  await client.deleteItem({ TableName: 'Large', Key: { p: { S: 'item-7' } } })
+  await store.idle()
+  perLookMicros = 2_000_000
+  const { ExportStatus, ItemCount } = await exported(place, { TableArn })
+  assert.equal(ExportStatus, 'COMPLETED')
+  assert.equal(ItemCount, ids.length - 1)
+  const lines = linesIn(place.folder, 'AWSDynamoDB/').map(
+    (line) => JSON.parse(line) as { Item: { p: { S: string } } },
+  )
+  assert.deepEqual(lines.map(({ Item }) => Item.p.S).toSorted(), ids.filter((p) => p !== 'item-7').toSorted())
+  assert.deepEqual(place.errors, [])
 })

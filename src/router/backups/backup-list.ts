@@ -90,21 +90,25 @@ export class BackupList {
     this.#known.delete(id)
   }
 
+  /** From this turn on no restore of it begins. */
   async remove(info: BackupInfo): Promise<void> {
-    await this.#files.remove(fileOf(info))
     this.#known.delete(info.id)
+    try {
+      await this.#files.remove(fileOf(info))
+    } catch (error) {
+      this.#known.set(info.id, info)
+      throw error
+    }
   }
 
   isRead({ id }: Pick<BackupAbout, 'id'>): boolean {
     return this.#readers.has(id)
   }
 
-  /** It is not removed meanwhile. */
-  async whileRead<Result>({ id }: Pick<BackupAbout, 'id'>, read: () => Promise<Result>): Promise<Result> {
+  /** From this turn on it is not removed, until the result is called. */
+  beginRead({ id }: Pick<BackupAbout, 'id'>): () => void {
     this.#readers.set(id, (this.#readers.get(id) ?? 0) + 1)
-    try {
-      return await read()
-    } finally {
+    return () => {
       const left = (this.#readers.get(id) ?? 1) - 1
       if (left === 0) this.#readers.delete(id)
       else this.#readers.set(id, left)

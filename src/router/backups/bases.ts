@@ -7,25 +7,47 @@
 // table, however long its history is, and all bases together take no more room than the log that is kept anyway. The name of
 // a file says everything that has to be known of it, so that a start reads no file.
 import type { Timestamp } from '../../model/brand.js'
+import type { TableRecord } from '../tables/table-record.js'
 import type { Fence } from '../../backups/copy-table.js'
 
 /** With the numbers of its fence: where to begin in the log, and where everything up to its moment has come. */
 export interface Base extends Fence {
   readonly tableId: string
+  /**
+   * When recovery was enabled for which it was made: whatever was written while it was disabled the log does not have. 0: it was
+   * made before that was noted.
+   */
+  readonly enabledAtMicros: number
   /** Nothing of the table has changed from its moment up to this one: of the log only what follows is needed. */
   readonly since: Timestamp
 }
 
-const FILE = /^base-([0-9a-f-]{36})-([0-9a-f]{14})-([0-9a-f]{14})-([0-9a-f]{14})-([0-9a-f]{14})$/
+const FILE =
+  /^base-([0-9a-f-]{36})-([0-9a-f]{14})-([0-9a-f]{14})-([0-9a-f]{14})-([0-9a-f]{14})(?:-([0-9a-f]{14}))?$/
 
-export const baseFile = ({ tableId, at, since, first, upTo }: Base): string =>
-  `base-${tableId}-${[at, since, first, upTo].map((value) => value.toString(16).padStart(14, '0')).join('-')}`
+export function baseFile({ tableId, at, since, first, upTo, enabledAtMicros }: Base): string {
+  const numbers = [at, since, first, upTo, ...(enabledAtMicros === 0 ? [] : [enabledAtMicros])]
+  return `base-${tableId}-${numbers.map((value) => value.toString(16).padStart(14, '0')).join('-')}`
+}
 
 export function baseIn(file: string): Base | undefined {
   const [, tableId, ...numbers] = FILE.exec(file) ?? []
   if (tableId === undefined) return undefined
-  const [at = 0, since = 0, first = 0, upTo = 0] = numbers.map((digits) => Number.parseInt(digits, 16))
-  return { tableId, at: at as Timestamp, since: since as Timestamp, first, upTo }
+  const [at = 0, since = 0, first = 0, upTo = 0, enabledAtMicros = 0] = numbers.map((digits) =>
+    digits === undefined ? 0 : Number.parseInt(digits, 16),
+  )
+  return { tableId, enabledAtMicros, at: at as Timestamp, since: since as Timestamp, first, upTo }
+}
+
+/** Whether the log is whole from the base on: recovery was not disabled since. */
+export function isOfEnabling(
+  { enabledAtMicros, at }: Base,
+  { pointInTime }: Pick<TableRecord, 'pointInTime'>,
+): boolean {
+  if (pointInTime === undefined) return false
+  return enabledAtMicros === 0
+    ? at >= pointInTime.enabledAtMicros
+    : enabledAtMicros === pointInTime.enabledAtMicros
 }
 
 /** A base is made, too, when so much of the recovery period has passed since the last one: the log need not be kept for longer. */
@@ -33,7 +55,7 @@ const PERIOD_PARTS = 4
 
 export interface BaseState {
   readonly newest: Base
-  readonly periodDays: number
+  readonly periodMicros: number
   /** What came into the log of the table since the newest base, and what the table holds. */
   readonly loggedBytes: number
   readonly tableBytes: number
@@ -41,13 +63,11 @@ export interface BaseState {
   readonly loggedBytesMin: number
 }
 
-export const DAY_MICROS = 24 * 60 * 60 * 1_000_000
-
 /** Why the next base is due. By age it is due only if the table has changed since the last one. */
 export function baseDue(
-  { newest, periodDays, loggedBytes, tableBytes, loggedBytesMin }: BaseState,
+  { newest, periodMicros, loggedBytes, tableBytes, loggedBytesMin }: BaseState,
   nowMicros: number,
 ): 'bytes' | 'age' | undefined {
   if (loggedBytes >= Math.max(tableBytes, loggedBytesMin)) return 'bytes'
-  return nowMicros - newest.since >= (periodDays * DAY_MICROS) / PERIOD_PARTS ? 'age' : undefined
+  return nowMicros - newest.since >= periodMicros / PERIOD_PARTS ? 'age' : undefined
 }

@@ -14,7 +14,8 @@ import type { WholeFiles } from '../../runtime/whole-files.js'
 import type { TableCatalog } from '../tables/catalog.js'
 import { BASE_CAPTURE, decodeEndedTable, ENDED_TABLE_PREFIX, type EndedTable } from '../tables/ended-table.js'
 import type { TableRecord } from '../tables/table-record.js'
-import { type Base, baseDue, baseFile, baseIn, DAY_MICROS } from './bases.js'
+import { recoverable } from './active-table.js'
+import { type Base, baseDue, baseFile, baseIn, isOfEnabling } from './bases.js'
 import { type BackupAbout, backupIdOf, fileOf, type BackupList } from './backup-list.js'
 import type { TableCopies } from './table-copies.js'
 
@@ -42,6 +43,15 @@ export interface Way {
   readonly upTo: number
 }
 
+/** A way that stays open until it is let go: its base and its part of the log are kept. */
+export interface KeptWay {
+  /** Everything as of the moment, in the order in which it is applied to an empty table. */
+  readonly entries: () => EntryPages
+  readonly release: () => void
+}
+
+export type EntryPages = AsyncGenerator<readonly BackupEntry[], void, undefined>
+
 const SYSTEM_BACKUP_DAYS = 35
 const PASSING = { name: 'passing' } as const
 const SEED_BYTES = 4
@@ -52,12 +62,14 @@ export class PointInTime {
   readonly #bases = new Map<string, Base[]>()
   /** Those whose moment is being looked for, by the id of the table. */
   readonly #beginning = new Map<string, Promise<void>>()
-  /** Those that are being made. */
+  /** The newest of those that are being made. */
   readonly #making = new Map<string, { readonly base: Base; readonly made: Promise<boolean> }>()
   /** What the log had of a table when its newest base was made. */
   readonly #loggedBefore = new Map<string, number>()
-  /** Moments that restores need. */
+  /** Bases of ways that are kept, as they are called now. */
   readonly #reading = new Map<object, Base>()
+  /** By the id of the table. */
+  readonly #renaming = new Map<string, Promise<void>>()
   #captures = 0
 
   constructor(options: PointInTimeOptions) {
@@ -89,46 +101,50 @@ export class PointInTime {
   }
 
   async #begin(name: string): Promise<void> {
-    const { parts, copies, catalog, files } = this.#options
-    const { id: tableId, space } = catalog.record(name)
+    const { parts, copies, files } = this.#options
     const { record, moment, make } = await copies.begin(`${BASE_CAPTURE}${++this.#captures}`, (draft) =>
-      draft.record(name),
+      recoverable(draft, name),
     )
-    if (record.id !== tableId) return
-    const base: Base = { tableId, since: moment.at, ...moment }
-    const logged = parts.log.bytesOf(space)
-    const made = make({ files: files.bases, name: baseFile(base), about: { table: record } }).then(
-      (isMade) => {
-        this.#making.delete(tableId)
-        if (!isMade) return false
-        this.#add(base)
-        this.#loggedBefore.set(tableId, logged)
-        return true
-      },
-    )
+    const { id: tableId, pointInTime } = record
+    const enabledAtMicros = pointInTime?.enabledAtMicros ?? 0
+    const base: Base = { tableId, enabledAtMicros, since: moment.at, ...moment }
+    const logged = parts.log.bytesOf(record.space)
+    const file = { files: files.bases, name: baseFile(base), about: { table: record } }
+    const made: Promise<boolean> = make(file).then((isMade) => {
+      // Recovery may have been disabled and enabled meanwhile: then another is on its way.
+      if (this.#making.get(tableId)?.made === made) this.#making.delete(tableId)
+      if (!isMade) return false
+      this.#add(base)
+      this.#loggedBefore.set(tableId, logged)
+      return true
+    })
     this.#making.set(tableId, { base, made })
   }
 
   /** Undefined: there is no moment yet to which it can be restored. */
-  windowOf({ id, pointInTime }: TableRecord): RestoreWindow | undefined {
-    const oldest = this.#usable(id)[0]
+  windowOf(record: TableRecord): RestoreWindow | undefined {
+    const { pointInTime } = record
+    const oldest = this.#usable(record)[0]
     if (pointInTime === undefined || oldest === undefined) return undefined
     const nowMicros = this.#options.parts.runtime.clock.nowMicros()
-    const earliestMicros = Math.max(oldest.at, nowMicros - pointInTime.periodDays * DAY_MICROS)
+    const earliestMicros = Math.max(oldest.at, nowMicros - this.#days(pointInTime.periodDays))
     return { earliestMicros, latestMicros: Math.max(nowMicros, earliestMicros) }
   }
 
   /** Bases behind which the log is whole, and the one that is being made. */
-  #usable(tableId: string): readonly Base[] {
-    const making = this.#making.get(tableId)?.base
-    const bases = this.#bases.get(tableId) ?? []
+  #usable(record: TableRecord): readonly Base[] {
+    const making = this.#making.get(record.id)?.base
+    const bases = this.#bases.get(record.id) ?? []
     const { lostUpTo } = this.#options.parts.log
-    return (making === undefined ? bases : [...bases, making]).filter(({ since }) => since >= lostUpTo)
+    return (making === undefined ? bases : [...bases, making]).filter(
+      (base) => base.since >= lostUpTo && isOfEnabling(base, record),
+    )
   }
 
   /** `complete`: up to which the log is complete for the table. Undefined: the moment is before every base. */
-  wayTo({ id, space }: TableRecord, to: Timestamp, complete: Fence): Way | undefined {
-    const bases = this.#usable(id)
+  wayTo(record: TableRecord, to: Timestamp, complete: Fence): Way | undefined {
+    const { space } = record
+    const bases = this.#usable(record)
     const { rules = momentRules } = this.#options.parts
     const base = rules.baseFor(bases, to)
     if (base === undefined) return undefined
@@ -136,30 +152,85 @@ export class PointInTime {
     return { base, space, to, upTo: later?.upTo ?? complete.upTo }
   }
 
-  /** Everything as of the moment, in the order in which it is applied to an empty table. */
-  async *entriesOf(way: Way): AsyncGenerator<readonly BackupEntry[], void, undefined> {
+  /** From this turn on. */
+  keep(way: Way): KeptWay {
+    const key = {}
+    this.#reading.set(key, way.base)
+    this.hold()
+    return {
+      entries: () => this.entriesOf(way),
+      release: () => {
+        this.#reading.delete(key)
+        this.hold()
+      },
+    }
+  }
+
+  /** The same of all ways that there are to the past of a table. */
+  keepAll(record: TableRecord): Pick<KeptWay, 'release'> {
+    const keys = this.#usable(record).map((base) => {
+      const key = {}
+      this.#reading.set(key, base)
+      return key
+    })
+    this.hold()
+    return {
+      release: () => {
+        for (const key of keys) this.#reading.delete(key)
+        this.hold()
+      },
+    }
+  }
+
+  /** Under whatever name it has. */
+  #isRead({ tableId, at }: Base): boolean {
+    return [...this.#reading.values()].some((read) => read.tableId === tableId && read.at === at)
+  }
+
+  /** Of a way that is kept: everything as of the moment, in the order in which it is applied to an empty table. */
+  entriesOf(way: Way): EntryPages {
+    return this.#read(way, (reader) => reader.read(), 'with the log')
+  }
+
+  /** The first part of it: items, each key once. */
+  itemsOf(way: Way): EntryPages {
+    return this.#read(way, (reader) => reader.readItems(), 'without the log')
+  }
+
+  /** The rest of it: what is applied to them. */
+  changesOf(way: Way): EntryPages {
+    return this.#read(way, (reader) => reader.readChanges(), 'with the log')
+  }
+
+  async *#read(
+    way: Way,
+    part: (reader: BackupReader<unknown>) => AsyncIterable<readonly BackupEntry[]>,
+    log: 'with the log' | 'without the log',
+  ): EntryPages {
     const { parts, files } = this.#options
     const { rules = momentRules } = parts
-    const { base, to } = way
-    const key = {}
-    this.#reading.set(key, base)
-    this.hold()
+    const base = await this.#baseOf(way)
+    const reader = await BackupReader.open(files.bases, baseFile(base))
     try {
-      const making = this.#making.get(base.tableId)
-      if (making?.base.at === base.at && !(await making.made)) throw new Error('the base was not made')
-      const reader = await BackupReader.open(files.bases, baseFile(base))
-      try {
-        yield* reader.read()
-      } finally {
-        await reader.close()
-      }
-      const range = { space: way.space, from: base.first, upTo: way.upTo }
-      for await (const records of loggedOf(parts, range))
-        yield records.flatMap((record) => rules.redone(record, base.at, to))
+      yield* part(reader)
     } finally {
-      this.#reading.delete(key)
-      this.hold()
+      await reader.close()
     }
+    if (log === 'without the log') return
+    const range = { space: way.space, from: base.first, upTo: way.upTo }
+    for await (const records of loggedOf(parts, range))
+      yield records.flatMap((record) => rules.redone(record, base.at, way.to))
+  }
+
+  async #baseOf(way: Way): Promise<Base> {
+    const { tableId, at } = way.base
+    // When it was kept its base may have been about to be advanced: to a later part of the log, under another name. It is still
+    // known by its moment.
+    for (let renamed; (renamed = this.#renaming.get(tableId)) !== undefined;) await renamed
+    const base = this.#bases.get(tableId)?.find((each) => each.at === at) ?? way.base
+    const making = this.#making.get(tableId)
+    if (making?.base.at === at && !(await making.made)) throw new Error('the base was not made')
+    return base
   }
 
   /** Does what is due. */
@@ -167,7 +238,11 @@ export class PointInTime {
     const { catalog, onError } = this.#options
     for (const record of catalog.records()) {
       if (record.pointInTime === undefined || this.#making.has(record.id)) continue
-      await this.#see(record).catch(onError)
+      await this.#see(record).catch((error: unknown) => {
+        // It may have been deleted meanwhile, or its recovery disabled.
+        const found = catalog.find(record.name)
+        if (found?.id === record.id && found.pointInTime !== undefined) onError(error)
+      })
     }
     try {
       // What a deleted table leaves is made from its bases: before they go.
@@ -196,12 +271,18 @@ export class PointInTime {
     const { catalog, parts } = this.#options
     const { id, name, space, pointInTime } = record
     if (pointInTime === undefined) return
-    const newest = this.#usable(id).at(-1)
+    const newest = this.#usable(record).at(-1)
     if (newest === undefined) return this.begin(name)
     const loggedBytes = parts.log.bytesOf(space) - (this.#loggedBefore.get(id) ?? 0)
     const { bytes: tableBytes } = await catalog.count(space)
     const { baseLoggedBytesMin: loggedBytesMin } = parts.knobs ?? knobs
-    const state = { newest, loggedBytes, tableBytes, loggedBytesMin, periodDays: pointInTime.periodDays }
+    const state = {
+      newest,
+      loggedBytes,
+      tableBytes,
+      loggedBytesMin,
+      periodMicros: this.#days(pointInTime.periodDays),
+    }
     const due = baseDue(state, parts.runtime.clock.nowMicros())
     if (due === undefined || (due === 'age' && (await this.#isAdvanced(record, newest)))) return
     await this.begin(name)
@@ -216,28 +297,36 @@ export class PointInTime {
     for await (const records of loggedOf(parts, { space, from: base.first, upTo: now.upTo }))
       if (records.some(({ timestamp }) => timestamp > base.at)) return false
     const next: Base = { ...base, since: now.at, first: now.first }
-    if ([...this.#reading.values()].includes(base)) return true
-    await files.bases.rename(baseFile(base), baseFile(next))
-    this.#bases.set(
-      id,
-      (this.#bases.get(id) ?? []).map((each) => (each === base ? next : each)),
-    )
+    if (this.#isRead(base)) return true
+    const renamed = files.bases.rename(baseFile(base), baseFile(next)).then(() => {
+      this.#bases.set(
+        id,
+        (this.#bases.get(id) ?? []).map((each) => (each === base ? next : each)),
+      )
+    })
+    // A reader waits for the name that it has then; whether that failed is told here.
+    const ended = renamed.catch(() => undefined).finally(() => this.#renaming.delete(id))
+    this.#renaming.set(id, ended)
+    await renamed
     return true
   }
 
   async #removeOld(): Promise<void> {
     const { catalog, files, backups, parts } = this.#options
     const nowMicros = parts.runtime.clock.nowMicros()
-    const periods = new Map(catalog.records().map(({ id, pointInTime }) => [id, pointInTime?.periodDays]))
+    const records = new Map(catalog.records().map((record) => [record.id, record]))
     for (const [tableId, bases] of this.#bases) {
-      const days = periods.get(tableId)
-      const needed = days === undefined ? [] : neededBases(bases, nowMicros - days * DAY_MICROS)
+      const record = records.get(tableId)
+      const days = record?.pointInTime?.periodDays
+      const usable = record === undefined ? [] : bases.filter((base) => isOfEnabling(base, record))
+      const needed = days === undefined ? [] : neededBases(usable, nowMicros - this.#days(days))
       for (const base of bases) {
-        if (needed.includes(base) || [...this.#reading.values()].includes(base)) continue
-        await files.bases.remove(baseFile(base))
+        if (needed.includes(base) || this.#isRead(base)) continue
+        // First: no way is begun from a base that is going.
         const left = (this.#bases.get(tableId) ?? []).filter((each) => each !== base)
         if (left.length === 0) this.#bases.delete(tableId)
         else this.#bases.set(tableId, left)
+        await files.bases.remove(baseFile(base))
       }
     }
     for (const info of backups.all())
@@ -252,14 +341,14 @@ export class PointInTime {
     for (const one of ended) {
       const { record } = one
       await this.#making.get(record.id)?.made
-      const base = this.#usable(record.id).at(-1)
+      const base = this.#usable(record).at(-1)
       if (base !== undefined) await this.#backUpEnded(one, base)
       await home?.writeMeta([{ name: ENDED_TABLE_PREFIX + record.id }])
     }
   }
 
   async #backUpEnded({ record, items, bytes }: EndedTable, base: Base): Promise<void> {
-    const { parts, files, backups } = this.#options
+    const { parts, backups } = this.#options
     const { runtime, nodes, log } = parts
     // Writes that were called before the table was dropped have passed, and are in the log.
     await Promise.all(nodes.map((node) => node.writeMeta([PASSING])))
@@ -271,22 +360,37 @@ export class PointInTime {
       name: `${record.name}$DeletedTableBackup`,
       type: 'SYSTEM',
       createdAtMicros,
-      expiresAtMicros: createdAtMicros + SYSTEM_BACKUP_DAYS * DAY_MICROS,
+      expiresAtMicros: createdAtMicros + this.#days(SYSTEM_BACKUP_DAYS),
       at: createdAtMicros as Timestamp,
       table: record,
       items,
       itemsBytes: bytes,
     }
-    const seed = Buffer.from(runtime.randomBytes(SEED_BYTES)).readUInt32BE()
-    const writer = await BackupWriter.begin(files.backups, fileOf(about), { seed, about })
+    const kept = this.keep(way)
     try {
-      for await (const entries of this.entriesOf(way)) await writer.add('redo', entries)
+      await this.#writeEnded(about, kept.entries())
+    } finally {
+      kept.release()
+    }
+    backups.put({ ...about, status: 'AVAILABLE' })
+  }
+
+  async #writeEnded(about: BackupAbout, all: AsyncIterable<readonly BackupEntry[]>): Promise<void> {
+    const { parts, files } = this.#options
+    const seed = Buffer.from(parts.runtime.randomBytes(SEED_BYTES)).readUInt32BE()
+    const frameBytes = parts.knobs?.copyFrameBytes
+    const writer = await BackupWriter.begin(files.backups, fileOf(about), { seed, about, frameBytes })
+    try {
+      for await (const entries of all) await writer.add('redo', entries)
       await writer.finish()
     } catch (error) {
       await writer.abandon().catch(() => undefined)
       throw error
     }
-    backups.put({ ...about, status: 'AVAILABLE' })
+  }
+
+  #days(count: number): number {
+    return count * (this.#options.parts.knobs?.recoveryDayMicros ?? knobs.recoveryDayMicros)
   }
 
   /** The log keeps what the oldest bases need, and what is being made and read. */

@@ -55,7 +55,7 @@ export function restoredTable(
   const input = inputOf(targetName, source, overrides)
   const definition = tableDefinition(input)
   checkEncryption(input.SSESpecification)
-  checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode)
+  checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode, 'table')
   const record = newTable(draft, context, input, { definition, tags: [] })
   return {
     ...record,

@@ -5,7 +5,7 @@
 //   restore -----> table-loads: a backup, or a base and the log --> a table, ACTIVE when it is whole
 //
 // One pass over the tables for restores to a point in time begins after each change of the catalogue, and once a minute.
-import type { CopyParts, Fence } from '../../backups/copy-table.js'
+import type { CopyKnobs, CopyParts, Fence } from '../../backups/copy-table.js'
 import { fence, loggedOf } from '../../backups/copy-table.js'
 import { BackupReader } from '../../backups/backup-file.js'
 import type { BackupEntry } from '../../backups/backup-frame.js'
@@ -25,7 +25,7 @@ import { BASE_CAPTURE } from '../tables/ended-table.js'
 import type { TableRecord } from '../tables/table-record.js'
 import { activeTable, PERIOD_DAYS_MAX, recoverable } from './active-table.js'
 import { type BackupAbout, backupIdOf, type BackupInfo, BackupList, fileOf } from './backup-list.js'
-import { PointInTime, type RestoreWindow } from './point-in-time.js'
+import { type EntryPages, PointInTime, type RestoreWindow } from './point-in-time.js'
 import { TableCopies } from './table-copies.js'
 import { type LoadedTable, TableLoads } from './table-loads.js'
 
@@ -39,7 +39,7 @@ export interface TableBackupsOptions {
   /** Where backups are kept, and where the bases of restores to a point in time. */
   readonly files: { readonly backups: WholeFiles; readonly bases: WholeFiles }
   readonly rules?: MomentRules
-  readonly knobs?: NonNullable<CopyParts['knobs']>
+  readonly knobs?: CopyKnobs
   readonly onError: (error: unknown) => void
 }
 
@@ -144,27 +144,28 @@ export class TableBackups {
   /** Answered once the table is there as CREATING. */
   async restoreBackup(info: BackupInfo, target: Omit<RestoreTarget, 'source'>): Promise<TableRecord> {
     if (info.status === 'CREATING') throw inUse(info.table.name)
-    const { files } = this.#options
     this.#checkRestores(1)
-    const record = await this.#options.catalog.change((draft) =>
-      draft.put(target.newRecord(draft, info.table, info.at)),
-    )
-    void this.#list.whileRead(info, () =>
-      this.#loads.run([
-        {
-          record,
-          entries: async function* () {
-            const reader = await BackupReader.open<BackupAbout>(files.backups, fileOf(info))
-            try {
-              yield* reader.read()
-            } finally {
-              await reader.close()
-            }
-          },
-        },
-      ]),
-    )
-    return record
+    const endRead = this.#list.beginRead(info)
+    try {
+      const record = await this.#options.catalog.change((draft) =>
+        draft.put(target.newRecord(draft, info.table, info.at)),
+      )
+      void this.#loads.run([{ record, entries: () => this.entriesOf(info) }]).finally(endRead)
+      return record
+    } catch (error) {
+      endRead()
+      throw error
+    }
+  }
+
+  /** What a backup holds, in the order in which it is applied to an empty table. */
+  async *entriesOf(info: BackupInfo): AsyncGenerator<readonly BackupEntry[], void, undefined> {
+    const reader = await BackupReader.open<BackupAbout>(this.#options.files.backups, fileOf(info))
+    try {
+      yield* reader.read()
+    } finally {
+      await reader.close()
+    }
   }
 
   /** From now on the table can be restored to any moment of that many days; its first moment is known when it resolves. */
@@ -200,13 +201,18 @@ export class TableBackups {
     const { catalog } = this.#options
     const source = recoverable(catalog, tableName)
     const complete = await fence(this.#parts, [catalog.shapeOf(tableName) as TableShape])
+    const { release } = this.#pointInTime.keepAll(source)
     return {
+      release,
       earliestMicros: Math.ceil(this.#pointInTime.windowOf(source)?.earliestMicros ?? complete.at),
-      entriesAt: (to) => {
+      at: (to) => {
         const way = this.#pointInTime.wayTo(source, to, complete)
         if (way === undefined || to > complete.at)
           throw outOfWindow(source, this.#pointInTime.windowOf(source))
-        return this.#pointInTime.entriesOf(way)
+        return {
+          items: () => this.#pointInTime.itemsOf(way),
+          changes: () => this.#pointInTime.changesOf(way),
+        }
       },
       commitsFrom: async (from) =>
         loggedOf(this.#parts, {
@@ -220,16 +226,21 @@ export class TableBackups {
   /** All of them as of the same moment, and there for requests together. Answered once they are there as CREATING. */
   async restoreTo(moment: RestoreMoment, targets: readonly RestoreTarget[]): Promise<RestoredTables> {
     this.#checkRestores(targets.length)
-    const { at, tables } = await this.readAt(
+    const { at, tables, release } = await this.readAt(
       moment,
       targets.map(({ source }) => source),
     )
-    const loaded = await this.#create(
-      targets.map((target, place) => ({ target, ...(tables[place] as TableAt) })),
-      at,
-    )
-    void this.#loads.run(loaded)
-    return { records: loaded.map(({ record }) => record), at }
+    try {
+      const loaded = await this.#create(
+        targets.map((target, place) => ({ target, ...(tables[place] as TableAt) })),
+        at,
+      )
+      void this.#loads.run(loaded).finally(release)
+      return { records: loaded.map(({ record }) => record), at }
+    } catch (error) {
+      release()
+      throw error
+    }
   }
 
   /** Tables of another store, which are read as they are taken in. Resolves when they are there, or have failed, which was told. */
@@ -252,7 +263,7 @@ export class TableBackups {
     )
   }
 
-  /** Tables as they were at one moment, to be read. */
+  /** Tables as they were at one moment, to be read as often as it is of use, and then let go. */
   async readAt(moment: RestoreMoment, names: readonly string[]): Promise<TablesAt> {
     const { catalog } = this.#options
     const sources = names.map((name) => recoverable(catalog, name))
@@ -266,11 +277,18 @@ export class TableBackups {
         throw outOfWindow(source, window)
       return way
     })
+    const kept = ways.map((way) => this.#pointInTime.keep(way))
     const tables = sources.map((source, place): TableAt => {
-      const way = ways[place] as (typeof ways)[number]
-      return { source, entries: () => this.#pointInTime.entriesOf(way) }
+      const { entries } = kept[place] as (typeof kept)[number]
+      return { source, entries }
     })
-    return { at: to, tables }
+    return {
+      at: to,
+      tables,
+      release: () => {
+        for (const { release } of kept) release()
+      },
+    }
   }
 
   async #momentOf(
@@ -353,12 +371,16 @@ export interface TableAt extends Pick<LoadedTable, 'entries'> {
 export interface TablesAt {
   readonly at: Timestamp
   readonly tables: readonly TableAt[]
+  /** What they are read from is needed no more. */
+  readonly release: () => void
 }
 
 export interface TablePast {
   readonly earliestMicros: number
-  /** Everything as of the moment, in the order in which it is applied to an empty table. */
-  entriesAt(to: Timestamp): AsyncGenerator<readonly BackupEntry[], void, undefined>
+  /** What it is read from is needed no more. */
+  readonly release: () => void
+  /** The table as of the moment: items, each key once, and what is applied to them, in its order. */
+  readonly at: (to: Timestamp) => { readonly items: () => EntryPages; readonly changes: () => EntryPages }
   /** Commits on the table; all with that timestamp or a later one are among them. */
   commitsFrom(from: Timestamp): Promise<AsyncGenerator<readonly CommitRecord[], void, undefined>>
 }

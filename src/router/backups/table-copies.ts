@@ -112,7 +112,11 @@ export class TableCopies {
   ): Promise<void> {
     const { parts } = this.#options
     const seed = Buffer.from(parts.runtime.randomBytes(SEED_BYTES)).readUInt32BE()
-    const writer = await BackupWriter.begin(file.files, file.name, { seed, about: file.about })
+    const writer = await BackupWriter.begin(file.files, file.name, {
+      seed,
+      about: file.about,
+      frameBytes: parts.knobs?.copyFrameBytes,
+    })
     try {
       await copyTable(parts, { table, fence: moment, writer, check: () => this.#check(record) })
       await writer.finish()

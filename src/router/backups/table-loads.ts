@@ -3,6 +3,7 @@
 //   CREATING, without indexes --> items --> indexes are filled --> ACTIVE, all tables of one restore in one change
 //                                   \--> failed: the tables go; the process ends: the next one removes them
 import type { BackupEntry } from '../../backups/backup-frame.js'
+import type { CopyKnobs } from '../../backups/copy-table.js'
 import { TableLoad } from '../../backups/load-table.js'
 import type { TableShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
@@ -16,6 +17,7 @@ export interface LoadsOptions {
   readonly runtime: Runtime
   readonly catalog: TableCatalog
   readonly nodeOf: (hash: number) => StorageNode
+  readonly knobs?: CopyKnobs
   readonly onError: (error: unknown) => void
 }
 
@@ -66,9 +68,10 @@ export class TableLoads {
   }
 
   async #load(tables: readonly LoadedTable[]): Promise<void> {
-    const { runtime, nodeOf } = this.#options
+    const { runtime, nodeOf, knobs } = this.#options
+    const entriesMax = knobs?.loadEntriesMax
     for (const { record, entries } of tables) {
-      const load = new TableLoad({ runtime, nodeOf, target: () => this.#target(record) })
+      const load = new TableLoad({ runtime, nodeOf, target: () => this.#target(record), entriesMax })
       for await (const some of entries()) await load.add(some)
       await load.flush()
     }

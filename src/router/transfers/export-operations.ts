@@ -194,14 +194,14 @@ async function workOff(record: ExportRecord, parts: WorkParts): Promise<ExportRe
       checkpoint: () => jobs.checkpoint(),
     })
   const shape = tableOf(table).shape
-  const outcome = isOfPast(record)
-    ? await write(
-        pastPages(record.window, {
-          table: shape,
-          past: await (await jobs.backups()).past(table.name),
-          bytes,
-        }),
-      )
-    : await withTable(context, shape, write)
+  const ofPast = async (): Promise<ExportOutcome> => {
+    const past = await (await jobs.backups()).past(table.name)
+    try {
+      return await write(pastPages(record.window, { table: shape, past }))
+    } finally {
+      past.release()
+    }
+  }
+  const outcome = isOfPast(record) ? await ofPast() : await withTable(context, shape, write, ofPast)
   return { ...record, status: 'COMPLETED', billedSizeBytes: bytes, ...outcome }
 }

@@ -9,32 +9,30 @@ const PAGE_ENTRIES_MAX = 500
 const PAGE_BYTES_MAX = 256 * 1024
 
 /** The snapshot was let go before everything was read; the message is a sentence. */
-export class SnapshotLost extends Error {
+class SnapshotLost extends Error {
   override readonly name = 'SnapshotLost'
 }
 
-const TRIES_MAX = 3
-
 /**
  * Hands the pages of the table as it is now to `write`. A snapshot is let go when the shape of a table changes, and when it is too
- * old or takes too much memory: then everything is read again, at another one.
+ * old or takes too much memory, as that of a large table: then it is read from what is kept of its past.
  */
 export async function withTable<Result>(
   context: Pick<RouterContext, 'nodes' | 'coordinator' | 'runtime'>,
   table: TableShape,
   write: (pages: AsyncIterable<ExportPage>) => Promise<Result>,
+  otherwise: () => Promise<Result>,
 ): Promise<Result> {
   const { snapshots } = context.coordinator
-  for (let tries = 1; ; tries++) {
-    const at = await snapshots.open()
-    try {
-      return await write(tablePages(context, table, at))
-    } catch (error) {
-      if (!(error instanceof SnapshotLost) || tries >= TRIES_MAX) throw error
-    } finally {
-      snapshots.forget(at)
-    }
+  const at = await snapshots.open()
+  try {
+    return await write(tablePages(context, table, at))
+  } catch (error) {
+    if (!(error instanceof SnapshotLost)) throw error
+  } finally {
+    snapshots.forget(at)
   }
+  return otherwise()
 }
 
 async function* tablePages(

@@ -1,7 +1,7 @@
 // Which moment, or which time, an export is of.
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { ExportView } from '../../transfer/transfer.js'
-import type { ExportWindow } from './transfer-record.js'
+import type { ExportWindow } from '../../transfer/manifest.js'
 
 export interface WindowInput {
   /** In seconds, as all times of requests. */

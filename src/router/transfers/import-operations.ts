@@ -120,7 +120,7 @@ export const importOperations = (transfers: () => Promise<Transfers>): readonly 
       checkPrefix('S3KeyPrefix', source['S3KeyPrefix'])
       const definition = tableDefinition(creation)
       checkEncryption(creation.SSESpecification)
-      checkOnDemandThroughput(creation.OnDemandThroughput, definition.billingMode)
+      checkOnDemandThroughput(creation.OnDemandThroughput, definition.billingMode, 'table')
       const jobs = await transfers()
       const known = jobs.ofToken('import', input.ClientToken)
       if (known?.status === 'IN_PROGRESS' || (known?.status === 'COMPLETED' && known.tableName !== name)) {

@@ -1,9 +1,9 @@
 // What an export of the past reads: the table as of a moment, or what changed between two, from a base and the log of commits.
 //
-//   moment:   entries of a base and of the log, in their order --> by key, the last word --> items
+//   moment:   changes since a base, by key, the last word --> items of the base without those, then those
 //   changes:  commits of the time --> by key, the last image and its time --> those that differ from what was before
 //
-// Both are put together by key in memory, and a table may be larger than that: the keys are divided by their hash, and everything is
+// Changes are put together by key in memory, and there may be more than that: the keys are divided by their hash, and everything is
 // read once for each part.
 import type { CommitRecord } from '../../commit-log/commit-record.js'
 import type { Timestamp } from '../../model/brand.js'
@@ -12,15 +12,14 @@ import { itemKey } from '../../model/key-bytes.js'
 import { type ItemKey, keyAttributesOf, type TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { ChangeTexts } from '../../transfer/dynamodb-json.js'
+import type { BackupEntry } from '../../backups/backup-frame.js'
 import type { TablePast } from '../backups/table-backups.js'
 import type { ExportPage } from './export-job.js'
-import type { ExportWindow } from './transfer-record.js'
+import type { ExportWindow } from '../../transfer/manifest.js'
 
 export interface PastParts {
   readonly table: TableShape
   readonly past: TablePast
-  /** What the table holds now, about. */
-  readonly bytes: number
   /** What one part may take in memory. */
   readonly partBytesMax?: number
 }
@@ -39,15 +38,13 @@ interface KeyPart {
 }
 
 export async function* pastPages(window: ExportWindow, parts: PastParts): AsyncGenerator<ExportPage> {
-  const { partBytesMax = PART_BYTES_MAX } = parts
-  let of = Math.max(1, Math.ceil(parts.bytes / partBytesMax))
+  let of = 1
   for (let at = 0; at < of;) {
-    let pages: readonly ExportPage[]
     try {
-      pages =
-        window.type === 'FULL_EXPORT'
-          ? await itemsAt(window.atMicros as Timestamp, parts, { at, of })
-          : await changesIn(window, parts, { at, of })
+      // Whether there is room is known before the first page.
+      yield* window.type === 'FULL_EXPORT'
+        ? itemsAt(window.atMicros as Timestamp, parts, { at, of })
+        : await changesIn(window, parts, { at, of })
     } catch (error) {
       if (!(error instanceof PartTooLarge) || of >= PARTS_MAX) throw error
       // Each part becomes two, so that those that were written already are not written again.
@@ -55,7 +52,6 @@ export async function* pastPages(window: ExportWindow, parts: PastParts): AsyncG
       at *= 2
       continue
     }
-    yield* pages
     at++
   }
 }
@@ -78,20 +74,42 @@ class Room {
 
 const parsed = (text: Uint8Array): Item => JSON.parse(asBuffer(text).toString()) as Item
 
-async function itemsAt(to: Timestamp, parts: PastParts, part: KeyPart): Promise<readonly ExportPage[]> {
+/** Items of the base go through; those that have changed since are left out, and come at the end. */
+async function* itemsAt(to: Timestamp, parts: PastParts, part: KeyPart): AsyncGenerator<ExportPage> {
   const { table, past } = parts
-  const room = new Room(parts)
-  const held = new Map<string, Uint8Array>()
-  for await (const entries of past.entriesAt(to))
-    for (const { kind, text } of entries) {
-      const key = itemKey(table.key, parsed(text))
-      if (!isIn(key, part)) continue
-      room.take(text.length - (held.get(key.bytes)?.length ?? 0))
-      // A copy: the text is a part of all that was read with it.
-      if (kind === 'put') held.set(key.bytes, Uint8Array.from(text))
-      else held.delete(key.bytes)
+  const { items, changes } = past.at(to)
+  const changed = await lastOf(changes(), parts, part)
+  const isWhole = part.of === 1 && changed.size === 0
+  for await (const entries of items()) {
+    const texts: Uint8Array[] = []
+    for (const { text } of entries) {
+      const key = isWhole ? undefined : itemKey(table.key, parsed(text))
+      if (key === undefined || (isIn(key, part) && !changed.has(key.bytes))) texts.push(text)
     }
-  return pagesOf([...held.values()]).map((items) => ({ items }))
+    if (texts.length > 0) yield { items: texts }
+  }
+  const left = [...changed.values()].filter((text) => text !== undefined)
+  yield* pagesOf(left).map((texts) => ({ items: texts }))
+}
+
+/** By key, what becomes of an item in the end; undefined: it is removed. */
+async function lastOf(
+  changes: AsyncIterable<readonly BackupEntry[]>,
+  parts: PastParts,
+  part: KeyPart,
+): Promise<ReadonlyMap<string, Uint8Array | undefined>> {
+  const room = new Room(parts)
+  const held = new Map<string, Uint8Array | undefined>()
+  for await (const entries of changes)
+    for (const { kind, text } of entries) {
+      const key = itemKey(parts.table.key, parsed(text))
+      if (!isIn(key, part)) continue
+      room.take((kind === 'put' ? text.length : 0) + (held.has(key.bytes) ? 0 : key.bytes.length))
+      room.take(-(held.get(key.bytes)?.length ?? 0))
+      // A copy: the text is a part of all that was read with it.
+      held.set(key.bytes, kind === 'put' ? Uint8Array.from(text) : undefined)
+    }
+  return held
 }
 
 interface Changed {
@@ -164,7 +182,8 @@ function takeCommit(
 /** As they were before the time; in a base and the log some stand several times, and the last word counts. */
 async function addOld(to: Timestamp, { parts, room, changed }: Collecting): Promise<void> {
   const { table, past } = parts
-  for await (const entries of past.entriesAt(to))
+  const { items, changes } = past.at(to)
+  for await (const entries of inOrder(items(), changes()))
     for (const { kind, text } of entries) {
       const change = changed.get(itemKey(table.key, parsed(text)).bytes)
       if (change === undefined || change.isNew) continue
@@ -172,6 +191,10 @@ async function addOld(to: Timestamp, { parts, room, changed }: Collecting): Prom
       if (kind === 'put') change.old = Uint8Array.from(text)
       else delete change.old
     }
+}
+
+async function* inOrder<Page>(...sources: readonly AsyncIterable<Page>[]): AsyncGenerator<Page> {
+  for (const source of sources) yield* source
 }
 
 function pagesOf<Entry>(entries: readonly Entry[]): readonly (readonly Entry[])[] {

@@ -1,7 +1,7 @@
 // Which keys an import has brought already, in bounded memory: a Bloom filter. It may say that a key was there which was not, and
 // then the table is asked; it never says that one is new which is not. Looking for a key that is not in the table takes a third of
 // an import (docs/adr/0039).
-import { hashBytes } from '../../model/hash.js'
+import { hashBytes } from '../../model/key-bytes.js'
 import type { ItemKey } from '../../model/table.js'
 
 const BITS_MIN = 2 ** 20

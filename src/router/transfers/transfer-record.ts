@@ -3,7 +3,8 @@
 //   transfer/running/<id>   from the request until it ends; one that a start finds there was cut off with its process
 //   transfer/ended/<id>     for 90 days
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
-import type { Compression, ExportFormat, ExportView, InputFormat } from '../../transfer/transfer.js'
+import type { Compression, ExportFormat, InputFormat } from '../../transfer/transfer.js'
+import type { ExportWindow } from '../../transfer/manifest.js'
 import type { Addressed } from '../request/router.js'
 import { tableArn, transferArn } from '../shapes/table-name.js'
 import { seconds } from '../tables/table-description.js'
@@ -23,15 +24,6 @@ interface Transfer {
   readonly endMicros?: number
   readonly failure?: { readonly code: string; readonly message: string }
 }
-
-export type ExportWindow =
-  | { readonly type: 'FULL_EXPORT'; readonly atMicros: number }
-  | {
-      readonly type: 'INCREMENTAL_EXPORT'
-      readonly fromMicros: number
-      readonly toMicros: number
-      readonly view: ExportView
-    }
 
 export interface ExportRecord extends Transfer {
   readonly kind: 'export'
