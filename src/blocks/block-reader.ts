@@ -56,15 +56,19 @@ export class BlockReader {
   }
 
   async header(block: number): Promise<Uint8Array> {
+    const header = await this.#headerIfAny(block)
+    if (header === undefined) throw new LedgerDamaged(`The header of block ${block} is not there.`)
+    return header
+  }
+
+  async #headerIfAny(block: number): Promise<Uint8Array | undefined> {
     const [piece] = await this.#shelf.keptRange({
       from: headersKey(block - (block % TILE_WIDTH)),
       to: headersKey(block + 1),
       reverse: true,
       entriesMax: 1,
     })
-    const header = piece && decodeBundle(piece.value)?.[block - blockIn(piece.key)]
-    if (header === undefined) throw new LedgerDamaged(`The header of block ${block} is not there.`)
-    return header
+    return piece && decodeBundle(piece.value)?.[block - blockIn(piece.key)]
   }
 
   /** Headers of one bundle, up to before that block. */
@@ -195,7 +199,8 @@ export class BlockReader {
   /** The block of a transaction: by its id, by the slot that its id begins with (the latest of several), or by its unit's id. */
   async blockOf(tx: string): Promise<number | undefined> {
     const single = blockOfSingle(tx)
-    if (single !== undefined) return single
+    const header = single === undefined ? undefined : await this.#headerIfAny(single)
+    if (header !== undefined && decodeBlockHeader(header).tx === tx) return single
     const [exact] = await this.#shelf.kept([transactionKey(tx)])
     if (exact !== undefined) return decodeBlockNumber(exact)
     const from = transactionKey(`${tx}${SLOT_END}`)

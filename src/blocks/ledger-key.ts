@@ -6,7 +6,7 @@ import { FolderRefused } from '../line/errors.js'
 import type { KeyBytes } from '../model/brand.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { KeyPlace } from '../storage/contract/key-place.js'
-import type { Shelf } from '../storage/contract/shelf.js'
+import type { Shelf, ShelfEntry } from '../storage/contract/shelf.js'
 import { openSigner, type Signer, signerText } from './signer.js'
 
 export interface LedgerKeyOptions {
@@ -25,8 +25,7 @@ const NAME_BYTES = 8
 export async function ledgerSigner({ runtime, shelf, place, copies }: LedgerKeyOptions): Promise<Signer> {
   const [known] = await shelf.kept([HOME_KEY])
   if (known === undefined && (await place.read()) === undefined) {
-    const origin = `seriatim.local/${Buffer.from(runtime.randomBytes(NAME_BYTES)).toString('hex')}`
-    await place.write(signerText(origin, runtime.randomBytes(SEED_BYTES)))
+    await place.write(newKeyText(runtime))
   }
   const found = await place.read()
   if (found === undefined)
@@ -34,7 +33,7 @@ export async function ledgerSigner({ runtime, shelf, place, copies }: LedgerKeyO
       `The key of the ledger is missing: there is no ${place.name}. Restore it from where it was kept.`,
     )
   const signer = signerIn(found.text, place)
-  const home = Buffer.from(`${signer.origin} ${found.home}`)
+  const home = homeOf(signer, found.home)
   if (known !== undefined && Buffer.compare(known, home) !== 0 && copies === 'refuse')
     throw new FolderRefused(
       `The data folder of ${place.name} is a copy, or was restored: its ledger ${signer.origin} would contradict what the ` +
@@ -44,6 +43,14 @@ export async function ledgerSigner({ runtime, shelf, place, copies }: LedgerKeyO
     await shelf.keep([{ key: HOME_KEY, value: home }])
   return signer
 }
+
+const newKeyText = (runtime: Pick<Runtime, 'randomBytes'>): string =>
+  signerText(
+    `seriatim.local/${Buffer.from(runtime.randomBytes(NAME_BYTES)).toString('hex')}`,
+    runtime.randomBytes(SEED_BYTES),
+  )
+
+const homeOf = ({ origin }: Signer, home: string): Buffer => Buffer.from(`${origin} ${home}`)
 
 function signerIn(text: string, { name }: KeyPlace): Signer {
   try {
@@ -56,14 +63,31 @@ function signerIn(text: string, { name }: KeyPlace): Signer {
   }
 }
 
-/** Of a store in memory: on the shelf, so that forks, snapshots and dumps of it have it, too. They are for tests. */
+/** Of a store in memory: on the shelf. A fork, a snapshot or a dump of it gets another one (rename.ts). */
 export const shelfKeyPlace = (shelf: Shelf): KeyPlace => ({
   name: 'memory',
   async read() {
     const [text] = await shelf.kept([MEMORY_KEY])
-    return text && { text: Buffer.from(text).toString(), home: 'memory' }
+    return text && { text: Buffer.from(text).toString(), home: MEMORY_HOME }
   },
   write: (text) => shelf.keep([{ key: MEMORY_KEY, value: Buffer.from(text) }]),
 })
 
 const MEMORY_KEY = 'K' as KeyBytes
+const MEMORY_HOME = 'memory'
+
+/** Another key for a store in memory, and what it takes on the shelf. */
+export function newShelfKey(runtime: Pick<Runtime, 'randomBytes'>): {
+  readonly origin: string
+  readonly entries: readonly ShelfEntry[]
+} {
+  const text = newKeyText(runtime)
+  const signer = openSigner(text)
+  return {
+    origin: signer.origin,
+    entries: [
+      { key: MEMORY_KEY, value: Buffer.from(text) },
+      { key: HOME_KEY, value: homeOf(signer, MEMORY_HOME) },
+    ],
+  }
+}

@@ -1,12 +1,7 @@
 // What the store and the thread that makes blocks send each other: few large buffers, which change hands and are not copied.
 import type { CommitRecord } from '../commit-log/commit-record.js'
-import {
-  decodeLogFrame,
-  encodeLogFrame,
-  logFrameBytes,
-  recordsOfFrame,
-  touchedSpaces,
-} from '../commit-log/files/log-frame.js'
+import { decodeLogFrame, recordsOfFrame } from '../commit-log/files/log-frame.js'
+import { PackedRecords } from '../commit-log/files/packed-records.js'
 import type { KeyBytes } from '../model/brand.js'
 import { HASH_BYTES } from '../verify/merkle.js'
 import type { LedgerTable } from './maker.js'
@@ -72,11 +67,10 @@ export function decodeJob({ records, ...job }: JobMessage): PageJob {
   return { ...job, records: recordsOfFrame(bytes, frame) }
 }
 
+/** Their numbers are not needed. */
 function packed(records: readonly CommitRecord[]): Uint8Array {
-  const spaces = touchedSpaces(records)
-  const bytes = Buffer.from(new ArrayBuffer(logFrameBytes(records, spaces)))
-  encodeLogFrame(bytes, { records, spaces, ...NOWHERE }, NO_SEGMENT, () => undefined)
-  return bytes
+  const packed = PackedRecords.of(records.map((record, number) => ({ ...record, number })))
+  return packed.frame(NOWHERE, NO_SEGMENT).bytes
 }
 
 export function encodePlaces(found: readonly (RevisionPlace | undefined)[]): Sent<PlacesMessage> {

@@ -1,15 +1,9 @@
-// Who signs checkpoints: an Ed25519 key with the name of the ledger (C2SP signed-note), kept as text as Go's tools write it.
+// Who signs checkpoints: the key of the ledger, whose name is that of the ledger.
 import { ed25519Of } from '../runtime/ed25519.js'
 import { utf8 } from '../verify/bytes.js'
 import { checkpointText, type TreeHead } from '../verify/checkpoint.js'
-import {
-  formatSigningKey,
-  formatVerifierKey,
-  LOG_KEY,
-  parseSigningKey,
-  signatureLine,
-  type Verifier,
-} from '../verify/note.js'
+import { LOG_KEY, signatureLine } from '../verify/note.js'
+import { noteKeyText, openNoteKey } from '../verify/note-key.js'
 
 export interface Signer {
   /** The name of the ledger. */
@@ -22,13 +16,8 @@ export interface Signer {
 
 /** @throws if it is not such a key */
 export function openSigner(text: string): Signer {
-  const found = parseSigningKey(text)
-  if (found?.type !== LOG_KEY) throw new Error('it is not a key of a ledger')
-  const { name: origin, keyId, seed } = found
-  const { sign, publicKey } = ed25519Of(seed)
-  const verifier: Verifier = { name: origin, type: LOG_KEY, publicKey }
-  const key = formatVerifierKey(verifier)
-  if (key.split('+')[1] !== keyId) throw new Error('its id is not that of the key')
+  const { verifier, key, sign } = openNoteKey(text, LOG_KEY, ed25519Of)
+  const origin = verifier.name
   return {
     origin,
     key,
@@ -41,4 +30,4 @@ export function openSigner(text: string): Signer {
 
 /** The text of a key of that name. */
 export const signerText = (name: string, seed: Uint8Array): string =>
-  formatSigningKey({ name, type: LOG_KEY, publicKey: ed25519Of(seed).publicKey }, seed)
+  noteKeyText(name, LOG_KEY, seed, ed25519Of(seed))

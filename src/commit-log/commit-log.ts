@@ -78,7 +78,10 @@ export interface CommitLog extends CommitLogReader {
   /** Resolves when the log exists: before a shape that asks for it is in force. */
   begin(): Promise<void>
 
-  /** Records with this commit timestamp or a later one are kept, however old they are; undefined: as long as streams need them. */
+  /**
+   * Records with this commit timestamp or a later one are kept, however old they are; undefined: as long as streams need them.
+   * Until it is called for the first time all are kept.
+   */
   holdFrom(timestamp: Timestamp | undefined): void
 
   /** Commits at or below it may be gone though they were to be kept: a log in memory is bounded. */

@@ -1,5 +1,6 @@
 // What the log of commits holds: one record for each commit that touched a table which asks for it.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../model/brand.js'
+import type { SharedEnds } from './shared-ends.js'
 
 /** Why an item changed: a request, or its time to live. */
 export type Cause = 'request' | 'expiry'
@@ -21,6 +22,8 @@ export interface LoggedChange {
   /** The item before and after, as JSON text in UTF-8. */
   readonly old?: Uint8Array
   readonly new?: Uint8Array
+  /** What both images have in common, where that is known already. */
+  readonly shared?: SharedEnds
 }
 
 /** Who changed an item, and how, for the blocks of ledger tables. */

@@ -34,8 +34,6 @@ export interface ChangeEntry extends Noted {
   readonly tx?: TxId | undefined
   readonly timestamp: Timestamp
   readonly change: LoggedChange
-  /** Of both its images, where that is known already. */
-  readonly shared?: SharedEnds | undefined
 }
 
 export interface PartEntry extends Noted {
@@ -176,8 +174,8 @@ class EncodedChange implements EncodedLogEntry {
   }
 }
 
-function sharedOf({ change, shared }: ChangeEntry): SharedEnds | undefined {
-  const { old, new: next } = change
+function sharedOf({ change }: ChangeEntry): SharedEnds | undefined {
+  const { old, new: next, shared } = change
   if (old === undefined || next === undefined) return undefined
   const known = shared ?? sharedEnds(old, next)
   return isWorthSharing(known) ? known : undefined

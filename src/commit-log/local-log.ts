@@ -13,9 +13,10 @@ import type { Runtime } from '../runtime/runtime.js'
 import { type Assembled, Assembler } from './assembler.js'
 import type { CommitLog, RecordFollower, LogItemRead, LogPage, LogRead } from './commit-log.js'
 import { emptyPage, LogPageBuilder, trimmed } from './log-page.js'
-import { changeBytes, type CommitRecord, recordBytes } from './commit-record.js'
+import { changeBytes, type CommitRecord } from './commit-record.js'
 import type { LogEntry } from './entries.js'
 import type { LogPosition, LogStorage } from './log-storage.js'
+import { ListedRecords, type PendingRecords } from './pending-records.js'
 
 /** What the lines of the nodes see of it. */
 export interface LogFeed {
@@ -68,6 +69,15 @@ export interface LogState {
   readonly horizon: number
 }
 
+/** Records that are appended together. */
+interface Load {
+  /** The number of its first record. */
+  readonly first: number
+  readonly records: PendingRecords
+  /** Where the log was when the next load was begun; undefined: none was. */
+  position: LogPosition | undefined
+}
+
 export class LocalLog implements CommitLog, LogFeed {
   readonly #options: LocalLogOptions
   readonly #knobs: NonNullable<LocalLogOptions['knobs']>
@@ -75,10 +85,17 @@ export class LocalLog implements CommitLog, LogFeed {
   #storage: LogStorage | undefined
   #beginning: Promise<void> | undefined
   #order = 0
-  /** Of the group that is being written, by node. */
+  /** Of the group that is being written or read back, by node. */
   #added: LogEntry[] = []
+  /** The journal has handed over a part of a group. */
+  #isInGroup = false
   #last: number
-  #onItsWay: CommitRecord[] = []
+  /** On their way to the storage, in order. */
+  #loads: Load[] = []
+  /** That the storage is writing: nothing is added to it. */
+  #written: Load | undefined
+  /** Up to this record they are to be kept now; what comes meanwhile waits for the next time. */
+  #wanted = 0
   #bytes = 0
   #position: LogPosition
   #flushing: Promise<void> | undefined
@@ -90,7 +107,8 @@ export class LocalLog implements CommitLog, LogFeed {
   /** Nothing before this number is shown any more. */
   #horizon = 1
   #retentionMs = STREAM_RETENTION_MS
-  #heldFrom: Timestamp | undefined
+  /** Nothing goes before it was said what is still needed: after a start that may take a while. */
+  #heldFrom: Timestamp | 'unsaid' | undefined = 'unsaid'
   readonly #bytesOf = new Map<SpaceId, number>()
   #follower: RecordFollower | undefined
   readonly #readers = new Set<() => void>()
@@ -123,7 +141,7 @@ export class LocalLog implements CommitLog, LogFeed {
     const kept = this.#storage?.last ?? 0
     return {
       assembler: this.#assembler.copy(),
-      onItsWay: this.#onItsWay.filter(({ number }) => number > kept),
+      onItsWay: this.#loads.flatMap(({ records }) => [...records]).filter(({ number }) => number > kept),
       last: this.#last,
       horizon: this.#horizon,
     }
@@ -158,6 +176,7 @@ export class LocalLog implements CommitLog, LogFeed {
   }
 
   add(entries: readonly LogEntry[]): void {
+    this.#isInGroup = true
     for (const entry of entries) this.#added.push(entry)
   }
 
@@ -173,6 +192,7 @@ export class LocalLog implements CommitLog, LogFeed {
   }
 
   settle(end: number): void {
+    this.#isInGroup = false
     const entries = this.#added
     if (entries.length > 0) {
       this.#added = []
@@ -199,9 +219,12 @@ export class LocalLog implements CommitLog, LogFeed {
     for (const { place, resolve } of before) if (place <= upTo) resolve()
   }
 
-  /** Where there is no journal whatever was added is durable: steps do not pause in the middle. */
+  /**
+   * Where there is no journal whatever was added is durable: steps do not pause in the middle. A journal that is read back does: of
+   * the frames of a group some have come and some have not, and the entries of all of them are put into order together.
+   */
   #catchUp(): void {
-    if (this.#added.length > 0) this.settle(this.#position.upTo)
+    if (this.#added.length > 0 && !this.#isInGroup) this.settle(this.#position.upTo)
   }
 
   #number(assembled: readonly Assembled[]): void {
@@ -231,10 +254,23 @@ export class LocalLog implements CommitLog, LogFeed {
   }
 
   #sendOff(record: CommitRecord): void {
-    this.#onItsWay.push(record)
-    this.#bytes += recordBytes(record)
+    const { records } = this.#load(record.number)
+    const before = records.bytes
+    records.add(record)
+    this.#bytes += records.bytes - before
     for (const change of record.changes)
       this.#bytesOf.set(change.space, (this.#bytesOf.get(change.space) ?? 0) + changeBytes(change))
+  }
+
+  /** The one to which records are added. */
+  #load(first: number): Load {
+    const last = this.#loads.at(-1)
+    if (last !== undefined && last !== this.#written && last.records.bytes < this.#knobs.logFlushBytes)
+      return last
+    if (last !== undefined) last.position ??= this.#position
+    const load = { first, records: this.#storage?.collect() ?? new ListedRecords(), position: undefined }
+    this.#loads.push(load)
+    return load
   }
 
   get refusal(): Error | undefined {
@@ -263,7 +299,7 @@ export class LocalLog implements CommitLog, LogFeed {
   #flushWhenDue(): void {
     if (this.#flushing !== undefined || this.#failure !== undefined || this.#isClosed) return
     if (this.#bytes >= this.#knobs.logFlushBytes) void this.flush()
-    else if (this.#onItsWay.length > 0) this.#flushIn(this.#knobs.logDelayMs)
+    else if (this.#loads.length > 0) this.#flushIn(this.#knobs.logDelayMs)
     // Nothing to keep: but the journal must be told now and then that it may forget.
     else if (this.#position.upTo - this.keptUpTo >= this.#knobs.logPositionBytes) void this.flush()
   }
@@ -278,6 +314,7 @@ export class LocalLog implements CommitLog, LogFeed {
   /** Keeps what is on its way now; failures are told and tried again later. */
   flush(): Promise<void> {
     this.#catchUp()
+    this.#wanted = this.#last
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined
       if (this.#failure === undefined) this.#flushWhenDue()
@@ -291,21 +328,29 @@ export class LocalLog implements CommitLog, LogFeed {
     if (storage === undefined) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    const taken = this.#onItsWay.slice()
-    const position = this.#position
-    if (taken.length === 0 && position.upTo <= storage.position.upTo) return
-    try {
-      await storage.append(taken, position)
-    } catch (error) {
-      this.#failed(error instanceof Error ? error : new Error(String(error)))
-      return
-    }
-    this.#failure = undefined
-    const wasFull = this.isFull
-    this.#onItsWay = this.#onItsWay.slice(taken.length)
-    for (const record of taken) this.#bytes -= recordBytes(record)
-    this.#options.onKept?.(position.upTo)
-    if (wasFull && !this.isFull) for (const callback of this.#roomCallbacks) callback()
+    if (this.#loads.length === 0 && this.#position.upTo <= storage.position.upTo) return
+    do {
+      const [load] = this.#loads
+      const position = load?.position ?? this.#position
+      this.#written = load
+      try {
+        await storage.append(load?.records ?? [], position)
+      } catch (error) {
+        this.#failed(error instanceof Error ? error : new Error(String(error)))
+        return
+      } finally {
+        this.#written = undefined
+      }
+      this.#failure = undefined
+      const wasFull = this.isFull
+      if (load !== undefined) {
+        this.#loads.shift()
+        this.#bytes -= load.records.bytes
+        storage.release(load.records)
+      }
+      this.#options.onKept?.(position.upTo)
+      if (wasFull && !this.isFull) for (const callback of this.#roomCallbacks) callback()
+    } while ((this.#loads[0]?.first ?? Infinity) <= this.#wanted)
   }
 
   #failed(failure: Error): void {
@@ -334,21 +379,28 @@ export class LocalLog implements CommitLog, LogFeed {
     if (request.from < this.first) throw trimmed(request.from, this.first)
     const storage = this.#storage
     if (storage === undefined || request.from > last) return emptyPage(request.from)
-    return request.from <= storage.last ? storage.read(request) : pageOf(this.#onItsWay, request)
+    return request.from <= storage.last ? storage.read(request) : pageOf(this.#loads, request)
   }
 
   async numberAt(timestamp: Timestamp): Promise<number> {
     this.#catchUp()
     const storage = this.#storage
     if (storage === undefined) return 1
-    const onItsWay = this.#onItsWay
-    const last = this.#last
+    // Before it waits: what is on its way now may be in the storage then, and what it was packed in used again.
+    const onItsWay = this.#firstAt(timestamp)
+    const keptBefore = storage.last
     const kept = await storage.numberAt(timestamp)
-    const found =
-      kept <= storage.last
-        ? kept
-        : (onItsWay.find((record) => record.timestamp >= timestamp)?.number ?? last + 1)
+    const found = kept <= keptBefore ? kept : onItsWay
     return Math.max(found, this.first)
+  }
+
+  /** On its way, and of that commit timestamp or a later one. */
+  #firstAt(timestamp: Timestamp): number {
+    for (const { first, records } of this.#loads) {
+      const nth = records.firstAt(timestamp)
+      if (nth !== undefined) return first + nth
+    }
+    return this.#last + 1
   }
 
   async ofItem(request: LogItemRead): Promise<readonly number[]> {
@@ -356,12 +408,12 @@ export class LocalLog implements CommitLog, LogFeed {
     const { space, key, from, to, reverse, entriesMax } = request
     const storage = this.#storage
     if (storage === undefined) return []
-    const onItsWay = this.#onItsWay
+    // Before it waits, as above.
+    const onItsWay = this.#loads
+      .flatMap(({ records }) => records.numbersOf(space, key))
+      .filter((number) => number >= from && number <= to)
     const kept = await storage.ofItem(request)
-    const newest = onItsWay
-      .filter(({ number }) => number >= from && number <= to && number > (kept.at(reverse ? 0 : -1) ?? 0))
-      .filter(({ changes }) => changes.some((change) => change.space === space && change.key === key))
-      .map(({ number }) => number)
+    const newest = onItsWay.filter((number) => number > (kept.at(reverse ? 0 : -1) ?? 0))
     const found = reverse ? [...newest.toReversed(), ...kept] : [...kept, ...newest]
     return found.slice(0, entriesMax)
   }
@@ -394,7 +446,7 @@ export class LocalLog implements CommitLog, LogFeed {
   /** Lets go of what no promise asks for any more. */
   async trim(): Promise<void> {
     const storage = this.#storage
-    if (storage === undefined) return
+    if (storage === undefined || this.#heldFrom === 'unsaid') return
     const promised = this.#options.runtime.clock.nowMicros() - this.#retentionMs * 1000
     const before = Math.min(promised, this.#heldFrom ?? Infinity) as Timestamp
     if (!(before > 0)) return
@@ -431,11 +483,9 @@ export class LocalLog implements CommitLog, LogFeed {
 
 const NOWHERE: LogPosition = { upTo: 0, number: 0 }
 
-function pageOf(onItsWay: readonly CommitRecord[], request: LogRead): LogPage {
+function pageOf(loads: readonly Load[], request: LogRead): LogPage {
   const page = new LogPageBuilder(request)
-  // Their numbers follow one another.
-  const first = onItsWay[0]?.number ?? request.from
-  for (let at = Math.max(0, request.from - first); at < onItsWay.length && !page.isFull; at++)
-    page.add(onItsWay[at] as CommitRecord)
+  for (const { first, records } of loads)
+    while (page.next < first + records.length && !page.isFull) page.add(records.at(page.next - first))
   return page.page()
 }

@@ -2,6 +2,7 @@
 import type { Timestamp } from '../model/brand.js'
 import type { CommitRecord } from './commit-record.js'
 import type { CommitLogReader } from './commit-log.js'
+import type { PendingRecords } from './pending-records.js'
 
 /** How far the journal has been taken into the log. */
 export interface LogPosition {
@@ -16,11 +17,17 @@ export interface LogStorage extends Omit<CommitLogReader, 'onAppended'> {
   /** Of the last records that were kept. */
   readonly position: LogPosition
 
+  /** Collects records for an append, in the form in which they are kept. */
+  collect(): PendingRecords
+
   /**
    * Keeps the records that follow `last`, all of them or none, and makes them durable. Called once at a time. After a
    * rejection nothing is kept of them, and the same records may be appended again.
    */
-  append(records: readonly CommitRecord[], position: LogPosition): Promise<void>
+  append(records: PendingRecords | readonly CommitRecord[], position: LogPosition): Promise<void>
+
+  /** Nobody looks at them any more: their room may be used for others. */
+  release(records: PendingRecords): void
 
   /**
    * Lets go of the oldest records, as far as all their commit timestamps are below that one and their removal frees room;

@@ -8,6 +8,7 @@ import type { LogItemRead, LogPage, LogRead } from './commit-log.js'
 import { recordBytes, type CommitRecord } from './commit-record.js'
 import { assertFollows, logConcerns, emptyPage, LogPageBuilder, trimmed } from './log-page.js'
 import type { LogPosition, LogStorage } from './log-storage.js'
+import { ListedRecords, type PendingRecords } from './pending-records.js'
 
 export interface MemoryLogOptions {
   /** The number of its first record; 1 unless told otherwise. */
@@ -88,8 +89,17 @@ class MemoryLog implements MemoryLogStorage {
     return this.#bytes
   }
 
-  append(records: readonly CommitRecord[], position: LogPosition): Promise<void> {
-    assertFollows(records, this.#last)
+  collect(): PendingRecords {
+    return new ListedRecords()
+  }
+
+  release(): void {
+    // They are what is kept.
+  }
+
+  append(records: PendingRecords | readonly CommitRecord[], position: LogPosition): Promise<void> {
+    let last = this.#last
+    for (const { number } of records) assertFollows(last++, number)
     for (const record of records) this.#add(record)
     this.#position = position
     this.#letGo((block) => {

@@ -1,6 +1,6 @@
 // The files of a ledger over HTTP.
-import { concat } from '../verify/bytes.js'
 import type { LedgerSource } from '../verify/folder.js'
+import { limitedBody } from './limited-body.js'
 
 const ANSWER_TIMEOUT_MS = 30_000
 /** A transaction has at most 4 MB, twice over for JSON. */
@@ -35,14 +35,9 @@ export function remoteSource(
         const said = (await response.text()).slice(0, 200).trim()
         throw new Error(`${url.href} answers ${response.status}${said === '' ? '' : `: ${said}`}`)
       }
-      const parts: Uint8Array[] = []
-      let length = 0
-      for await (const part of response.body ?? []) {
-        length += part.length
-        if (length > FILE_BYTES_MAX) throw new Error(`${url.href} is larger than any file of a ledger`)
-        parts.push(part)
-      }
-      return concat(...parts)
+      const bytes = await limitedBody(response, FILE_BYTES_MAX)
+      if (bytes === undefined) throw new Error(`${url.href} is larger than any file of a ledger`)
+      return bytes
     },
   }
 }

@@ -1,14 +1,7 @@
-// The key with which a witness cosigns (Ed25519), as Go's tools write keys.
+// The key with which a witness cosigns.
 import { ed25519Of } from '../runtime/ed25519.js'
-import {
-  cosignatureLine,
-  cosignedMessage,
-  formatSigningKey,
-  formatVerifierKey,
-  parseSigningKey,
-  type Verifier,
-  WITNESS_KEY,
-} from '../verify/note.js'
+import { noteKeyText, openNoteKey } from '../verify/note-key.js'
+import { cosignatureLine, cosignedMessage, type Verifier, WITNESS_KEY } from '../verify/note.js'
 
 export interface Cosigner {
   readonly verifier: Verifier
@@ -20,13 +13,7 @@ export interface Cosigner {
 
 /** @throws if it is not the key of a witness */
 export function openCosigner(text: string): Cosigner {
-  const found = parseSigningKey(text)
-  if (found?.type !== WITNESS_KEY) throw new Error('it is not the key of a witness')
-  const { name, keyId, seed } = found
-  const { sign, publicKey } = ed25519Of(seed)
-  const verifier: Verifier = { name, type: WITNESS_KEY, publicKey }
-  const key = formatVerifierKey(verifier)
-  if (key.split('+')[1] !== keyId) throw new Error('its id is not that of the key')
+  const { verifier, key, sign } = openNoteKey(text, WITNESS_KEY, ed25519Of)
   return {
     verifier,
     key,
@@ -36,4 +23,4 @@ export function openCosigner(text: string): Cosigner {
 
 /** The text of a key of that name. */
 export const cosignerText = (name: string, seed: Uint8Array): string =>
-  formatSigningKey({ name, type: WITNESS_KEY, publicKey: ed25519Of(seed).publicKey }, seed)
+  noteKeyText(name, WITNESS_KEY, seed, ed25519Of(seed))

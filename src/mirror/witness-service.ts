@@ -77,7 +77,7 @@ export class WitnessService {
       case 'cosign': {
         const { text } = parseCheckpoint(request.checkpoint).parsed
         const line = cosigner.cosign(text, Math.floor(nowMs() / 1000))
-        await writeWhole(this.#file(origin), request.checkpoint + line)
+        await writeWhole(this.#file(origin), verdict.note + line)
         await realFiles().syncFolder(folder)
         return { status: 200, type: TEXT, body: line }
       }

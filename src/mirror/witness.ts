@@ -4,7 +4,7 @@ import { decimal, fromBase64, isEqual } from '../verify/bytes.js'
 import { parseCheckpoint, type TreeHead } from '../verify/checkpoint.js'
 import { VerificationError } from '../verify/error.js'
 import { emptyRoot, HASH_BYTES, isConsistent } from '../verify/merkle.js'
-import { type Ed25519, signedBy, type Verifier } from '../verify/note.js'
+import { type Ed25519, signatureLine, signaturesOf, signedBy, type Verifier } from '../verify/note.js'
 
 const PROOF_LINES_MAX = 63
 
@@ -19,7 +19,8 @@ export interface WitnessRequest {
 export type WitnessVerdict =
   | { readonly verdict: 'refused'; readonly status: 400 | 403 | 404 | 422; readonly reason: string }
   | { readonly verdict: 'conflict'; readonly size: number }
-  | { readonly verdict: 'cosign'; readonly head: TreeHead }
+  /** `note`: the text, and below it the signatures of the ledger that were verified, and no others. */
+  | { readonly verdict: 'cosign'; readonly head: TreeHead; readonly note: string }
 
 /** Undefined if it is not of the form. */
 export function parseWitnessRequest(body: string): WitnessRequest | undefined {
@@ -83,6 +84,8 @@ export async function judge(
       : isConsistent(last.size, last.root, head.size, head.root, path)
   if (!isContinued)
     return refused(422, `${head.size} blocks do not begin with the ${lastSize} that were cosigned last`)
-  const { origin, size, root } = head
-  return { verdict: 'cosign', head: { origin, size, root } }
+  const { origin, size, root, parsed } = head
+  const lines = logs.flatMap((log) => signaturesOf(parsed, log).map(({ bytes }) => signatureLine(log, bytes)))
+  const note = `${parsed.text}\n${[...new Set(lines)].join('')}`
+  return { verdict: 'cosign', head: { origin, size, root }, note }
 }

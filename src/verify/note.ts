@@ -47,7 +47,7 @@ export function formatVerifierKey(verifier: Verifier): string {
 }
 
 export function parseVerifierKey(text: string): Verifier {
-  const [, name, id, key] = /^([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text.trim()) ?? []
+  const [, name, id, key] = /^([^+\s\x85]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text.trim()) ?? []
   const bytes = fromBase64(key ?? '', 1 + PUBLIC_KEY_BYTES)
   const type = bytes?.[0]
   if (name === undefined || bytes === undefined || (type !== LOG_KEY && type !== WITNESS_KEY))
@@ -99,6 +99,12 @@ export function cosignatureLine(verifier: Verifier, timeS: number, signature: Ui
   return signatureLine(verifier, concat(time, signature))
 }
 
+/** The signatures that claim to be of this key. */
+export function signaturesOf({ signatures }: Note, verifier: Verifier): readonly Signature[] {
+  const id = hex(keyIdOf(verifier))
+  return signatures.filter(({ name, keyId }) => name === verifier.name && keyId === id)
+}
+
 /**
  * The signature of this key below the note: `false` if there is none, else the time that a witness gave, 0 for a log. A
  * signature that claims to be of the key and is not makes the whole note false.
@@ -108,10 +114,8 @@ export async function signedBy(
   verifier: Verifier,
   ed25519: Ed25519 = webEd25519,
 ): Promise<number | false> {
-  const id = hex(keyIdOf(verifier))
   let found: number | false = false
-  for (const { name, keyId, bytes } of note.signatures) {
-    if (name !== verifier.name || keyId !== id) continue
+  for (const { name, bytes } of signaturesOf(note, verifier)) {
     const timeBytes = verifier.type === WITNESS_KEY ? TIME_BYTES : 0
     const timeS =
       timeBytes === 0
@@ -129,7 +133,7 @@ export async function signedBy(
 }
 
 function parseSignature(line: string): Signature {
-  const [, name, signature] = /^— ([^\s+]+) ([A-Za-z0-9+/=]+)$/u.exec(line) ?? []
+  const [, name, signature] = /^— ([^\s+\x85]+) ([A-Za-z0-9+/=]+)$/u.exec(line) ?? []
   const bytes = fromBase64(signature ?? '')
   if (name === undefined || bytes === undefined || bytes.length <= KEY_ID_BYTES)
     throw new VerificationError(`not a signature of a note: ${line.slice(0, 200)}`)

@@ -351,3 +351,29 @@ test('ledger: nothing is restored under a name that makes a table a ledger, beca
   )
   await dynamodb.restoreTableFromBackup({ TargetTableName: 'plain-2', BackupArn })
 })
+
+test('ledger: files are served as C2SP asks for: text and bytes, tiles for good, checkpoints not', async (t) => {
+  const { dynamodb, ask, url } = await openLedger(t)
+  await dynamodb.createTable(ledgerTable('Cars'))
+  await own(dynamodb, 'Cars', 'v1', 'ann')
+  await ask('GetDigest', {})
+  const forGood = 'public, max-age=31536000, immutable'
+  for (const [path, type, cache] of [
+    ['checkpoint', 'text/plain; charset=utf-8', 'no-cache'],
+    ['tile/0/000.p/2', 'application/octet-stream', forGood],
+    ['tile/entries/000.p/2', 'application/octet-stream', forGood],
+  ]) {
+    const { status, headers } = await fetch(`${url}/ledger/${path}`)
+    assert.deepEqual([status, headers.get('content-type'), headers.get('cache-control')], [200, type, cache])
+  }
+  // None that is empty, or wider than the tree, or written in another way.
+  for (const path of [
+    'tile/0/000.p/0',
+    'tile/0/000.p/3',
+    'tile/0/001.p/1',
+    'tile/0/000.p/02',
+    'tile/00/000.p/2',
+    'tile/1/000.p/1',
+  ])
+    assert.equal((await fetch(`${url}/ledger/${path}`)).status, 404, path)
+})

@@ -50,6 +50,8 @@ function fillable(): { readonly storage: LogStorage; setFull: (full: boolean) =>
     get position() {
       return kept.position
     },
+    collect: () => kept.collect(),
+    release: (records) => kept.release(records),
     append: (records, position) =>
       isFull ? Promise.reject(new Error('ENOSPC: no space left')) : kept.append(records, position),
     read: (request) => kept.read(request),

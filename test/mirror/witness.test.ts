@@ -179,6 +179,17 @@ describe('ledger witness', () => {
     assert.equal((await fetch(`${witness.url}/${'0'.repeat(64)}/checkpoint`)).status, 404)
   })
 
+  test('serves no signature that somebody else has put below a checkpoint', async () => {
+    const [name, id] = witness.key.split('+')
+    const bytes = Buffer.concat([Buffer.from(id!, 'hex'), Buffer.alloc(72, 7)])
+    const body = `${request(15, 15)}— ${name} ${bytes.toString('base64')}\n— other.example/x ${bytes.toString('base64')}\n`
+    assert.equal((await witness.ask(body)).status, 200)
+    const hash = createHash('sha256').update(ORIGIN).digest('hex')
+    const note = await (await fetch(`${witness.url}/${hash}/checkpoint`)).text()
+    assert.equal((await openCheckpoint(note, { key: LOG.key, witnesses: [witness.key] })).size, 15)
+    assert.ok(!note.includes('other.example'))
+  })
+
   test('killed right after an answer remembers it', async () => {
     for (const size of [16, 20, 27]) {
       const { key } = witness

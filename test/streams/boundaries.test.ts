@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { localPlacement } from '../../src/coordinator/placement.js'
 import { allRules } from '../../src/rules/item/section-4.js'
-import { clientRuntime } from '../../src/runtime/client-runtime.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
-import { realRuntime } from '../../src/runtime/real-runtime.js'
+import { clientRuntime, realRuntime } from '../../src/runtime/real-runtime.js'
 import { openNodesWithLog } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import { openStore } from '../../src/store/local-store.js'
@@ -192,3 +191,54 @@ test('streams: a stream ends behind what was answered while a transaction was on
   const seen = idsOf(await readAll(own, arn))
   for (const id of others) assert.ok(seen.includes(id), `${id} was answered before`)
 })
+
+for (const order of ['enabled', 'enabled and disabled at once'] as const) {
+  test(`streams: of a transaction that is being carried out while a stream is ${order} it has all or nothing`, async (t) => {
+    const gate = new Gate()
+    const own = await openGated(t, ([one, other]) => [one!, gated(other!, 'commit', { before: gate })], 2)
+    await own.dynamodb.createTable({
+      TableName: 'Orders',
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    })
+    const ids = Array.from({ length: 8 }, (_, n) => `t-${n}`)
+    const write = (): Promise<unknown> =>
+      own.dynamodb.transactWriteItems({
+        TransactItems: ids.map((id) => ({
+          Update: {
+            TableName: 'Orders',
+            Key: { id: { S: id } },
+            UpdateExpression: 'ADD n :one',
+            ExpressionAttributeValues: { ':one': { N: '1' } },
+          },
+        })),
+      })
+    const arrived = gate.close()
+    const before = write()
+    await arrived
+    const over = { isOver: false }
+    const enabled = own.dynamodb
+      .updateTable({
+        TableName: 'Orders',
+        StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' },
+      })
+      .finally(() => (over.isOver = true))
+    for (let turn = 0; turn < 300; turn++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      own.clock.advance(1)
+    }
+    assert.equal(over.isOver, false, 'it waits for the transaction')
+    gate.open()
+    await before
+    while (!over.isOver) {
+      own.clock.advance(1)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const { LatestStreamArn: arn } = (await enabled).TableDescription!
+    if (order === 'enabled') await write()
+    await own.dynamodb.updateTable({ TableName: 'Orders', StreamSpecification: { StreamEnabled: false } })
+    const seen = idsOf(await readAll(own, arn!))
+    assert.deepEqual(seen.toSorted(), order === 'enabled' ? ids : [])
+  })
+}

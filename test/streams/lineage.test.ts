@@ -170,6 +170,7 @@ test('streams: of a table, and of all tables, so many streams that have ended ar
         record: () => assert.fail(),
         streams: () => streams,
         stream: () => undefined,
+        lastRecord: 0,
       },
       () => spaceId(2),
       0,

@@ -26,6 +26,14 @@ test('verify: the key of a verifier reads as it was written, and with a wrong id
     assert.throws(() => parseVerifierKey(wrong), { name: 'VerificationError' }, wrong)
 })
 
+test('verify: a name with a Unicode space or a plus is none', () => {
+  for (const space of [' ', '\u0085', '\u00a0', '\u2003', '\u3000', '+'])
+    assert.throws(
+      () => parseVerifierKey(`example.com/f${space}oo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k`),
+      /not the public key/,
+    )
+})
+
 test('verify: a checkpoint is opened by the key of its ledger only', async () => {
   const note = signedCheckpoint(12, ROOT)
   const { origin, size, root } = await openCheckpoint(note, { key: LOG.key })

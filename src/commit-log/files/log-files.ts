@@ -25,7 +25,7 @@ import type { LogItemRead, LogPage, LogRead } from '../commit-log.js'
 import type { CommitRecord } from '../commit-record.js'
 import { assertFollows } from '../log-page.js'
 import type { LogPosition, LogStorage } from '../log-storage.js'
-import { encodeLogFrame, logFrameBytes, touchedSpaces } from './log-frame.js'
+import type { PendingRecords } from '../pending-records.js'
 import { GrowingIndex, indexFileOf, type LogIndex } from './log-index.js'
 import { itemNumbers, type KeptLog, numberAtTime, readLogPage } from './log-lookups.js'
 import { LogReader, writeLogIndex } from './log-reader.js'
@@ -41,6 +41,7 @@ import {
   newLogSegment,
   slotAt,
 } from './log-segment.js'
+import { PackedRecords } from './packed-records.js'
 
 export interface LogFilesOptions extends LogFolder {
   readonly runtime: Pick<Runtime, 'randomBytes'>
@@ -103,7 +104,8 @@ class LogFiles implements LogStorage, KeptLog {
   #leftovers: string[] = []
   #heldFrom = Infinity
   #turn: Promise<unknown> = Promise.resolve()
-  #scratch = Buffer.alloc(0)
+  /** Of records that were kept: used again for the next ones. */
+  #spare: Buffer<ArrayBuffer> | undefined
 
   constructor(options: LogFilesOptions, recovered: RecoveredLog | undefined) {
     this.#options = options
@@ -156,8 +158,23 @@ class LogFiles implements LogStorage, KeptLog {
       : this.reader.indexOf(segment, next.first)
   }
 
-  append(records: readonly CommitRecord[], position: LogPosition): Promise<void> {
-    return this.#inTurn(() => this.#append(records, position))
+  collect(): PackedRecords {
+    const buffer = this.#spare
+    this.#spare = undefined
+    return new PackedRecords(buffer)
+  }
+
+  append(records: PendingRecords | readonly CommitRecord[], position: LogPosition): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#refusal !== undefined) throw this.#refusal
+      const packed = records instanceof PackedRecords ? records : PackedRecords.of(records)
+      await this.#append(packed, position)
+    })
+  }
+
+  release(records: PendingRecords): void {
+    if (records instanceof PackedRecords && records.buffer.length <= this.#knobs.logSpareBytesMax)
+      this.#spare = records.buffer
   }
 
   read(request: LogRead): Promise<LogPage> {
@@ -196,21 +213,16 @@ class LogFiles implements LogStorage, KeptLog {
     return result
   }
 
-  async #append(records: readonly CommitRecord[], position: LogPosition): Promise<void> {
-    if (this.#refusal !== undefined) throw this.#refusal
-    assertFollows(records, this.#last)
+  async #append(records: PackedRecords, position: LogPosition): Promise<void> {
+    if (records.length > 0) assertFollows(this.#last, records.first)
     const [segment, handle, index] = await this.#current()
-    const spaces = touchedSpaces(records)
-    const room = this.#room(logFrameBytes(records, spaces))
-    const [offset, noted] = [this.#end, index.count]
+    const offset = this.#end
     try {
-      const content = { records, spaces, first: this.#last + 1, position, offset }
-      const frame = encodeLogFrame(room, content, segment, index.note)
-      await handle.writeSynced(room.subarray(0, frame.bytes), offset)
-      index.add(frame)
+      const { bytes, frame } = records.frame({ first: this.#last + 1, position, offset }, segment)
+      await this.#write(handle, bytes, offset)
+      index.addPacked(records, frame)
       this.#end = offset + frame.bytes
     } catch (error) {
-      index.takeBackTo(noted)
       throw await this.#cutBack(handle, error)
     }
     this.#last += records.length
@@ -219,12 +231,11 @@ class LogFiles implements LogStorage, KeptLog {
     segment.newest = index.newest
   }
 
-  #room(bytes: number): Buffer {
-    if (bytes > this.#scratch.length) {
-      if (bytes > this.#knobs.scratchBytesMax) return Buffer.allocUnsafe(bytes)
-      this.#scratch = Buffer.allocUnsafe(bytes)
-    }
-    return this.#scratch.subarray(0, bytes)
+  /** In pieces: the journal, for which answers wait, writes to the same disk. One that ends in between is torn, as any other. */
+  async #write(handle: FileHandle, bytes: Buffer, offset: number): Promise<void> {
+    const { logWriteBytes } = this.#knobs
+    for (let at = 0; at < bytes.length; at += logWriteBytes)
+      await handle.writeSynced(bytes.subarray(at, at + logWriteBytes), offset + at)
   }
 
   /** The segment that grows, with nothing behind its last frame. */

@@ -44,106 +44,65 @@ export const LOG_FRAME_MAGIC = Buffer.from('SRLF', 'latin1')
 export const LOG_FRAME_HEADER_BYTES = 72
 const RECORD_HEADER_BYTES = 17
 const CHANGE_HEADER_BYTES = 19
-const SPACE_BYTES = 4
+export const SPACE_BYTES = 4
+/** In characters. */
+const SHORT_TEXT = 48
 const EVENTS = ['insert', 'modify', 'remove'] as const
 const OPERATIONS = ['put', 'update', 'delete'] as const
 const CAUSES = ['request', 'expiry'] as const
 const [HAS_KEYS, HAS_OLD, HAS_NEW] = [32, 64, 128]
 
-/** No frame is longer than a length of four bytes says, without its highest bit. */
-const FRAME_BYTES_MAX = 2 ** 31
 const OLD_DIFFERS = 2 ** 31
 const OLD_LENGTH = OLD_DIFFERS - 1
 
 /** At most. */
-export function logFrameBytes(records: readonly CommitRecord[], spaces: ReadonlySet<SpaceId>): number {
-  let bytes = LOG_FRAME_HEADER_BYTES + spaces.size * SPACE_BYTES
-  for (const { tx, changes } of records) {
-    bytes += RECORD_HEADER_BYTES + (tx?.length ?? 0)
-    for (const change of changes)
-      bytes +=
-        CHANGE_HEADER_BYTES +
-        change.key.length +
-        (change.keys?.byteLength ?? 0) +
-        (change.about === undefined ? 0 : 1 + change.about.byteLength) +
-        (change.old?.byteLength ?? 0) +
-        (change.new?.byteLength ?? 0)
-  }
-  if (bytes > FRAME_BYTES_MAX) throw new Error(`The log of commits was given ${bytes} bytes in one append.`)
+export function recordBytesMax({ tx, changes }: CommitRecord): number {
+  let bytes = RECORD_HEADER_BYTES + (tx?.length ?? 0)
+  for (const { key, keys, about, old, new: next } of changes)
+    bytes +=
+      CHANGE_HEADER_BYTES +
+      key.length +
+      (keys?.byteLength ?? 0) +
+      (about === undefined ? 0 : 1 + about.byteLength) +
+      (old?.byteLength ?? 0) +
+      (next?.byteLength ?? 0)
   return bytes
 }
 
-export function touchedSpaces(records: readonly CommitRecord[]): Set<SpaceId> {
-  const spaces = new Set<SpaceId>()
-  for (const { changes } of records) for (const { space } of changes) spaces.add(space)
-  return spaces
+/** In front of the ids of the tables and the records, which are there. */
+export function writeFrameHeader(bytes: Buffer, frame: LogFrame, { seed }: Pick<LogSegment, 'seed'>): void {
+  const { first, end, position, oldest, newest, offset, spaces } = frame
+  LOG_FRAME_MAGIC.copy(bytes)
+  bytes.writeUInt32BE(frame.bytes - LOG_FRAME_HEADER_BYTES, 8)
+  bytes.writeUInt32BE(crc32(bytes.subarray(LOG_FRAME_HEADER_BYTES)), 12)
+  bytes.writeDoubleBE(first, 16)
+  bytes.writeUInt32BE(end - first, 24)
+  bytes.writeUInt32BE(spaces.length, 28)
+  bytes.writeDoubleBE(position.upTo, 32)
+  bytes.writeDoubleBE(position.number, 40)
+  bytes.writeDoubleBE(oldest, 48)
+  bytes.writeDoubleBE(newest, 56)
+  bytes.writeDoubleBE(offset, 64)
+  bytes.writeUInt32BE(headerChecksum(bytes, seed), 4)
 }
 
-export interface FrameToWrite {
-  readonly records: readonly CommitRecord[]
-  readonly spaces: ReadonlySet<SpaceId>
-  readonly first: number
-  readonly position: LogPosition
-  readonly offset: number
-}
-
-/** Writes the frame to the beginning of `target`, which has at least `logFrameBytes(records, spaces)` bytes. */
-export function encodeLogFrame(
-  target: Buffer,
-  { records, spaces, first, position, offset }: FrameToWrite,
-  { seed }: LogSegment,
-  visit: ChangeVisitor,
-): LogFrame {
-  let at = LOG_FRAME_HEADER_BYTES
-  for (const space of spaces) at = target.writeUInt32BE(space, at)
-  let [oldest, newest] = [Infinity, -1]
-  for (const record of records) {
-    oldest = Math.min(oldest, record.timestamp)
-    newest = Math.max(newest, record.timestamp)
-    at = encodeRecord(target, at, record, offset, visit)
-  }
-  if (records.length === 0) oldest = 0
-  LOG_FRAME_MAGIC.copy(target)
-  target.writeUInt32BE(at - LOG_FRAME_HEADER_BYTES, 8)
-  target.writeUInt32BE(crc32(target.subarray(LOG_FRAME_HEADER_BYTES, at)), 12)
-  target.writeDoubleBE(first, 16)
-  target.writeUInt32BE(records.length, 24)
-  target.writeUInt32BE(spaces.size, 28)
-  target.writeDoubleBE(position.upTo, 32)
-  target.writeDoubleBE(position.number, 40)
-  target.writeDoubleBE(oldest, 48)
-  target.writeDoubleBE(newest, 56)
-  target.writeDoubleBE(offset, 64)
-  target.writeUInt32BE(headerChecksum(target, seed), 4)
-  return {
-    offset,
-    bytes: at,
-    first,
-    end: first + records.length,
-    position,
-    oldest,
-    newest,
-    spaces: [...spaces],
-  }
-}
-
-function encodeRecord(
+/** Writes a record to where `target` has room for it; the offset behind it. Changes are told with their offsets in `target`. */
+export function encodeRecord(
   target: Buffer,
   from: number,
   record: CommitRecord,
-  offset: number,
   visit: ChangeVisitor,
 ): number {
   const { number, timestamp, tx = '', changes } = record
   target.writeDoubleBE(timestamp, from + 4)
   target.writeUInt32BE(changes.length, from + 12)
   target.writeUInt8(tx.length, from + 16)
-  target.write(tx, from + RECORD_HEADER_BYTES, 'latin1')
+  writeLatin1(target, tx, from + RECORD_HEADER_BYTES)
   let at = from + RECORD_HEADER_BYTES + tx.length
   for (const change of changes) {
     const { space, key, old, new: next } = change
     const keys = keysAndAbout(change)
-    visit(number, space, key, offset + at)
+    visit(number, space, key, at)
     target[at] = kindOf(change)
     target.writeUInt32BE(space, at + 1)
     target.writeUInt16BE(key.length, at + 5)
@@ -151,9 +110,9 @@ function encodeRecord(
     target.writeUInt32BE(next?.byteLength ?? 0, at + 15)
     const oldLengthAt = at + 11
     at += CHANGE_HEADER_BYTES
-    target.write(key, at, 'latin1')
+    writeLatin1(target, key, at)
     at = written(target, at + key.length, keys)
-    const shared = old && next && sharedEnds(old, next)
+    const shared = old && next && (change.shared ?? sharedEnds(old, next))
     if (old !== undefined && shared !== undefined && isWorthSharing(shared)) {
       target.writeUInt32BE(OLD_DIFFERS + differenceBytes(old, shared), oldLengthAt)
       at = writeDifference(target, at, old, shared)
@@ -165,6 +124,12 @@ function encodeRecord(
   }
   target.writeUInt32BE(at - from, from)
   return at
+}
+
+/** A few characters are written faster one by one than by a call of Buffer's. */
+function writeLatin1(target: Buffer, text: string, from: number): void {
+  if (text.length > SHORT_TEXT) target.write(text, from, 'latin1')
+  else for (let at = 0; at < text.length; at++) target[from + at] = text.charCodeAt(at)
 }
 
 function written(target: Buffer, at: number, image: Uint8Array | undefined): number {
@@ -223,19 +188,26 @@ export function recordsOfFrame(bytes: Buffer, { first, end, spaces }: LogFrame):
   const records: CommitRecord[] = []
   let at = LOG_FRAME_HEADER_BYTES + spaces.length * SPACE_BYTES
   for (let number = first; number < end; number++) {
-    const changesAt = at + RECORD_HEADER_BYTES + (bytes[at + 16] as number)
-    const tx = bytes.toString('latin1', at + RECORD_HEADER_BYTES, changesAt) as TxId
-    const changes: LoggedChange[] = []
-    let changeAt = changesAt
-    for (let left = bytes.readUInt32BE(at + 12); left > 0; left--) {
-      changes.push(decodeChange(bytes, changeAt))
-      changeAt += changeBytesAt(bytes, changeAt)
-    }
-    const timestamp = bytes.readDoubleBE(at + 4) as Timestamp
-    records.push({ number, timestamp, ...(tx.length > 0 && { tx }), changes })
+    records.push(decodeRecord(bytes, at, number))
     at += bytes.readUInt32BE(at)
   }
   return records
+}
+
+export const timestampOfRecord = (bytes: Buffer, at: number): number => bytes.readDoubleBE(at + 4)
+
+/** The record that stands there. */
+export function decodeRecord(bytes: Buffer, at: number, number: number): CommitRecord {
+  const changesAt = at + RECORD_HEADER_BYTES + (bytes[at + 16] as number)
+  const tx = bytes.toString('latin1', at + RECORD_HEADER_BYTES, changesAt) as TxId
+  const changes: LoggedChange[] = []
+  let changeAt = changesAt
+  for (let left = bytes.readUInt32BE(at + 12); left > 0; left--) {
+    changes.push(decodeChange(bytes, changeAt))
+    changeAt += changeBytesAt(bytes, changeAt)
+  }
+  const timestamp = bytes.readDoubleBE(at + 4) as Timestamp
+  return { number, timestamp, ...(tx.length > 0 && { tx }), changes }
 }
 
 /** Tells of each change of a whole frame, which begins at `at` in `bytes`. */

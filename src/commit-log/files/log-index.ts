@@ -14,10 +14,11 @@
 // segment, so nothing depends on it but time.
 import { crc32 } from 'node:zlib'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
-import { hashBytes } from '../../model/hash.js'
-import { decodeLogFrame, eachChangeOf, type LogFrame } from './log-frame.js'
+import { hashBytes } from '../../model/key-bytes.js'
+import { type ChangeVisitor, decodeLogFrame, eachChangeOf, type LogFrame } from './log-frame.js'
 import type { LogGap, LogScan } from './log-scan.js'
 import type { LogSegment } from './log-segment.js'
+import type { PackedRecords } from './packed-records.js'
 
 export type IndexedFrame = Omit<LogFrame, 'position'>
 
@@ -51,7 +52,9 @@ const BUCKETS_MAX = 2 ** 16
 
 /** `seed`: of the segment, so that no client can choose keys that fall together. */
 export const itemHash = (seed: number, space: SpaceId, key: KeyBytes): number =>
-  (hashBytes(key) ^ Math.imul(space + 1, 0x9e37_79b1) ^ seed) >>> 0
+  (hashBytes(key) ^ spaceHash(space) ^ seed) >>> 0
+
+export const spaceHash = (space: SpaceId): number => Math.imul(space + 1, 0x9e37_79b1)
 
 export const indexFileOf = ({ file }: LogSegment): string => file.replace(/\.commits$/, '.index')
 
@@ -154,26 +157,27 @@ export class GrowingIndex implements LogIndex {
     return this.headBytes + this.#count * CHANGE_BYTES
   }
 
-  /** How many changes it has; those of a frame that was not written are taken back to that. */
-  get count(): number {
-    return this.#count
-  }
+  readonly note: ChangeVisitor = (number, space, key, offset) =>
+    this.#note(itemHash(this.#segment.seed, space, key), number, offset)
 
-  takeBackTo(count: number): void {
-    this.#count = count
-  }
-
-  readonly note = (number: number, space: SpaceId, key: KeyBytes, offset: number): void => {
+  #note(hash: number, number: number, offset: number): void {
     const at = this.#count * 3
     if (at === this.#changes.length) {
       const grown = new Uint32Array(2 * at)
       grown.set(this.#changes)
       this.#changes = grown
     }
-    this.#changes[at] = itemHash(this.#segment.seed, space, key)
+    this.#changes[at] = hash
     this.#changes[at + 1] = number - this.#segment.first
     this.#changes[at + 2] = offset
     this.#count++
+  }
+
+  /** A frame that was just written. */
+  addPacked(records: PackedRecords, frame: LogFrame): void {
+    const { seed } = this.#segment
+    records.eachNote(frame, (hash, number, offset) => this.#note((hash ^ seed) >>> 0, number, offset))
+    this.add(frame)
   }
 
   /** Its changes were noted already. */

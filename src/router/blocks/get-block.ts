@@ -1,11 +1,19 @@
 import type { WholeBlock } from '../../blocks/block-reader.js'
+import type { Blocks } from '../../blocks/blocks.js'
 import { proofOf } from '../../blocks/proofs.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { base64, utf8Text } from '../../verify/bytes.js'
 import { decodeBlockEntry } from '../../verify/block.js'
 import type { RequestScope } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
-import { checkDigestSize, ledgerOperation, numberShape, transactionIdShape } from './ledger-request.js'
+import {
+  blockOfTransaction,
+  checkDigestSize,
+  ledgerOperation,
+  noBlockOf,
+  numberShape,
+  transactionIdShape,
+} from './ledger-request.js'
 
 interface GetBlockInput {
   readonly SequenceNumber?: number
@@ -21,18 +29,14 @@ export const getBlock = ledgerOperation<GetBlockInput>({
     if ((SequenceNumber === undefined) === (TransactionId === undefined))
       throw validationError('Exactly one of SequenceNumber and TransactionId names the block')
     await blocks.caughtUp()
-    const number = SequenceNumber ?? (await blocks.reader.blockOf(TransactionId as string))
-    if (number === undefined || number >= blocks.size)
-      throw new DynamoError(
-        'ResourceNotFoundException',
-        SequenceNumber === undefined
-          ? `Requested resource not found: No block is of transaction ${TransactionId}`
-          : `Requested resource not found: The ledger has ${blocks.size} blocks, and none with number ${SequenceNumber}`,
-      )
-    const block = await blocks.reader.block(number)
+    const block =
+      SequenceNumber === undefined
+        ? await blockOfTransaction(blocks, TransactionId as string)
+        : await blockNumbered(blocks, SequenceNumber)
+    if (block === undefined) throw noBlockOf(TransactionId as string)
     authoriseBlock(block, scope)
+    const { block: number, strand, tx, time } = block.parsed
     if (DigestSize !== undefined) checkDigestSize(blocks, DigestSize, number)
-    const { strand, tx, time } = block.parsed
     return jsonReply({
       Block: {
         BlockAddress: { StrandId: strand, SequenceNumber: number },
@@ -48,6 +52,14 @@ export const getBlock = ledgerOperation<GetBlockInput>({
     })
   },
 })
+
+function blockNumbered(blocks: Blocks, number: number): Promise<WholeBlock> {
+  if (number < blocks.size) return blocks.reader.block(number)
+  throw new DynamoError(
+    'ResourceNotFoundException',
+    `Requested resource not found: The ledger has ${blocks.size} blocks, and none with number ${number}`,
+  )
+}
 
 /** A block tells of every table that it touched. */
 export function authoriseBlock({ entries }: WholeBlock, scope: RequestScope): void {

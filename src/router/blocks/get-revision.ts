@@ -1,7 +1,10 @@
+import type { Blocks } from '../../blocks/blocks.js'
 import { proofOf } from '../../blocks/proofs.js'
-import { DynamoError } from '../../model/errors.js'
+import { DynamoError, validationError } from '../../model/errors.js'
+import { decodeBlockEntry } from '../../verify/block.js'
 import { jsonReply } from '../request/reply.js'
 import {
+  blockOfTransaction,
   checkDigestSize,
   type DocumentInput,
   documentMembers,
@@ -9,31 +12,41 @@ import {
   ledgerOperation,
   numberShape,
   revisionAnswer,
+  transactionIdShape,
 } from './ledger-request.js'
 
 interface GetRevisionInput extends DocumentInput {
   /** Absent: the newest. */
   readonly Version?: number
+  /** Instead of it: the version that this transaction or unit of work made of the item. */
+  readonly TransactionId?: string
   readonly DigestSize?: number
 }
 
 export const getRevision = ledgerOperation<GetRevisionInput>({
   name: 'GetRevision',
-  members: { ...documentMembers, Version: numberShape, DigestSize: numberShape },
+  members: {
+    ...documentMembers,
+    Version: numberShape,
+    TransactionId: transactionIdShape,
+    DigestSize: numberShape,
+  },
 
   async run({ blocks, catalog }, input, scope) {
+    const { DigestSize, TransactionId, Version } = input
+    if (TransactionId !== undefined && Version !== undefined)
+      throw validationError('Either a Version or a TransactionId names the revision, not both')
     const { document } = documentOf(catalog, input, scope)
     await blocks.caughtUp()
     const [newest] = await blocks.reader.newest([document])
-    const place = newest && (await blocks.reader.place(document, input.Version ?? newest.version, newest))
+    const version = TransactionId === undefined ? Version : await versionBy(blocks, document, TransactionId)
+    const place = newest && (await blocks.reader.place(document, version ?? newest.version, newest))
     if (place === undefined)
-      throw new DynamoError(
-        'ResourceNotFoundException',
+      throw notFound(
         newest === undefined
-          ? 'Requested resource not found: The item has no revisions'
-          : `Requested resource not found: The item has the versions 0 to ${newest.version}, and not ${input.Version}`,
+          ? 'The item has no revisions'
+          : `The item has the versions 0 to ${newest.version}, and not ${version}`,
       )
-    const { DigestSize } = input
     if (DigestSize !== undefined) checkDigestSize(blocks, DigestSize, place.block)
     const row = await blocks.reader.entry(place.block, place.entry)
     const Revision = revisionAnswer(blocks, { ...place, row })
@@ -42,3 +55,16 @@ export const getRevision = ledgerOperation<GetRevisionInput>({
     return jsonReply({ Revision, Proof: await proofOf(blocks, block, DigestSize, place.entry) })
   },
 })
+
+/** Of a transaction on other items it tells no more than of one that never was: those may be of tables that the key may not read. */
+async function versionBy(blocks: Blocks, document: string, transaction: string): Promise<number> {
+  const block = await blockOfTransaction(blocks, transaction)
+  for (const { bytes } of block?.entries ?? []) {
+    const entry = decodeBlockEntry(bytes)
+    if (entry.kind === 'revision' && entry.id === document) return entry.version
+  }
+  throw notFound(`No revision of the item is of transaction ${transaction}`)
+}
+
+const notFound = (what: string): DynamoError =>
+  new DynamoError('ResourceNotFoundException', `Requested resource not found: ${what}`)

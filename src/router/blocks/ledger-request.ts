@@ -1,5 +1,5 @@
 // What the operations on ledgers share: members of their requests, and finding the table and the document that they name.
-import type { FoundRevision } from '../../blocks/block-reader.js'
+import type { FoundRevision, WholeBlock } from '../../blocks/block-reader.js'
 import { type Blocks, NoLedger } from '../../blocks/blocks.js'
 import { documentId, type LedgerTable } from '../../blocks/maker.js'
 import { DynamoError, validationError } from '../../model/errors.js'
@@ -24,7 +24,7 @@ export const transactionIdShape: StringShape = { kind: 'string', lengthMin: 1, l
 export const documentMembers: StructShape['members'] = {
   TableName: optionalName,
   TableId: idShape,
-  Key: { kind: 'any' },
+  Key: { kind: 'any', opaque: true },
 }
 
 export interface DocumentInput {
@@ -103,6 +103,18 @@ function ledgerTableOf(
   if (table === undefined) throw validationError(`Table ${name} is not a ledger`)
   return table
 }
+
+/** The block of a transaction or unit of work; undefined if none has that id. */
+export async function blockOfTransaction(blocks: Blocks, id: string): Promise<WholeBlock | undefined> {
+  const number = await blocks.reader.blockOf(id)
+  return number === undefined || number >= blocks.size ? undefined : blocks.reader.block(number)
+}
+
+export const noBlockOf = (id: string): DynamoError =>
+  new DynamoError(
+    'ResourceNotFoundException',
+    `Requested resource not found: No block is of transaction ${id}`,
+  )
 
 /** A size of the tree that a proof may be of: of a digest that was given. */
 export function checkDigestSize(blocks: Blocks, size: number, block: number): void {

@@ -1,17 +1,19 @@
 import type { Blocks } from '../../blocks/blocks.js'
 import { type HistoryRange, revisionsOf, versionsBetween } from '../../blocks/proofs.js'
 import type { Timestamp } from '../../model/brand.js'
-import { DynamoError, validationError } from '../../model/errors.js'
+import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { decodeBlockEntry } from '../../verify/block.js'
 import type { RequestScope, RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { authoriseBlock } from './get-block.js'
 import {
+  blockOfTransaction,
   type DocumentInput,
   documentMembers,
   documentOf,
   ledgerOperation,
+  noBlockOf,
   numberShape,
   revisionAnswer,
   transactionIdShape,
@@ -83,19 +85,14 @@ async function ofTransaction(
   if (TableName !== undefined || TableId !== undefined || Key !== undefined)
     throw validationError('Either an item or a TransactionId is asked for, not both')
   await blocks.caughtUp()
-  const number = await blocks.reader.blockOf(TransactionId as string)
-  if (number === undefined || number >= blocks.size)
-    throw new DynamoError(
-      'ResourceNotFoundException',
-      `Requested resource not found: No block is of transaction ${TransactionId}`,
-    )
-  const block = await blocks.reader.block(number)
+  const block = await blockOfTransaction(blocks, TransactionId as string)
+  if (block === undefined) throw noBlockOf(TransactionId as string)
   authoriseBlock(block, scope)
   const revisions = block.entries.filter(({ bytes }) => decodeBlockEntry(bytes).kind === 'revision')
   return jsonReply({
     Revisions: revisions.map((row) => {
-      const timestamp = block.parsed.ts as Timestamp
-      return revisionAnswer(blocks, { block: number, entry: row.entry, timestamp, row })
+      const { block: number, ts } = block.parsed
+      return revisionAnswer(blocks, { block: number, entry: row.entry, timestamp: ts as Timestamp, row })
     }),
   })
 }

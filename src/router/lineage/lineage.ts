@@ -9,7 +9,7 @@
 // A shard has a part of the hashes of partition keys, so that all changes of an item are in one shard at a time. When shards
 // roll, each has its child, or children, in the same moment. There never are fewer shards than before, as partitions of a
 // table are not put together again: every shard has one parent.
-import { hashBytes } from '../../model/hash.js'
+import { hashBytes } from '../../model/key-bytes.js'
 import type { KeyBytes } from '../../model/brand.js'
 import type { Generation, StreamRecord } from './stream-record.js'
 
@@ -75,7 +75,7 @@ export function shardHolding(stream: StreamRecord, number: number, key: KeyBytes
 /** Those of one generation; none if there is no such one. */
 function shardsAt(stream: StreamRecord, at: number): readonly Shard[] {
   const generation = stream.generations[at]
-  if (generation === undefined) return []
+  if (generation === undefined || stream.status === 'ENABLING') return []
   const before = stream.generations[at - 1]
   const to = lastOf(stream, at)
   return Array.from({ length: generation.shards }, (_, position) => ({
@@ -152,8 +152,21 @@ export function rolled(
   return { ...stream, generations }
 }
 
+/** What is committed from here on has all its changes in the log: its first record has that number at least. */
+export function begun(stream: StreamRecord, from: number): StreamRecord {
+  const [first, ...more] = stream.generations as [Generation, ...Generation[]]
+  return { ...stream, status: 'ENABLED', generations: [{ ...first, from }, ...more] }
+}
+
+/** The table loses it; `last` is the last record so far. */
+export function ending(stream: StreamRecord, last: number): StreamRecord {
+  const begins = stream.status === 'ENABLING' ? begun(stream, last + 1) : stream
+  return { ...begins, status: 'DISABLING', endsAt: last }
+}
+
 /** The table writes nothing for it any more, and all that was written before is at most that number. */
-export function ended(stream: StreamRecord, last: number, nowMicros: number): StreamRecord {
+export function ended({ endsAt, ...stream }: StreamRecord, written: number, nowMicros: number): StreamRecord {
+  const last = Math.min(written, endsAt ?? written)
   return {
     ...stream,
     status: 'DISABLED',
@@ -177,7 +190,7 @@ export const isRollDue = (stream: StreamRecord, nowMicros: number, shardMs: numb
 
 /** When there is next something to be done for a stream by time; undefined: never. */
 export function nextDueMicros(stream: StreamRecord, shardMs: number): number | undefined {
-  if (stream.status === 'DISABLING') return 0
+  if (stream.status === 'DISABLING' || stream.status === 'ENABLING') return 0
   const times: number[] = []
   const second = stream.generations[1]
   if (second !== undefined) times.push(second.bornMs * 1000 + RETENTION_MICROS)

@@ -1,6 +1,10 @@
 // What the catalogue remembers of a stream: it outlives its table, and its own end, by 24 hours.
 //
-//   ENABLED --> the table has no stream any more, or is gone --> DISABLING --> all writes before that are in the log --> DISABLED
+//   ENABLING --> transactions that were under way are over --> ENABLED
+//   ENABLED  --> the table has no stream any more, or is gone --> DISABLING --> all writes before that are in the log --> DISABLED
+//
+// Of a transaction over several nodes the log may have only some changes if the table got its stream, or lost it, between two of
+// them. So a stream begins behind such ones, and ends before them: it has the whole of a transaction or nothing.
 //
 // A stream is a part of the log of commits: the records of one table from the first number of its first generation on, up to
 // the number at which it ended. Pure: lineage.ts has the decisions.
@@ -29,7 +33,9 @@ export interface StreamRecord {
   readonly label: string
   readonly viewType: StreamViewType
   readonly createdAtMicros: number
-  readonly status: 'ENABLED' | 'DISABLING' | 'DISABLED'
+  readonly status: 'ENABLING' | 'ENABLED' | 'DISABLING' | 'DISABLED'
+  /** The last record before the table lost it. */
+  readonly endsAt?: number
   /** Seals iterators; no answer has it. */
   readonly secret: string
   /** Oldest first; at least one. Those whose records are all too old are left out. */
