@@ -11,9 +11,12 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
 COPY console ./console
-COPY scripts/bundle.mjs scripts/console.mjs scripts/dedented.mjs scripts/line-map.mjs ./scripts/
+COPY scripts/bundle.mjs scripts/console.mjs scripts/code-lines.mjs scripts/declarations.mjs ./scripts/
 RUN npm run build && npm run bundle
+# The driver of fleets is an optional peer, which the next step would take away.
+RUN mkdir /driver && cp -R node_modules/cassandra-driver node_modules/adm-zip node_modules/long /driver
 RUN npm prune --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund
+RUN cp -R /driver/. node_modules
 
 FROM node:${NODE_VERSION}-bookworm-slim
 LABEL org.opencontainers.image.title="Seriatim" \

@@ -4,8 +4,8 @@
 //   idle        connections that do nothing: others are served
 //   malformed   damaged requests of every kind: no 5xx, none without an answer
 //   streams     bytes of HTTP, cut anywhere: read as node:http reads them
-//   contended   transactions on a few hot items, with 1 and 4 nodes: serializable, and nothing acknowledged is lost
-//   kills       a server is killed under transactions, with 1 and 4 nodes
+//   contended   transactions on a few hot items, with 1 and 4 nodes, and 2 and 4 workers: serializable, and nothing acknowledged is lost
+//   kills       a server is killed under transactions, with 1 and 4 nodes, and 2 and 4 workers
 //   flips       one bit of an index is flipped: nothing wrong is served
 //   large       scans, queries and indexes of a large world right after bursts of writes, with 1 and 4 nodes
 //
@@ -24,6 +24,8 @@ const scale = Number(values.scale)
 const { seed } = values
 const some = (all) => String(Math.max(1, Math.round(all * scale)))
 const onNodes = (command) => ['1', '4'].map((nodes) => [...command, '--nodes', nodes])
+const onWorkers = (command) => ['2', '4'].map((workers) => [...command, '--nodes', '4', '--workers', workers])
+const onEach = (command) => [...onNodes(command), ...onWorkers(command)]
 const script = (name, ...args) => [`scripts/${name}.mjs`, ...args]
 const test = (name, ...args) => [`dist/test/${name}.js`, ...args, '--seed', seed]
 
@@ -32,10 +34,10 @@ const ATTACKS = {
   idle: [script('idle-connections', '--count', '10000')],
   malformed: [script('malformed-requests', '--count', some(1_000_000), '--seed', seed)],
   streams: [test('server/http-fuzz/fuzz', '--seconds', some(3600))],
-  contended: onNodes(script('contended-transactions', '--count', some(500_000), '--seed', seed)),
+  contended: onEach(script('contended-transactions', '--count', some(500_000), '--seed', seed)),
   kills: [
-    ...onNodes(test('kill/kill-loop', '--kills', some(150))),
-    ...onNodes(test('kill/stream-kill-loop', '--kills', some(250))),
+    ...onEach(test('kill/kill-loop', '--kills', some(150))),
+    ...onEach(test('kill/stream-kill-loop', '--kills', some(250))),
   ],
   flips: [script('flip-bits', '--trials', some(1000), '--seed', seed, '--by', 'place')],
   large: onNodes(test('large/rounds', '--rounds', some(1000), '--keys', scale < 1 ? '60000' : '300000')),

@@ -1,5 +1,5 @@
 // Builds lib/, which the package ships, of dist/, which is tested: the entry points and the files that they share, the processes
-// and threads that the store starts, and the declarations that the entry points reach. `npm run build` makes dist/.
+// and threads that the store starts, and the declarations that the entry points reach (scripts/declarations.mjs). `npm run build` makes dist/.
 //
 //   node scripts/bundle.mjs               always
 //   node scripts/bundle.mjs --if-older    if dist/src has been built since
@@ -8,9 +8,11 @@
 // it in src/ or has a name of its own, so that the same line finds it in dist/src/ and in lib/ (test/package checks this).
 // Chunks are shared between the entry points: a class has one identity, whichever entry it came by.
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -21,16 +23,16 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { inLines } from './code-lines.mjs'
 import { buildConsole, CONSOLE } from './console.mjs'
-import { dedented } from './dedented.mjs'
-import { lineMap } from './line-map.mjs'
+import { bundledDeclarations } from './declarations.mjs'
 
 /** Of which build it is, for --if-older; the package leaves it out. */
 const MADE_OF = '.made-of'
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const LIB = join(ROOT, 'lib')
-/** Built here and renamed, so that whoever starts a program of lib/ meanwhile finds the whole one. */
-const NEW = join(ROOT, 'lib.new')
+/** Built in a folder of its own there and renamed, so that whoever starts a program of lib/ meanwhile finds the whole one. */
+const CACHE = join(ROOT, 'node_modules/.cache')
 
 /** What package.json exports, and the command. */
 const ENTRIES = {
@@ -132,7 +134,6 @@ const bundle = await rolldown({
     throw new Error(`${level}: ${log.message}`)
   },
 })
-rmSync(NEW, { recursive: true, force: true })
 const { output } = await bundle.generate({
   format: 'esm',
   sourcemap: true,
@@ -140,6 +141,9 @@ const { output } = await bundle.generate({
   chunkFileNames: '[name].js',
   minifyInternalExports: false,
   comments: { legal: true, annotation: true, jsdoc: false },
+  // A third smaller. The names of functions and classes of a module stay, and lines come back (scripts/code-lines.mjs), so that a
+  // stack trace tells the same as before.
+  minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
   codeSplitting: {
     groups: GROUPS.map(([name, test], at) => ({
       name,
@@ -151,28 +155,33 @@ const { output } = await bundle.generate({
 })
 await bundle.close()
 
-mkdirSync(NEW)
+mkdirSync(CACHE, { recursive: true })
+const NEW = mkdtempSync(join(CACHE, 'lib-'))
 /** Of what is imported when it is needed: files that pass on what others export. Those are imported instead. */
 const passedOn = new Map()
 for (const { type, isEntry, isDynamicEntry, fileName, code } of output) {
   if (type !== 'chunk' || isEntry || !isDynamicEntry) continue
-  const target = /^export \{ [\w, ]+ \} from "\.\/([\w-]+\.js)";\s*(?:\/\/#.*)?\s*$/.exec(code)?.[1]
+  const target = /^export\{[\w,$]+\}from"\.\/([\w-]+\.js)";\s*(?:\/\/#.*)?\s*$/.exec(code)?.[1]
   if (target !== undefined && !code.includes(' as ')) passedOn.set(fileName, target)
 }
 for (const file of output) {
   if (file.type !== 'chunk' || passedOn.has(file.fileName)) continue
-  const code = file.code
-    .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
-    .replace(/^\/\/ dist\/src\//gm, '// ')
-    .replace(/\bimport\("\.\/([\w-]+\.js)"\)/g, (_, name) => `import("./${passedOn.get(name) ?? name}")`)
+  const bare = file.code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
   // A file that only passes on what others export has no map.
-  const map = file.map && JSON.stringify(lineMap(file.map, 'src/'))
+  const { code: broken, map: lines } = file.map
+    ? inLines(bare, file.map, 'src/')
+    : { code: bare, map: undefined }
+  const code = broken.replace(
+    /\bimport\(`\.\/([\w-]+\.js)`\)/g,
+    (_, name) => `import(\`./${passedOn.get(name) ?? name}\`)`,
+  )
+  const map = lines && JSON.stringify(lines)
   const isApart = map?.length > INLINE_MAP_BYTES_MAX
   const place = isApart
     ? `${file.fileName}.map`
     : `data:application/json;base64,${Buffer.from(map ?? '').toString('base64')}`
   const note = map ? `//# sourceMappingURL=${place}\n` : ''
-  writeFileSync(join(NEW, file.fileName), dedented(code) + note, {
+  writeFileSync(join(NEW, file.fileName), code + note, {
     mode: file.name === 'main' ? 0o755 : 0o644,
   })
   if (isApart) writeFileSync(join(NEW, place), map)
@@ -216,29 +225,26 @@ function licenceOf(path) {
   return `${name} ${version}\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}`
 }
 
-/** Of the declarations of dist/src, those that the entry points reach. */
-const declarations = new Set()
-for (const path of Object.values(ENTRIES)) if (path !== ENTRIES.main) reach(`${path}.d.ts`)
-for (const path of declarations) {
-  mkdirSync(dirname(join(NEW, 'types', path)), { recursive: true })
-  copyFileSync(join(ROOT, 'dist/src', path), join(NEW, 'types', path))
-}
-
-function reach(path) {
-  if (declarations.has(path)) return
-  declarations.add(path)
-  const text = readFileSync(join(ROOT, 'dist/src', path), 'utf8')
-  for (const [, specifier] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g))
-    reach(join(dirname(path), `${specifier}.d.ts`))
-}
+const { main: _, ...libraries } = ENTRIES
+for (const [name, text] of bundledDeclarations(join(ROOT, 'dist/src'), libraries))
+  writeFileSync(join(NEW, name), text)
 
 // The console, as the server finds it beside the bundle.
 mkdirSync(join(NEW, 'console'))
 for (const name of readdirSync(CONSOLE)) copyFileSync(join(CONSOLE, name), join(NEW, 'console', name))
 
 writeFileSync(join(NEW, MADE_OF), newestBuild())
-rmSync(LIB, { recursive: true, force: true })
-renameSync(NEW, LIB)
+chmodSync(NEW, 0o755)
+const OLD = mkdtempSync(join(CACHE, 'lib-old-'))
+try {
+  if (existsSync(LIB)) renameSync(LIB, OLD)
+  renameSync(NEW, LIB)
+} catch (error) {
+  // Another one was faster.
+  if (!isUpToDate()) throw error
+} finally {
+  for (const folder of [OLD, NEW]) rmSync(folder, { recursive: true, force: true })
+}
 console.log(
   `${relative(process.cwd(), LIB) || '.'}: ${output.filter(({ type }) => type === 'chunk').length - passedOn.size} files`,
 )

@@ -32,11 +32,22 @@ const SIZED_TESTS = [
   'tests of two sizes, at the larger one',
   node('test.mjs', '--brief', '--whole', '--sized'),
 ]
+const ON_WORKERS = ['router/', 'partiql/', 'toolkit/native', 'streams/', 'ledger/', 'clients/']
 const LONG = [
   [
     'the package as it is packed, used; the reference of the API is up to date',
     node('trials.mjs', '--short'),
     node('api-reference.mjs', '--check'),
+  ],
+  [
+    'tests of requests, streams, ledgers and clients, on stores and servers with several workers',
+    node('test.mjs', '--brief', '--workers', '2', ...ON_WORKERS, 'server/'),
+    node('test.mjs', '--brief', '--workers', '4', ...ON_WORKERS),
+  ],
+  [
+    'contended transactions on servers with several workers',
+    node('contended-transactions.mjs', '--count', '10000', '--workers', '2'),
+    node('contended-transactions.mjs', '--count', '10000', '--workers', '4'),
   ],
   ['simulation of the store, and its mutants', node('sim.mjs')],
   [
@@ -46,6 +57,7 @@ const LONG = [
   ],
   ['its mutants', node('sim-intents.mjs', '--mutants')],
   ['simulation of locks, and its mutants', node('sim-locks.mjs')],
+  ['simulation of fleets, and its mutants', node('sim-fleet.mjs')],
 ]
 
 const has = (name) => process.argv.includes(name)

@@ -23,12 +23,17 @@ const FOLDERS = {
   'format-4-first': { commit: 'c4b7261', nodes: 2 },
   'format-4': { commit: 'fee2727^', nodes: 1 },
   'format-5': { commit: '1ec73f4', nodes: 2, stream: true },
+  // A ledger, with a backup of the first half and a base for restores.
+  'format-6': { commit: 'dbde8a99', nodes: 2, stream: true, ledger: true },
 }
 
 const WRITER = `
 const { open, manualClock } = await import(process.argv[2] + '/dist/src/index.js')
-const { path, nodes, stream } = JSON.parse(process.argv[3])
-const store = () => open({ path, nodes, ...(stream && { clock: manualClock(Date.parse('2026-11-17T12:00:00Z')) }) })
+const { path, nodes, stream, ledger } = JSON.parse(process.argv[3])
+const clock = stream && manualClock(Date.parse('2026-11-17T12:00:00Z'))
+// Blocks are made behind requests.
+if (ledger) setInterval(() => clock.advance(10), 5)
+const store = () => open({ path, nodes, ...(stream && { clock }) })
 const plain = (n) => ({ id: { S: 'item ' + n }, kind: { S: 'kind ' + (n % 3) }, n: { N: String(n) } })
 const write = async (on, from) => {
   for (let n = from; n < from + 10; n++) await on.call('PutItem', { TableName: 'Things', Item: plain(n) })
@@ -56,11 +61,24 @@ await first.call('CreateTable', {
   GlobalSecondaryIndexes: [
     { IndexName: 'ByKind', KeySchema: [{ AttributeName: 'kind', KeyType: 'HASH' }], Projection: { ProjectionType: 'ALL' } },
   ],
+  ...(ledger && { Tags: [{ Key: 'seriatim:ledger', Value: 'true' }] }),
   ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } }),
 })
+if (ledger)
+  await first.call('UpdateContinuousBackups', {
+    TableName: 'Things',
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  })
 await write(first, 0)
+if (ledger) {
+  await first.call('CreateBackup', { TableName: 'Things', BackupName: 'first-half' })
+  await first.idle()
+  await first.ledger.digest()
+}
 await first.close()
-await write(await store(), 10)
+const second = await store()
+await write(second, 10)
+if (ledger) await second.ledger.digest()
 process.kill(process.pid, 'SIGKILL')
 `
 

@@ -103,6 +103,10 @@ function showJudged(run) {
 if (!has('--document')) measureAll()
 const run = readRunFile(RUN)
 const short = judging ? showJudged(run) : await writePages(run)
-const failures = Object.entries(run.records).filter(([, { kind }]) => kind === 'failed' || kind === 'missing')
-for (const [id, { kind, reason }] of failures) console.log(`${kind}: ${id}: ${reason}`)
+const records = Object.entries(run.records)
+const failures = records.filter(([, { kind }]) => kind === 'failed' || kind === 'missing')
+for (const [id, { kind, reason }] of failures) if (kind === 'failed') console.log(`failed: ${id}: ${reason}`)
+// A peer that is missing is so for all that it would have been measured by.
+const missing = new Set(failures.filter(([, { kind }]) => kind === 'missing').map(([, { reason }]) => reason))
+for (const reason of missing) console.log(`missing: ${reason}`)
 if (short > 0 || failures.length > 0) process.exitCode = 1

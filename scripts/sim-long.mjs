@@ -11,6 +11,7 @@ const RUN_TRANSACTIONS = 250_000
 /** A world has a thousand transactions and a seed of its own: no two runs share one. */
 const RUN_SEEDS = 1000
 const ONE_PROCESS = ['--processes', 'one']
+const WORKERS = ['--processes', 'workers']
 const KINDS = [
   [],
   ONE_PROCESS,
@@ -20,6 +21,8 @@ const KINDS = [
   ONE_PROCESS,
   [...ONE_PROCESS, '--rules', 'none'],
   [...ONE_PROCESS, '--workload', 'units'],
+  WORKERS,
+  [...WORKERS, '--workload', 'units'],
 ]
 
 const startMs = Date.now()

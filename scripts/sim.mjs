@@ -3,6 +3,7 @@
 //   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time
 //   node scripts/sim.mjs --short               a few thousand transactions and a few mutants, in less than a minute
 import { MUTANTS } from '../dist/sim/mutants.js'
+import { STORE_MUTANTS } from '../dist/sim/workers/mutants.js'
 import { simulate } from './simulator.mjs'
 
 const short = process.argv.includes('--short')
@@ -17,6 +18,7 @@ const SHORT_MUTANTS = [
   'version-not-expected',
   'order-before-map',
   'log-shows-first-part',
+  'unknown-outcome-sent-as-refusal',
 ]
 const PROCESSES = 2
 const MUTANT_TRANSACTIONS = 40_000
@@ -74,6 +76,15 @@ const mutantFound = ([name, { workload, rules, options = [] }]) => ({
     return { right: code === 1 && output.includes(' is wrong:'), output, shows: false }
   },
 })
+
+const storeMutantFound = (name) => ({
+  name: `mutant ${name}`,
+  run: async () => {
+    const { code, output } = await sim('', ['workers', '--worlds', '500', '--mutant', name])
+    return { right: code === 1 && output.includes(' is wrong:'), output, shows: false }
+  },
+})
+const STORE_WORLD_REQUESTS = 400
 
 const longJobs = [
   ...['all', 'none'].map((rules) =>
@@ -144,14 +155,47 @@ const longJobs = [
     ['--journal', 'shared', '--log', 'blocks', '--transactions', String(transactions / 20)],
     true,
   ),
-  ...['many', 'one'].map((processes) =>
+  sound(
+    'backups and restores, one process',
+    ['--processes', 'one', '--log', 'backups', '--transactions', String(transactions / 10)],
+    true,
+  ),
+  sound(
+    'backups and restores, many processes',
+    ['--journal', 'shared', '--log', 'backups', '--transactions', String(transactions / 20)],
+    true,
+  ),
+  ...['all', 'none'].map((rules) =>
     sound(
-      `every crash point, ${processes === 'many' ? 'many processes' : 'one process'}`,
+      `workers, ${rules} of the rules`,
+      ['--processes', 'workers', '--rules', rules, '--transactions', String(transactions / 4)],
+      true,
+    ),
+  ),
+  sound(
+    'workers, units of work',
+    ['--processes', 'workers', '--workload', 'units', '--transactions', String(transactions / 20)],
+    true,
+  ),
+  sound(
+    'workers, log of commits',
+    ['--processes', 'workers', '--log', 'kept', '--transactions', String(transactions / 20)],
+    true,
+  ),
+  ...['many', 'one', 'workers'].map((processes) =>
+    sound(
+      `every crash point, ${processes === 'many' ? 'many processes' : processes === 'one' ? 'one process' : 'workers'}`,
       ['--processes', processes, '--crash-points', String(SEEDS_PER_CRASH_POINT)],
       true,
     ),
   ),
+  sound(
+    'tables at several workers',
+    ['workers', '--worlds', String(Math.ceil(transactions / STORE_WORLD_REQUESTS))],
+    true,
+  ),
   ...Object.entries(MUTANTS).map(mutantFound),
+  ...Object.keys(STORE_MUTANTS).map(storeMutantFound),
 ]
 const shortJobs = [
   sound('all workloads, all of the rules', ['--quiet', '--transactions', String(transactions)], true),
@@ -161,7 +205,10 @@ const shortJobs = [
     true,
   ),
   sound('one process', ['--quiet', '--processes', 'one', '--transactions', String(transactions / 4)], true),
+  sound('workers', ['--quiet', '--processes', 'workers', '--transactions', String(transactions / 4)], true),
+  sound('tables at several workers', ['workers', '--worlds', '20'], true),
   ...SHORT_MUTANTS.map((name) => mutantFound([name, MUTANTS[name]])),
+  storeMutantFound('principal-dropped'),
 ]
 const jobs = [sameSeed, ...(short ? shortJobs : longJobs)]
 const count = jobs.length

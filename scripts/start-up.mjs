@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { median } from '../dist/src/bench/statistics.js'
-import { freePort } from '../dist/src/bench/targets/server.js'
+import { freePort } from '../dist/src/bench/targets/free-port.js'
 
 const rounds = Number(process.argv[2] ?? 7)
 const ROOT = new URL('..', import.meta.url)

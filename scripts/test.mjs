@@ -5,6 +5,7 @@
 //   node scripts/test.mjs --times     and what every file took
 //   node scripts/test.mjs --whole     tests of two sizes (test/support/sizes.ts) at the larger one
 //   node scripts/test.mjs --sized     only files with tests of two sizes
+//   node scripts/test.mjs --workers 2 stores and servers that the tests open have several workers (test/support/with-workers.ts)
 // Files share a process by the dozen, one after another. A file runs in a process of its own if it has hooks outside of
 // `describe`, or a line `// Runs alone: why`, because it changes what belongs to the whole process.
 import { spawnSync } from 'node:child_process'
@@ -24,6 +25,7 @@ const { values, positionals: wanted } = parseArgs({
     times: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
     sized: { type: 'boolean', default: false },
+    workers: { type: 'string' },
     folder: { type: 'string', default: TESTS },
     processes: { type: 'string', default: String(Math.min(8, Math.max(2, availableParallelism()))) },
   },
@@ -71,6 +73,7 @@ const environment = {
   ...process.env,
   ...local?.environment,
   SERIATIM_TESTS: values.whole ? 'whole' : 'quick',
+  ...withWorkers(),
 }
 let next = 0
 const worker = async () => {
@@ -85,12 +88,21 @@ await local?.stop()
 // All of those processes have been waited for.
 process.exitCode = report.end(spentMs().cpuMs) ? 0 : 1
 
+function withWorkers() {
+  if (values.workers === undefined) return {}
+  const { href } = new URL('../dist/test/support/with-workers.js', import.meta.url)
+  return {
+    SERIATIM_TEST_WORKERS: values.workers,
+    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${href}`,
+  }
+}
+
 /** One DynamoDB Local for all files that ask for a database of it. */
 async function sharedLocal() {
   if (values.folder !== TESTS || !files.some((file) => HAS_LOCAL.test(readFileSync(file, 'utf8'))))
     return undefined
-  const { findDynamoDbLocal, SHARED_LOCAL, startDynamoDbLocal } =
-    await import('../dist/test/differential/peers.js')
+  const { findDynamoDbLocal } = await import('../dist/bench/targets/dynamodb-local.js')
+  const { SHARED_LOCAL, startDynamoDbLocal } = await import('../dist/test/differential/peers.js')
   const place = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
   if (place === undefined) return undefined
   const peer = await startDynamoDbLocal(place, 'one a key')

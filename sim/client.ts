@@ -347,12 +347,13 @@ export class SimClient {
     method: 'get' | 'transactGet' | 'write',
     args: readonly unknown[],
   ): Promise<unknown> {
-    const { nodes } = this.#cluster
+    const { nodes, group } = this.#cluster
     const { process, services } = nodes[nodeOf(keyNamed(name).key.hash, nodes.length)]!
     try {
       return await this.#network.call(
         this.#life,
-        process,
+        // Any worker of a server takes any request.
+        group === undefined ? process : this.random.pick(this.#coordinators),
         { service: services.node, method, args },
         this.#patience('node'),
       )

@@ -4,7 +4,7 @@ import { DRAWN_KNOBS } from './knobs.js'
 import type { JournalOf, Processes } from './world.js'
 
 /** Runs of fewer transactions prove nothing by what they lack. */
-export const COVERED_FROM_TRANSACTIONS = { many: 100_000, one: 50_000 } as const
+export const COVERED_FROM_TRANSACTIONS = { many: 100_000, one: 50_000, workers: 50_000 } as const
 /** Of units of work there are fewer kinds of events, and each is frequent. */
 export const COVERED_FROM_UNITS = 50_000
 /** A crash point that was passed that often must have been one. */
@@ -95,7 +95,10 @@ const SELDOM_IN_ONE_PROCESS: ReadonlySet<string> = new Set([
   'outcome/unit-read conflict',
 ])
 /** What they must have met: a full disk, a failed one, and writes that wait for room. */
-const OF_ONE_PROCESS = ['world/one process', 'wait/admission', 'error/WriteFailed', 'error/OutcomeUnknown']
+const OF_ONE_PROCESS = ['wait/admission', 'error/WriteFailed', 'error/OutcomeUnknown']
+const OF_KIND = { one: ['world/one process'], workers: ['world/workers', 'pipe/cut'] } as const
+const isWithin = (processes: Processes | undefined): processes is 'one' | 'workers' =>
+  processes === 'one' || processes === 'workers'
 const RUN_OVER = 'error/RunOver'
 
 /** The ways to look at ranges. */
@@ -126,7 +129,7 @@ export function missing(tally: Tally, covered: Covered): readonly string[] {
     ...(faults.has('crash')
       ? tally.under('point/').flatMap(([point, passes]) => (passes >= PASSES_MIN ? [`crash/${point}`] : []))
       : []),
-    ...(covered.processes === 'one' ? [RUN_OVER] : []),
+    ...(isWithin(covered.processes) ? [RUN_OVER] : []),
     ...ofPlaces(covered),
     ...DRAWN_KNOBS.map((knob) => `knob/${knob}`),
     ...SCANS,
@@ -135,13 +138,13 @@ export function missing(tally: Tally, covered: Covered): readonly string[] {
 }
 
 const neverHappened = (tally: Tally, wanted: readonly string[], { processes }: Covered): readonly string[] =>
-  wanted.filter((name) => tally.of(name) === 0 && !(processes === 'one' && SELDOM_IN_ONE_PROCESS.has(name)))
+  wanted.filter((name) => tally.of(name) === 0 && !(isWithin(processes) && SELDOM_IN_ONE_PROCESS.has(name)))
 
 function ofPlaces({ faults, journal, processes }: Covered): readonly string[] {
   if (journal === 'own') return []
   return [
     SHARED_JOURNAL,
-    ...(processes === 'one' ? OF_ONE_PROCESS : []),
+    ...(isWithin(processes) ? [...OF_ONE_PROCESS, ...OF_KIND[processes]] : []),
     ...(faults.has('crash') ? [TORN_GROUP] : []),
   ]
 }

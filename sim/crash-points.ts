@@ -87,7 +87,16 @@ const RECEIVING = ['before-receive', 'after-receive', 'before-answer', 'after-an
 
 const CALLING = ['before-call', 'after-call']
 
+const isOfNoUnit = (method: string): boolean => !ONLY_OF_UNITS.has(method)
+
 const ofNodes = (points: readonly string[]): readonly string[] => points.map((point) => `node:${point}`)
+
+/** Of a machine that does everything itself. */
+const WITHIN = [
+  ...pointsAround([...new Set([...CALLS.coordinator, ...CALLS.recovery])], CALLING),
+  ...pointsAround(['get', 'transactGet', ...SERVES.coordinator], RECEIVING),
+  ...NODE_STEPS,
+]
 
 /** With the role of the process that crashes. */
 export const CRASH_POINTS: Readonly<Record<Processes, readonly string[]>> = {
@@ -99,11 +108,15 @@ export const CRASH_POINTS: Readonly<Record<Processes, readonly string[]>> = {
     ),
     ...ofNodes(NODE_STEPS),
   ],
-  one: ofNodes([
-    ...pointsAround([...new Set([...CALLS.coordinator, ...CALLS.recovery])], CALLING),
-    ...pointsAround(['get', 'transactGet', ...SERVES.coordinator], RECEIVING),
-    ...NODE_STEPS,
-  ]),
+  one: ofNodes(WITHIN),
+  workers: [
+    ...ofNodes(WITHIN),
+    ...[
+      // Units of work are handed on.
+      ...pointsAround(['get', 'write', ...CALLS.coordinator.filter(isOfNoUnit)], CALLING),
+      ...pointsAround(['get', 'transactGet', ...SERVES.coordinator], RECEIVING),
+    ].map((point) => `worker:${point}`),
+  ],
 }
 
 export interface CrashPointOptions {

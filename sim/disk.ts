@@ -1,7 +1,8 @@
 // The disk of a simulated machine. A write is in the page cache first and on the disk once it is synced; a power cut
 // leaves any part of what was not synced, by pages and in any order; names appear and vanish for good only with the
 // folder's sync. It can run full, and a sync can fail.
-import { type FileHandle, type FileLayer, OutOfSpace } from '../src/runtime/files.js'
+import { type FileHandle, OutOfSpace } from '../src/runtime/files.js'
+import type { WholeFileLayer } from '../src/runtime/whole-files.js'
 import { rates } from './faults.js'
 import type { Life, Surroundings } from './process.js'
 import type { Random } from '../src/runtime/seeded-random.js'
@@ -40,6 +41,8 @@ export class SimDisk {
   readonly #slowness: number
   #seen = new Map<string, File>()
   #safe = new Map<string, File>()
+  /** Names that files have got since, and those that they had. */
+  readonly #renamed = new Map<string, string>()
 
   constructor(around: Surroundings, { seams, oftenFull }: DiskOptions = {}) {
     this.#fullRate = oftenFull === true ? rates.diskOftenFull : rates.diskFull
@@ -50,7 +53,7 @@ export class SimDisk {
   }
 
   /** What one life of a process sees of the disk. `onFailure`: a sync has failed. */
-  layer(life: Life, onFailure: () => void): FileLayer {
+  layer(life: Life, onFailure: () => void): WholeFileLayer {
     return {
       open: async (path, { create }) => {
         await this.#takes(life, 'open', 50)
@@ -77,7 +80,28 @@ export class SimDisk {
       syncFolder: async () => {
         await this.#takes(life, 'sync-folder', 500)
         this.#safe = new Map(this.#seen)
+        this.#renamed.clear()
         if (!life.reach('after-sync-folder')) await never()
+      },
+      rename: async (path, next) => {
+        await this.#takes(life, 'rename', 50)
+        const file = this.#seen.get(path)
+        if (file === undefined) throw new Error(`ENOENT: ${path}`)
+        this.#seen.delete(path)
+        this.#seen.set(next, file)
+        this.#renamed.set(next, path)
+        if (!life.reach('after-rename')) await never()
+      },
+      openWhole: async (path) => {
+        await this.#takes(life, 'open', 50)
+        const file = this.#seen.get(path)
+        if (file === undefined) throw new Error(`ENOENT: ${path}`)
+        const handle = this.#handle(life, file, onFailure)
+        return {
+          length: file.seen.length,
+          read: (position, length) => handle.read(position, length),
+          close: () => handle.close(),
+        }
       },
     }
   }
@@ -92,6 +116,7 @@ export class SimDisk {
       file.dirty = []
     }
     this.#safe = new Map(this.#seen)
+    this.#renamed.clear()
   }
 
   #handle(life: Life, file: File, onFailure: () => void): FileHandle {
@@ -158,6 +183,12 @@ export class SimDisk {
     for (const [path, file] of this.#seen) if (this.#random.chance(0.5)) names.set(path, file)
     for (const path of this.#safe.keys()) {
       if (!this.#seen.has(path) && this.#random.chance(0.5)) names.delete(path)
+    }
+    // A file that was given another name has one of the two.
+    for (const [next, path] of this.#renamed) {
+      const file = this.#safe.get(path)
+      if (names.has(next)) names.delete(path)
+      else if (file !== undefined) names.set(path, file)
     }
     this.#seen = names
   }

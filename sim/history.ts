@@ -57,6 +57,8 @@ export interface HistoryRead extends Span {
   readonly kind: 'read'
   readonly timestamp: number
   readonly images: ReadonlyMap<string, Image>
+  /** By a unit of work, whose snapshot may be older than the request. */
+  readonly ofUnit?: true
 }
 
 /** A plain get, or the image upon which something was refused: somebody looked at one item outside the serial order. */

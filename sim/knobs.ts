@@ -14,6 +14,7 @@ export const worldKnobs: Knobs = {
   applyDelayMs: 30,
   applyDelaysMax: 1,
   applyChangesMax: 100,
+  recentRangesBytesMax: 128 * 1024,
 }
 
 /** Between these each doubling is as likely as the next. What is not here stays: simulated disks have no room to prepare. */
@@ -67,6 +68,13 @@ const SMALL: Readonly<Partial<Record<keyof Knobs, readonly [min: number, max: nu
   blocksThreadBytesMax: [1, 4096],
   blocksPositionRecords: [1, 32],
   applyDelaysMax: [1, 10],
+  copyFrameBytes: [1, 4096],
+  copyRecordsMax: [1, 32],
+  loadEntriesMax: [1, 50],
+  recoveryDayMicros: [100_000, 20 * 1_000_000],
+  logWriteBytes: [16, 16 * 1024],
+  logSpareBytesMax: [1, 256 * 1024],
+  recentRangesBytesMax: [1, 512 * 1024],
 }
 
 export const DRAWN_KNOBS = Object.keys(SMALL) as readonly (keyof Knobs)[]

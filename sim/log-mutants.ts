@@ -35,6 +35,13 @@ export const LOG_MUTANTS: Readonly<Record<string, Mutant>> = {
       'let old = stored?.subarray(HEADER_BYTES);',
     ...kept,
   },
+  // What differs, put into the new image at the wrong end.
+  'log-image-with-the-wrong-end': {
+    module: 'commit-log/shared-ends.js',
+    find: 'next.subarray(next.length - suffix)',
+    replace: 'next.subarray(0, suffix)',
+    ...kept,
+  },
   'log-overwritten-image-left-out': {
     module: 'storage/items/item-steps.js',
     find: 'for (const each of passed) {\n                const text',

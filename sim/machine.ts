@@ -20,15 +20,18 @@ import type { LocalLog } from '../src/commit-log/local-log.js'
 import type { LogStorage } from '../src/commit-log/log-storage.js'
 import type { LogParts } from '../src/storage/folder/folder-log.js'
 import type { FileLayer } from '../src/runtime/files.js'
+import type { WholeFileLayer } from '../src/runtime/whole-files.js'
+import { type Archive, type ArchiveParts, openArchive, openTables } from './archive.js'
 import { inSpace } from '../src/line/spaces.js'
 import { countedRules } from './counted-rules.js'
 import { never, SimDisk } from './disk.js'
 import { frameSeams } from './frame-seams.js'
-import { type RunningNode, serveWithin } from './one-process.js'
+import { serveWithin } from './one-process.js'
 import { CALL_TIMEOUT_MS, type Cluster } from './processes.js'
 import { type Life, type Services, SimProcess } from './process.js'
 import type { Random } from '../src/runtime/seeded-random.js'
 import { SimIndex } from './sim-index.js'
+import type { RunningNode } from './within.js'
 import { type DecidedStep, WriteLog } from './write-log.js'
 
 const LOOKED = 'after-look-at-unsynced'
@@ -53,6 +56,7 @@ export class Machine {
   readonly #knobs: Knobs
   /** The log of commits was begun, and its folder says so. */
   #hasLog = false
+  #archive: Archive | undefined
   #log: LocalLog | undefined
   #blocks: Blocks | undefined
 
@@ -74,8 +78,10 @@ export class Machine {
       onCrash: (power) => {
         this.#log = undefined
         this.#blocks = undefined
+        this.#archive = undefined
         this.#disk.crash(power)
         for (const node of this.nodes) node.crash()
+        cluster.group?.ended()
       },
     })
   }
@@ -104,8 +110,16 @@ export class Machine {
     if (!life.alive) return never()
     if (this.#cluster.log !== undefined) await this.#beginLog(life, log)
     if (this.#cluster.log?.blocks === true) await this.#followLog(life, opened[0]!, log)
+    const archiveParts = this.#cluster.log?.backups && this.#archiveParts(life, opened, log, files)
+    const catalog = archiveParts && (await openTables(archiveParts))
+    if (!life.alive) return never()
     const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
     const services = oneProcess ? await serveWithin(this.#cluster, life, running) : this.#serve(life, running)
+    if (catalog !== undefined) {
+      const archive = await openArchive(catalog, archiveParts as ArchiveParts)
+      if (!life.alive) return never()
+      this.#archive = archive
+    }
     around.scheduler.note(`started ${this.process.name}`)
     return services
   }
@@ -130,7 +144,19 @@ export class Machine {
     this.#hasLog = true
     const { retentionMs } = this.#cluster.log!
     if (retentionMs !== undefined) log.keepFor(retentionMs)
+    if (this.#cluster.log?.backups === undefined) log.holdFrom(undefined)
     this.#log = log
+  }
+
+  #archiveParts(life: Life, nodes: readonly LocalNode[], log: LocalLog, files: WholeFileLayer): ArchiveParts {
+    const { rules, table, onBroken } = this.#cluster
+    const isIndexed = table.indexes.length > 0
+    return { life, nodes, log, files, rules, knobs: this.#knobs, isIndexed, onBroken }
+  }
+
+  /** The catalogue and the backups of the present life, likewise. */
+  get archive(): Archive | undefined {
+    return this.#archive
   }
 
   /** As a store does it: the table is a ledger from the first life on. */

@@ -1,10 +1,12 @@
 // Wrong versions of the store, each wrong in one place: a simulation that does not find them proves nothing about the
 // right one. A mutant is a change of text in one compiled module, made while it is loaded (mutant-loader.ts), so that the
 // store itself needs no switches for it. A text that is not found, or found twice, is an error: the mutant would be none.
+import { BACKUP_MUTANTS } from './backup-mutants.js'
 import { BLOCK_MUTANTS } from './block-mutants.js'
 import { LOG_MUTANTS } from './log-mutants.js'
 import { SHAPE_MUTANTS } from './shape-mutants.js'
 import { PLAIN, UNIT_MUTANTS } from './unit-mutants.js'
+import { WORKER_MUTANTS } from './workers/mutants.js'
 
 export interface Mutant {
   /** The module, under the source folder. */
@@ -43,6 +45,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...SHAPE_MUTANTS,
   ...LOG_MUTANTS,
   ...BLOCK_MUTANTS,
+  ...WORKER_MUTANTS,
+  ...BACKUP_MUTANTS,
 
   // Rules: preparing.
   'prepare-ignores-last-write': {
@@ -155,7 +159,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Storage nodes.
   'max-delete-ignored': {
-    module: 'storage/items/partitions.js',
+    module: 'storage/items/marks.js',
     find: 'return this.#maxDelete[hash >>> BUCKET_SHIFT];',
     replace: 'return 0;',
     ...mixed,
@@ -181,7 +185,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     options: ['--seed', '8', ...PLAIN],
   },
   'doubt-forgotten': {
-    module: 'storage/items/in-doubt.js',
+    module: 'storage/items/step-retries.js',
     find: '[...pendings.items()].map((item) => [item,',
     replace: '[].map((item) => [item,',
     ...bank,

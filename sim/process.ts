@@ -12,7 +12,7 @@ import { type SimFault, rates, type Tally } from './faults.js'
 import type { Random } from '../src/runtime/seeded-random.js'
 import type { Scheduler } from './scheduler.js'
 
-export type Role = 'node' | 'coordinator' | 'recovery' | 'client'
+export type Role = 'node' | 'worker' | 'coordinator' | 'recovery' | 'client'
 
 /** What every part of one world shares. */
 export interface Surroundings {
@@ -65,6 +65,8 @@ export interface ProcessOptions {
   readonly start: (life: Life) => Promise<Services>
   /** It cannot be started any more. */
   readonly onGivenUp?: (error: unknown) => void
+  /** Whose clock it reads, if it has none of its own. */
+  readonly clock?: () => SimProcess
   /** The machine at a crash; `power`: it went dark, and its disk lost what was not synced. */
   readonly onCrash?: (power: 'kept' | 'cut') => void
 }
@@ -103,7 +105,7 @@ export class SimProcess {
   }
 
   nowMicros(): number {
-    return this.#clock.read(this.around.scheduler.nowMicros)
+    return this.#options.clock?.().nowMicros() ?? this.#clock.read(this.around.scheduler.nowMicros)
   }
 
   /** An operator, or a daemon, sets the clock. */

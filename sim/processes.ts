@@ -15,7 +15,8 @@ import type { SimNode } from './machine.js'
 import { Network, type NetworkOptions } from './network.js'
 import { LEDGER_METHODS, TRANSACTION_METHODS, UNIT_METHODS } from './node-methods.js'
 import { type Life, type Services, SimProcess, type Surroundings } from './process.js'
-import { unitContext, unitService } from './unit-service.js'
+import { unitContext, type UnitService, unitService } from './unit-service.js'
+import type { WorkerGroup } from './workers/group.js'
 import type { Witness } from './witness.js'
 
 /** What the processes of one world know of each other. */
@@ -32,9 +33,11 @@ export interface Cluster {
   readonly sharedJournal: boolean
   /** And their machine coordinates by itself: there are no other processes but clients. */
   readonly oneProcess: boolean
+  /** Other workers beside that machine, which call its nodes over channels. */
+  readonly group?: WorkerGroup
   readonly recoveries: readonly SimProcess[]
   /** There is a log of commits, and the table asks for it. Records are kept for so long, if not for good. */
-  readonly log?: { readonly retentionMs?: number; readonly blocks?: true }
+  readonly log?: { readonly retentionMs?: number; readonly blocks?: true; readonly backups?: true }
   /** Told of what no process could expect. */
   readonly onBroken: (what: string) => void
 }
@@ -105,7 +108,7 @@ export function coordinatorServices(
   runtime: Runtime,
   coordinator: Coordinator,
   nodes: readonly CoordinatedNode[],
-): Services {
+): Services & { readonly units: UnitService } {
   const write: Coordinator['write'] = (transaction) => coordinator.write(transaction)
   const read: Coordinator['read'] = (transaction) => coordinator.read(transaction)
   const context = unitContext(runtime, coordinator, nodes, (hash) => nodeOf(hash, nodes.length))

@@ -69,7 +69,7 @@ export const SHAPE_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Caches.
   'low-water-mark-not-raised': {
-    module: 'storage/items/read-marks.js',
+    module: 'storage/items/marks.js',
     find: 'if (this.#highestOlder > this.#lowWater)',
     replace: 'if (false)',
     ...mixed,

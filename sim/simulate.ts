@@ -1,6 +1,6 @@
 // Many worlds, one after another, each from a seed of its own: a run of any length in bounded memory, of which a single
 // world can be replayed.
-import { allRules, noRules, type TransactionRules } from '../src/rules/item/section-4.js'
+import { allRules, noRules, type TransactionRules, workerRules } from '../src/rules/item/section-4.js'
 import type { Aim } from './planned-crashes.js'
 import { type SimFault, Tally } from './faults.js'
 import type { KnobsFrom } from './knobs.js'
@@ -118,7 +118,7 @@ export async function simulateWorld(
     recoveries: random.between(1, 2),
     clients: random.between(6, 30),
     faults,
-    rules: RULES[rules],
+    rules: processes === 'workers' && rules === 'all' ? workerRules : RULES[rules],
     workload: make(),
     journal,
     processes,

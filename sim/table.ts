@@ -3,6 +3,7 @@
 // of them have.
 import { spaceId } from '../src/model/brand.js'
 import type { TableShape } from '../src/model/table.js'
+import type { CreateTableInput } from '../src/router/tables/table-shapes.js'
 
 export const TABLE: TableShape = {
   name: 'items',
@@ -36,4 +37,41 @@ export const INDEXED_TABLE: TableShape = {
     },
   ],
   expiry: { attribute: 'n', space: spaceId(3) },
+}
+
+const BY_WRITER = 'by-writer'
+const KEY_ATTRIBUTES = [
+  { AttributeName: 'p', AttributeType: 'S' },
+  { AttributeName: 'id', AttributeType: 'S' },
+] as const
+const PLAIN_INPUT = {
+  TableName: TABLE.name,
+  KeySchema: [
+    { AttributeName: 'p', KeyType: 'HASH' },
+    { AttributeName: 'id', KeyType: 'RANGE' },
+  ],
+  AttributeDefinitions: KEY_ATTRIBUTES,
+  BillingMode: 'PAY_PER_REQUEST',
+} as const
+
+/** The same in worlds with a catalogue, as CreateTable takes it. */
+export const TABLE_INPUT: Readonly<Record<'plain' | 'indexed', CreateTableInput>> = {
+  plain: PLAIN_INPUT,
+  indexed: {
+    ...PLAIN_INPUT,
+    AttributeDefinitions: [...KEY_ATTRIBUTES, { AttributeName: 'w', AttributeType: 'S' }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: BY_WRITER,
+        KeySchema: [{ AttributeName: 'w', KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'ALL' },
+      },
+    ],
+  },
+}
+
+/** What comes of it: the first spaces of a new catalogue. */
+export const CATALOGUED_TABLE: Readonly<Record<'plain' | 'indexed', TableShape>> = {
+  plain: TABLE,
+  indexed: { ...TABLE, indexes: INDEXED_TABLE.indexes.filter(({ name }) => name === BY_WRITER) },
 }

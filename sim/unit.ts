@@ -89,6 +89,7 @@ export class SimUnit {
       images: new Map(names.map((name, at) => [name, images[at]])),
       invokedAt,
       completedAt: this.#client.nowMicros,
+      ofUnit: true,
     })
     for (const [at, name] of names.entries()) {
       this.#versions.set(name, answer.records[at]?.timestamp)

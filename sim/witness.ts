@@ -34,6 +34,8 @@ export class Witness {
   readonly #tally: Tally
   /** What an action does travels as it is, never copied, and so says whose it is. */
   readonly #requestOf = new WeakMap<Action['mutation'], string>()
+  /** Of transactions that are sent as bytes: their request. */
+  readonly #sentFor = new Map<TxId, string>()
   /** Requests whose transaction leaves no record: only what it wrote tells of it. */
   readonly #unrecorded = new Set<string>()
   readonly #transactionsOf = new Map<string, Set<TxId>>()
@@ -53,6 +55,26 @@ export class Witness {
   /** The request that these are actions of. */
   requestOf([first]: readonly Action[]): string | undefined {
     return first && this.#requestOf.get(first.mutation)
+  }
+
+  /** A node as another process has it: whose a transaction is, is known before it becomes bytes. */
+  sender<T extends TransactionNode>(node: T): T {
+    return {
+      ...node,
+      prepare: (request: PrepareRequest) => {
+        this.#noteSent(request)
+        return node.prepare(request)
+      },
+      transact: (request: TransactRequest) => {
+        this.#noteSent(request)
+        return node.transact(request)
+      },
+    }
+  }
+
+  #noteSent({ tx, actions }: { readonly tx: TxId; readonly actions: readonly Action[] }): void {
+    const id = this.requestOf(actions)
+    if (id !== undefined) this.#sentFor.set(tx, id)
   }
 
   /** What a node offers to others, watched. */
@@ -184,8 +206,9 @@ export class Witness {
     readonly tx: TxId
     readonly actions: readonly Action[]
   }): string | undefined {
-    const id = this.requestOf(actions)
+    const id = this.requestOf(actions) ?? this.#sentFor.get(tx)
     if (id === undefined) return undefined
+    this.expect(id, actions)
     const transactions = this.#transactionsOf.get(id)
     if (transactions === undefined) this.#transactionsOf.set(id, new Set([tx]))
     else transactions.add(tx)

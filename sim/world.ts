@@ -29,6 +29,7 @@ import { type Aim, Aims } from './planned-crashes.js'
 import type { Anomaly } from './check/anomaly.js'
 import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
+import { judgeRealTime } from './check/real-time.js'
 import { judgeCommitLog, judgeLogComplete, judgeLogOrder } from './check/commit-log.js'
 import type { ModelVersion } from './check/model.js'
 import { SimClient } from './client.js'
@@ -39,8 +40,10 @@ import { BlockWitness } from './block-witness.js'
 import { judgeBlocks } from './check/blocks.js'
 import { LogFollower } from './log-follower.js'
 import { Machine, type SimNode } from './machine.js'
+import { Archivist } from './archivist.js'
+import { judgeRestored } from './check/moments.js'
 import { clusterNetwork, coordinatorProcess, type Cluster, recoveryProcess } from './processes.js'
-import { INDEXED_TABLE, TABLE } from './table.js'
+import { CATALOGUED_TABLE, INDEXED_TABLE, TABLE } from './table.js'
 import { type Surroundings, SimProcess } from './process.js'
 import { Random } from '../src/runtime/seeded-random.js'
 import { imageOf, Recorder } from './recorder.js'
@@ -48,13 +51,18 @@ import { Scanner } from './scanner.js'
 import { Scheduler } from './scheduler.js'
 import { Troublemaker } from './fault-schedule.js'
 import { Witness } from './witness.js'
+import { type ServeWorker, WorkerGroup } from './workers/group.js'
+import { serveAsSimWorker } from './workers/worker.js'
 import type { Workload } from './workloads/workload.js'
 
 export type JournalOf = 'own' | 'shared'
-/** Whether coordinators and recovery are processes of their own, or in that of the nodes. */
-export type Processes = 'many' | 'one'
+/**
+ * Whether coordinators and recovery are processes of their own, or in that of the nodes. With workers that machine is the first of
+ * several, each with a coordinator.
+ */
+export type Processes = 'many' | 'one' | 'workers'
 
-export type LogOf = 'none' | 'kept' | 'blocks'
+export type LogOf = 'none' | 'kept' | 'blocks' | 'backups'
 
 export interface WorldOptions {
   readonly seed: number
@@ -116,6 +124,7 @@ class World {
   readonly #recorder: Recorder
   #witness: BlockWitness | undefined
   readonly #follower: LogFollower | undefined
+  readonly #archivist: Archivist | undefined
   #stuck: string | undefined
   /** Something happened that must not; there is no sense in going on. */
   #broken = false
@@ -141,14 +150,21 @@ class World {
     const nodes: SimNode[] = []
     const recoveries: SimProcess[] = []
     const { rules, journal = 'own', processes = 'many' } = options
-    const oneProcess = processes === 'one'
+    const hasWorkers = processes === 'workers'
+    const oneProcess = processes === 'one' || hasWorkers
     const sharedJournal = journal === 'shared' || oneProcess
     if (sharedJournal) tally.add('world/shared journal')
-    if (oneProcess) tally.add('world/one process')
+    if (oneProcess) tally.add(hasWorkers ? 'world/workers' : 'world/one process')
     const hasBlocks = options.log === 'blocks'
+    const hasBackups = options.log === 'backups' && (sharedJournal || options.nodes === 1)
     const isLogged = (hasBlocks || options.log === 'kept') && (sharedJournal || options.nodes === 1)
     if (isLogged) tally.add('world/log of commits')
-    const shape = isIndexed(options.seed) ? INDEXED_TABLE : TABLE
+    if (hasBackups) tally.add('world/backups')
+    const shape = hasBackups
+      ? CATALOGUED_TABLE[isIndexed(options.seed) ? 'indexed' : 'plain']
+      : isIndexed(options.seed)
+        ? INDEXED_TABLE
+        : TABLE
     const logged = { old: true, new: true, ...(hasBlocks && { keys: true as const }) }
     const table = isLogged ? { ...shape, logged } : shape
     this.#cluster = {
@@ -163,7 +179,9 @@ class World {
       oneProcess,
       recoveries,
       ...(isLogged && { log: { ...retentionOf(options.seed), ...(hasBlocks && { blocks: true as const }) } }),
+      ...(hasBackups && { log: { retentionMs: HELD_RETENTION_MS, backups: true as const } }),
       onBroken,
+      ...(hasWorkers && { group: this.#groupOf(around, options) }),
     }
     this.#machines = machinesOf(this.#cluster, options.nodes)
     nodes.push(...this.#machines.flatMap((machine) => machine.nodes))
@@ -172,14 +190,31 @@ class World {
       this.#follower = new LogFollower(machine, around, this.#recorder, options.seed)
     if (isLogged && hasBlocks && machine !== undefined)
       this.#witness = new BlockWitness(machine, around, this.#recorder, options.seed)
+    if (hasBackups && machine !== undefined)
+      this.#archivist = new Archivist(machine, around, this.#recorder, {
+        seed: options.seed,
+        dayMicros: this.#cluster.knobs.recoveryDayMicros,
+      })
     if (oneProcess) {
-      this.#coordinators = []
+      this.#coordinators = this.#cluster.group?.workers ?? []
       return
     }
     for (let at = 0; at < options.recoveries; at++) recoveries.push(recoveryProcess(this.#cluster, at))
     this.#coordinators = Array.from({ length: options.coordinators }, (_, at) =>
       coordinatorProcess(this.#cluster, at),
     )
+  }
+
+  /** They share what coordinators of one process need not. */
+  #groupOf(around: Surroundings, { coordinators }: WorldOptions): WorkerGroup {
+    const serve: ServeWorker = (life, channel) => serveAsSimWorker(this.#cluster, life, channel)
+    const onBroken = (what: string): void => this.#cluster.onBroken(what)
+    return new WorkerGroup(around, {
+      workers: coordinators,
+      serve,
+      onBroken,
+      clock: () => this.#machines[0]!.process,
+    })
   }
 
   async run(): Promise<WorldReport> {
@@ -218,6 +253,7 @@ class World {
     scanner.start()
     this.#follower?.start()
     this.#witness?.start()
+    this.#archivist?.start()
     await Promise.all(crew.map((client) => this.#drive(client)))
     trouble.on = false
     network.heal()
@@ -228,6 +264,7 @@ class World {
         [],
         tally,
       )
+    await this.#archivist?.finish()
     return this.#judge()
   }
 
@@ -241,7 +278,7 @@ class World {
     process.start()
     this.#clients.push(process)
     const coordinators = this.#cluster.oneProcess
-      ? this.#machines.map((machine) => machine.process)
+      ? [...this.#machines.map((machine) => machine.process), ...this.#coordinators]
       : this.#coordinators
     return new SimClient(this.#cluster, coordinators, process.life!, this.#recorder)
   }
@@ -302,7 +339,9 @@ class World {
       ...recorder.found.all,
       ...replayed.anomalies,
       ...judged.anomalies,
+      ...(this.#cluster.oneProcess ? judgeRealTime(history) : []),
       ...(await this.#viewAnomalies([...nameOf.keys()])),
+      ...judgeRestored(this.#archivist?.restored ?? [], replayed.versions),
       ...(await this.#logAnomalies(nameOf, final, replayed.versions, history)),
     ]
     return this.#report(anomalies, judged.realtime ?? [], tally)
@@ -393,6 +432,8 @@ function machinesOf(cluster: Cluster, nodes: number): readonly Machine[] {
 const retentionOf = (seed: number): { readonly retentionMs?: number } =>
   seed % TRIMMED_EVERY === 0 ? { retentionMs: RETENTION_MS } : {}
 const TRIMMED_EVERY = 4
+/** In worlds with backups, which say themselves what they need. */
+const HELD_RETENTION_MS = 500
 const RETENTION_MS = 2000
 
 async function itemsOf(node: LocalNode): Promise<readonly RangeEntry[]> {

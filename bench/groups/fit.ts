@@ -18,7 +18,7 @@ import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import type { UnitRecord } from '../records.js'
-import { freePort } from '../../src/bench/targets/server.js'
+import { freePort } from '../../src/bench/targets/free-port.js'
 import { ITEM_BYTES, workloadKey } from '../../src/bench/load/workloads.js'
 import type { Times } from './variants.js'
 

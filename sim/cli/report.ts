@@ -15,6 +15,7 @@ const TABLES = [
   ['ranges that were looked at, by the way to look', 'scan/'],
   ['log of commits', 'log/'],
   ['blocks', 'blocks/'],
+  ['backups and restores', 'backups/'],
   ['worlds with a small knob', 'knob/'],
 ] as const
 
@@ -91,7 +92,10 @@ export function printBroken(world: CommandEnvironment, broken: WorldResult, sett
   const faults = [...settings.faults].join(',') || 'none'
   const mutant = settings.mutant === undefined ? '' : ` --mutant ${settings.mutant}`
   const journal = settings.journal === undefined ? '' : ` --journal ${settings.journal}`
-  const processes = settings.processes === 'one' ? ' --processes one' : ''
+  const processes =
+    settings.processes === undefined || settings.processes === 'many'
+      ? ''
+      : ` --processes ${settings.processes}`
   const log = settings.log === undefined || settings.log === 'none' ? '' : ` --log ${settings.log}`
   const knobs = settings.knobs === 'plain' ? ' --knobs plain' : ''
   const aims = broken.aims.map(({ point, arrival }) => `${point}@${arrival}`).join(',')

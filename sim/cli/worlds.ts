@@ -22,9 +22,11 @@ export const help = `npm run sim -- [--seed S] [--transactions N] [--nodes N] [-
                      world has one of them
   --journal KIND     own, shared: one for each node, or one for all nodes of a world; some worlds of each unless told otherwise
   --processes KIND   many: coordinators and recovery call the nodes over the network; one: all in one process, as a server
-                     runs them, with one journal, called by clients alone (many)
-  --log KIND         none, kept, blocks (kept, and made into blocks of a ledger): whether the store keeps a log of commits, which is followed through all crashes, in worlds whose
-                     nodes share a journal (none)
+                     runs them, with one journal, called by clients alone; workers: the same, and beside it workers with coordinators
+                     of their own, which call its nodes over channels (many)
+  --log KIND         none, kept, blocks (kept, and made into blocks of a ledger), backups (kept for backups and restores, which
+                     are made all the time): whether the store keeps a log of commits, which is followed through all
+                     crashes, in worlds whose nodes share a journal (none)
   --knobs KIND       seed, plain: numbers at which structures change their shape are drawn small in most worlds, or in none (seed)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
@@ -57,7 +59,11 @@ const WORKLOADS = ['mixed', 'append', 'bank', 'retry', 'looks'] as const
 const IN_TURN = [...WORKLOADS.slice(0, 4), ...WORKLOADS]
 /** Transactions that leave no trace are told apart in one process alone: elsewhere each leaves a record. */
 const IN_TURN_WITHIN = [...IN_TURN, 'checks']
-const ALL_OF: Readonly<Record<Processes, readonly string[]>> = { many: IN_TURN, one: IN_TURN_WITHIN }
+const ALL_OF: Readonly<Record<Processes, readonly string[]>> = {
+  many: IN_TURN,
+  one: IN_TURN_WITHIN,
+  workers: IN_TURN_WITHIN,
+}
 const PROGRESS_WORLDS = 20
 const STACKS_TRANSACTIONS_MAX = 1000
 
@@ -140,13 +146,13 @@ function settingsOf(args: readonly string[]): Settings {
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (journal !== undefined && journal !== 'own' && journal !== 'shared')
     throw new UsageError(`--journal must be own or shared, not '${journal}'`)
-  if (log !== 'none' && log !== 'kept' && log !== 'blocks')
-    throw new UsageError(`--log must be none, kept or blocks, not '${log}'`)
-  if (processes !== 'many' && processes !== 'one')
-    throw new UsageError(`--processes must be many or one, not '${processes}'`)
+  if (log !== 'none' && log !== 'kept' && log !== 'blocks' && log !== 'backups')
+    throw new UsageError(`--log must be none, kept, blocks or backups, not '${log}'`)
+  if (processes !== 'many' && processes !== 'one' && processes !== 'workers')
+    throw new UsageError(`--processes must be many, one or workers, not '${processes}'`)
   if (knobs !== 'seed' && knobs !== 'plain')
     throw new UsageError(`--knobs must be seed or plain, not '${knobs}'`)
-  if (processes === 'one' && journal !== undefined)
+  if (processes !== 'many' && journal !== undefined)
     throw new UsageError('--journal is for --processes many: in one process the nodes share one')
   if (mutant !== undefined && mutant !== 'list' && !Object.hasOwn(MUTANTS, mutant))
     throw new UsageError(`there is no mutant '${mutant}'; --mutant list names them`)

@@ -16,6 +16,7 @@
 //
 // Any number of coordinators work on the same nodes; they share nothing but nodes and ledger. A coordinator may vanish at
 // any point: recovery finishes what it left. May import: model, rules, ledger, storage (its interfaces), runtime.
+import { nodeAt, type Placement } from './placement.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
@@ -33,8 +34,6 @@ import type { PredicateCheck, UnitNode } from '../storage/contract/units.js'
 import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
-import { nodeAt } from './finish.js'
-import type { Placement } from './placement.js'
 import { type EndedTransaction, type PhaseTimes, RecentTransactions } from './recent.js'
 import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
@@ -131,12 +130,11 @@ export interface Coordinator {
   /** Reads of units of work. */
   readonly snapshots: StoreSnapshots
   /**
-   * A write outside transactions was answered at this timestamp: transactions from here on come after it. A node's clock may
-   * be ahead of this one's, and a blind put stamped before the last one would have no effect (§4).
+   * No timestamp of a snapshot that was opened here is above its `now`. It is told (`witness`) at which timestamp a write outside
+   * transactions was answered, so that transactions from here on come after it: a node's clock may be ahead of this one's, and a blind
+   * put stamped before the last one would have no effect (§4).
    */
-  witness(timestamp: Timestamp): void
-  /** No timestamp of a snapshot that was opened here is above it. */
-  now(): Timestamp
+  readonly clock: Pick<HybridClock, 'witness' | 'now'>
   /** The last that were ended here, the newest first. */
   recent(): readonly EndedTransaction[]
   /** How far an attempt that is under way here has come. */
@@ -201,8 +199,7 @@ export function openCoordinator(options: CoordinatorOptions): Coordinator {
       options.rules.oneRoundReads ? readOneRound(parts, transaction) : readTwoPhases(parts, transaction),
     outcome: (token) => tokenOutcome(parts, token),
     snapshots: openSnapshots(parts),
-    witness: (timestamp) => parts.clock.witness(timestamp),
-    now: () => parts.clock.now(),
+    clock: parts.clock,
     recent: () => parts.recent.newest(),
     phases: (tx) => parts.recent.underWay(tx),
     idle: () => completion.idle(),

@@ -5,6 +5,7 @@ import type { Timestamp, TxId } from '../model/brand.js'
 import type { CommitReply, CommitRequest } from '../storage/contract/transactions.js'
 import type { CoordinatedNode } from './coordinator.js'
 import type { Calls } from './calls.js'
+import { nodeAt } from './placement.js'
 
 /**
  * Tells every node of a decided transaction; rejects if one does not answer. Resolves when readers see it on all of them,
@@ -86,10 +87,4 @@ export async function completeRecords(
     }),
   )
   return left
-}
-
-export function nodeAt(nodes: readonly CoordinatedNode[], position: number): CoordinatedNode {
-  const node = nodes[position]
-  if (node === undefined) throw new RangeError(`there is no node ${position}`)
-  return node
 }

@@ -2,11 +2,9 @@
 import type { TxId } from '../model/brand.js'
 import type { Action, TransactReply } from '../storage/contract/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
-import { nodeAt } from './finish.js'
-import type { Group } from './groups.js'
+import { nodeAt, predicatesOn, type Group } from './placement.js'
 import { messageOf } from '../model/message-of.js'
 import { cancelled, failed } from './outcomes.js'
-import { predicatesOn } from './predicates.js'
 
 export async function oneRound(
   parts: Parts,

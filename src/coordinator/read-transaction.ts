@@ -5,8 +5,7 @@ import type { Timestamp, TxId } from '../model/brand.js'
 import type { ItemRecord } from '../rules/item/item.js'
 import type { LatestVerdict, ReadAtReply, ReadVerdict } from '../storage/contract/transactions.js'
 import type { Parts, ReadTransaction, ReadTransactionOutcome } from './coordinator.js'
-import { nodeAt } from './finish.js'
-import { type Group, groupsOf, inOrder } from './groups.js'
+import { groupsOf, inOrder, nodeAt, type Group } from './placement.js'
 
 export async function readOneRound(
   parts: Parts,

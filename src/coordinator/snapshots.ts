@@ -20,8 +20,7 @@ import type {
   UnitNode,
 } from '../storage/contract/units.js'
 import type { Parts } from './coordinator.js'
-import { nodeAt } from './finish.js'
-import { groupsOf, inOrder } from './groups.js'
+import { groupsOf, inOrder, nodeAt } from './placement.js'
 
 export type SnapshotRefusal =
   | { readonly outcome: 'snapshot-too-old' }

@@ -16,12 +16,21 @@ import type {
   PrepareReply,
 } from '../storage/contract/transactions.js'
 import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
-import { nodeAt, tellParticipants } from './finish.js'
+import { tellParticipants } from './finish.js'
 import { type FirstWave, firstWave } from './first-wave.js'
-import { type Group, groupsOf, inOrder, participantOf } from './groups.js'
+import {
+  groupsOf,
+  inOrder,
+  nodeAt,
+  participantOf,
+  predicateHolds,
+  predicateVerdicts,
+  predicatesOn,
+  type Group,
+  withPredicateNodes,
+} from './placement.js'
 import { oneRound } from './one-round.js'
 import { cancelled, failed } from './outcomes.js'
-import { predicateHolds, predicatesOn, predicateVerdicts, withPredicateNodes } from './predicates.js'
 import { isRefusedVerdict, reasonsOf } from './reasons.js'
 import type { PhaseTimes } from './recent.js'
 import { newAttempt, passingAttempt, tokenSlot } from './slots.js'

@@ -14,16 +14,17 @@
 // reserved words, functions out of place and list indexes; then what the names and values make wrong.
 //
 // May import: model.
-import type { KeySchema } from '../model/table.js'
 import { bindCondition } from './bind/bind-condition.js'
 import { bindProjection, bindUpdate } from './bind/bind-update.js'
-import { TextCache } from './parse/cache.js'
 import { keyConditionFor, keyConditionsOf, type BoundKeyCondition } from './bind/key-condition.js'
+import { Placeholders } from './bind/placeholders.js'
+import { TextCache } from './parse/cache.js'
 import { parseCondition } from './parse/parse-condition.js'
 import { parseProjection, parseUpdate } from './parse/parse-update.js'
-import { Placeholders } from './bind/placeholders.js'
 import type { ConditionNode, Parsed, ProjectionNode, UpdateNode } from './parse/tree.js'
 import type { BoundCondition, BoundProjection, BoundUpdate } from './parse/types.js'
+import { RewordedError, validationError } from '../model/errors.js'
+import type { KeySchema } from '../model/table.js'
 
 export { applyUpdate, onlyTakesAway, updatedAttributes } from './evaluate/apply-update.js'
 export { updateCharge } from './evaluate/update-charge.js'
@@ -48,12 +49,11 @@ export {
 export {
   conditionOfExpected,
   conditionOfFilter,
-  keyConditionOfKeyConditions,
+  keyConditionsOfOlder,
   projectionOfAttributesToGet,
   updateOfAttributeUpdates,
 } from './legacy/legacy.js'
 export { comparisonOperators } from './legacy/legacy-validation.js'
-export { checkExpressionParameters } from './bind/parameters.js'
 export { resolvePath, type Path } from './parse/paths.js'
 export { plainUpdate, type PlainAction } from './evaluate/plain-update.js'
 export { project, projector } from './evaluate/project.js'
@@ -117,3 +117,54 @@ const conditions: Readonly<Record<ConditionKind, TextCache<Parsed<ConditionNode>
 }
 const updates = new TextCache<Parsed<UpdateNode>>(CACHE_BOUNDS)
 const projections = new TextCache<Parsed<ProjectionNode>>(CACHE_BOUNDS)
+
+// Which parameters a request may combine: expressions or the older parameters, and names and values only with
+// expressions. DynamoDB looks at this before it looks at any expression.
+
+/**
+ * @example
+ * // UpdateItem
+ * checkExpressionParameters(request, {
+ *   expressions: ['UpdateExpression', 'ConditionExpression'],
+ *   others: ['AttributeUpdates', 'Expected', 'ConditionalOperator'],
+ * })
+ * // Query; for Scan without the key conditions, and ScanFilter for QueryFilter
+ * checkExpressionParameters(request, {
+ *   expressions: ['ProjectionExpression', 'FilterExpression', 'KeyConditionExpression'],
+ *   others: ['AttributesToGet', 'QueryFilter', 'ConditionalOperator', 'KeyConditions'],
+ * })
+ */
+export function checkExpressionParameters(
+  request: Readonly<Record<string, unknown>>,
+  parameters: { readonly expressions: readonly string[]; readonly others: readonly string[] },
+): void {
+  const given = (name: string): boolean => !isAbsent(request[name])
+  const hasOthers = parameters.others.some(given)
+  // As nearly all requests are: an expression that may have names and values, or neither of these; and nothing of the older way.
+  if (!hasOthers && parameters.expressions.some((name) => name !== 'ProjectionExpression' && given(name)))
+    return
+  if (!NAMES_AND_VALUES.some(given) && !(hasOthers && parameters.expressions.some(given))) return
+  const expressions = parameters.expressions.filter(given)
+  // KeyConditions go with a FilterExpression or a ProjectionExpression, only not with a KeyConditionExpression.
+  const others = parameters.others
+    .filter(given)
+    .filter((name) => name !== 'KeyConditions' || given('KeyConditionExpression'))
+  if (expressions.length > 0 && others.length > 0)
+    throw validationError(
+      'Can not use both expression and non-expression parameters in the same request: ' +
+        `Non-expression parameters: {${others.join(', ')}} Expression parameters: {${expressions.join(', ')}}`,
+    )
+  if (given('ExpressionAttributeNames') && expressions.length === 0)
+    throw validationError('ExpressionAttributeNames can only be specified when using expressions')
+  const withValues = parameters.expressions.filter((name) => name !== 'ProjectionExpression')
+  if (given('ExpressionAttributeValues') && !withValues.some(given))
+    throw new RewordedError(
+      WITHOUT_EXPRESSION,
+      `${WITHOUT_EXPRESSION}: ${withValues.join(' and ')} ${withValues.length > 1 ? 'are' : 'is'} null`,
+    )
+}
+
+const WITHOUT_EXPRESSION = 'ExpressionAttributeValues can only be specified when using expressions'
+const NAMES_AND_VALUES = ['ExpressionAttributeNames', 'ExpressionAttributeValues']
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null

@@ -1,10 +1,16 @@
 // Reading a journal of a data folder before format 4, once: its segments have neither header nor seal. Its frames go to the
 // indexes; then a segment of this format is begun, and the old ones are removed.
-import type { FileLayer } from '../runtime/files.js'
 import { damagedAt, endsBefore, missingBefore, unreadable } from './damage.js'
 import { FRAME_HEADER_BYTES, FRAME_MAGIC, type Frame } from './frame.js'
 import type { Recovered, ReadBackOptions } from './read-back.js'
-import { type FoundSegment, eachFrame, holdsFrame, laterProof, readSegment } from './segment-file.js'
+import {
+  type FoundSegment,
+  eachFrame,
+  holdsFrame,
+  laterProof,
+  readSegment,
+  syncSegment,
+} from './segment-file.js'
 import type { Segment } from './segment.js'
 
 /** The same promises as those of `recoverJournal`; a missing last file cannot be told. */
@@ -19,7 +25,7 @@ export async function recoverOldJournal(
   const from = Math.min(...heldUpTo)
   const first = segments.findLastIndex((segment) => segment.start <= from)
   if (first < 0) throw missingBefore(folder, from)
-  await sync(files, folder, segments.at(-1) as Segment)
+  await syncSegment(files, folder, segments.at(-1) as Segment)
   let end = from
   for (const [at, segment] of segments.entries()) {
     if (at < first) continue
@@ -63,12 +69,3 @@ const isFrameLike = (bytes: Buffer, at: number): boolean =>
   at + FRAME_HEADER_BYTES <= bytes.length &&
   bytes.compare(FRAME_MAGIC, 0, 4, at, at + 4) === 0 &&
   bytes.readUInt32BE(at + 4) >= FRAME_HEADER_BYTES
-
-async function sync(files: FileLayer, folder: string, { file }: Segment): Promise<void> {
-  const handle = await files.open(`${folder}/${file}`, { create: false })
-  try {
-    await handle.truncateSynced(await handle.length())
-  } finally {
-    await handle.close()
-  }
-}

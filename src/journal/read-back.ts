@@ -26,6 +26,7 @@ import {
   holdsFrame,
   laterProof,
   readSegment,
+  syncSegment,
 } from './segment-file.js'
 
 /** Whose journal it is. */
@@ -85,7 +86,7 @@ export async function recoverJournal(
     const segment = chain.at(-1) as FoundSegment
     const begin = Math.max(from, framesFrom(segment))
     // What a process left behind may be read and yet not be on the disk: a power cut could still undo it.
-    await sync(files, folder, segment)
+    await syncSegment(files, folder, segment)
     // What the index holds is not read again: a restart costs what is left to replay.
     const rest = { ...segment, start: begin }
     const bytes = await readSegment(files, folder, segment, begin)
@@ -160,15 +161,6 @@ async function assertBoundary(
   const end = await eachFrame(bytes, segment, framesFrom(segment), () => Promise.resolve())
   const gap = bytes.subarray(end - segment.start, Math.max(0, from - segment.start))
   if (end < from && gap.every((byte) => byte === 0)) throw endsBefore(folder, segment, end, from)
-}
-
-async function sync(files: FileLayer, folder: string, { file }: Segment): Promise<void> {
-  const handle = await files.open(`${folder}/${file}`, { create: false })
-  try {
-    await handle.truncateSynced(await handle.length())
-  } finally {
-    await handle.close()
-  }
 }
 
 async function cut(files: FileLayer, folder: string, segment: FoundSegment, end: number): Promise<void> {

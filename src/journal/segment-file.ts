@@ -85,3 +85,13 @@ export function holdsFrame(bytes: Buffer, segment: Segment): boolean {
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
+
+/** What was written of it is durable afterwards. */
+export async function syncSegment(files: FileLayer, folder: string, { file }: Segment): Promise<void> {
+  const handle = await files.open(`${folder}/${file}`, { create: false })
+  try {
+    await handle.truncateSynced(await handle.length())
+  } finally {
+    await handle.close()
+  }
+}

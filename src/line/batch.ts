@@ -1,7 +1,7 @@
 // What a node has decided since the last batch was taken by its journal, until it is durable or lost.
 import type { KeyBytes, Lsn, SpaceId, Timestamp } from '../model/brand.js'
 import type { LogEntry } from '../commit-log/entries.js'
-import type { SpaceCount } from './space-counts.js'
+import type { SpaceCount } from './spaces.js'
 
 export interface Batch {
   readonly number: number

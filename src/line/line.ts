@@ -2,15 +2,12 @@
 //
 // A step reads `decided`, puts its changes, and asks `whenDurable` when it may be answered. All of it happens in one turn,
 // so a step is atomic; several steps share a batch.
-import type { OrderedMap } from '../ordered-map/ordered-map.js'
-import type { KeyBytes, SpaceId } from '../model/brand.js'
-import { Counts } from './space-counts.js'
-import { boundsOf, countKey, encodeCount } from './spaces.js'
-import type { SpaceCount } from './space-counts.js'
-import type { MergedView } from './merged-view.js'
-import { Watches } from './watches.js'
-import type { LogFeed } from '../commit-log/local-log.js'
 import type { LogEntry } from '../commit-log/entries.js'
+import type { LogFeed } from '../commit-log/local-log.js'
+import type { MergedView } from './merged-view.js'
+import { Counts, boundsOf, countKey, encodeCount, type SpaceCount } from './spaces.js'
+import type { KeyBytes, SpaceId } from '../model/brand.js'
+import type { OrderedMap } from '../ordered-map/ordered-map.js'
 
 /** Whether readers see a change once it is durable, or at once. */
 export type Put = 'put' | 'putVisible'
@@ -199,4 +196,31 @@ export function both(
 ): Promise<void> | undefined {
   if (one === undefined || one === other) return other
   return other === undefined ? one : Promise.all([one, other]).then(() => undefined)
+}
+
+// Who wants to know when an item changes. Writers pay for it only while somebody does.
+
+export class Watches {
+  readonly #callbacks = new Map<KeyBytes, Set<() => void>>()
+
+  /** Keys that somebody watches. */
+  get size(): number {
+    return this.#callbacks.size
+  }
+
+  /** Calls back whenever readers begin to see a change of that key; the result ends it. */
+  add(key: KeyBytes, callback: () => void): () => void {
+    const callbacks = this.#callbacks.get(key) ?? new Set()
+    this.#callbacks.set(key, callbacks.add(callback))
+    return () => {
+      callbacks.delete(callback)
+      if (callbacks.size === 0 && this.#callbacks.get(key) === callbacks) this.#callbacks.delete(key)
+    }
+  }
+
+  /** Readers see this change now. */
+  changed(key: KeyBytes): void {
+    const callbacks = this.#callbacks.get(key)
+    if (callbacks !== undefined) for (const callback of callbacks) callback()
+  }
 }

@@ -1,10 +1,9 @@
 // Where things stand in the index of a node: keys with the prefix of their space, and the system's own space 0.
+import { asBuffer } from './record.js'
+import { spaceId, type KeyBytes, type Lsn, type SpaceId, type Timestamp } from '../model/brand.js'
 import { spacePrefix, u32 } from '../model/key-bytes.js'
 import { prefixEnd } from '../model/key-range.js'
-import { type KeyBytes, type Lsn, type SpaceId, type Timestamp, spaceId } from '../model/brand.js'
 import type { ItemKey } from '../model/table.js'
-import { asBuffer } from './record.js'
-import type { SpaceCount } from './space-counts.js'
 
 export const inSpace = (space: SpaceId, key: KeyBytes): KeyBytes => (spacePrefix(space) + key) as KeyBytes
 /** The key without its space, which takes four bytes. */
@@ -107,3 +106,36 @@ export const endedBounds = (epochBefore: number): Bounds => ({
 
 /** No timestamp above this one has been observed: reads and marks stay below it until it is raised. */
 export const CEILING_KEY = `${SYSTEM}r` as KeyBytes
+
+// How many items and bytes each space holds, as of the last decision.
+
+export interface SpaceCount {
+  readonly items: number
+  readonly bytes: number
+}
+
+const NOTHING: SpaceCount = { items: 0, bytes: 0 }
+
+export class Counts {
+  readonly #bySpace = new Map<SpaceId, SpaceCount>()
+
+  load(view: {
+    range(range: typeof countBounds & { reverse: false }): Iterable<readonly [KeyBytes, Uint8Array]>
+  }): void {
+    for (const [key, value] of view.range({ ...countBounds, reverse: false })) {
+      this.#bySpace.set(countSpace(key), decodeCount(value))
+    }
+  }
+
+  of(space: SpaceId): SpaceCount {
+    return this.#bySpace.get(space) ?? NOTHING
+  }
+
+  set(space: SpaceId, count: SpaceCount): void {
+    this.#bySpace.set(space, count)
+  }
+
+  forget(space: SpaceId): void {
+    this.#bySpace.delete(space)
+  }
+}

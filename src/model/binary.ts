@@ -13,12 +13,14 @@ export function parseBase64(text: string): string {
   const padding = paddingOf(text)
   const end = length - padding
   for (let at = 0; at < end; at++) {
-    if (sextet(text, at) === INVALID)
-      throw serializationError(`Invalid base 64 character: '${text.charAt(at)}'`)
+    if (sextet(text, at) !== INVALID) continue
+    throw serializationError(
+      text.charCodeAt(at) === PAD ? MISPLACED : `Invalid base 64 character: '${text.charAt(at)}'`,
+    )
   }
   // One pad character leaves two unused bits, two leave four.
   if (padding > 0 && (sextet(text, end - 1) & (padding === 1 ? 0b11 : 0b1111)) !== 0)
-    throw serializationError('Invalid last non-pad Base64 character dectected')
+    throw serializationError(MISPLACED)
   return text
 }
 
@@ -44,6 +46,8 @@ export function bytesToBase64(bytes: string): string {
 }
 
 const INVALID = 0xff
+/** With the slip of the service. */
+const MISPLACED = 'Invalid last non-pad Base64 character dectected'
 const PAD = 0x3d
 
 const SEXTETS = (() => {

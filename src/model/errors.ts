@@ -58,6 +58,13 @@ export type DynamoErrorName = keyof typeof PREFIX_BY_NAME
 /** Messages repeat what a client has sent, as DynamoDB's do; of megabytes the beginning will do. */
 const MESSAGE_LENGTH_MAX = 64 * 1024
 
+/** Exceptions whose model names the member so. */
+const MODELLED_MESSAGE: ReadonlySet<DynamoErrorName> = new Set([
+  'TransactionCanceledException',
+  'TransactionInProgressException',
+  'IdempotentParameterMismatchException',
+])
+
 /** An item inside of an error as the JSON text it is stored as, which is sent as it stands. */
 export class ItemText {
   readonly #json: Uint8Array
@@ -101,12 +108,12 @@ export class DynamoError extends Error {
     return this.name === 'InternalServerError' ? 500 : 400
   }
 
-  /** The JSON body of the HTTP answer. The message is in `Message` for errors of AWS's service framework, else in `message`. */
+  /** The JSON body of the HTTP answer. The message is in `Message` for errors of AWS's service framework and of transactions, else in `message`. */
   toBody(): string {
     const prefix = PREFIX_BY_NAME[this.name]
-    const messageMember =
-      prefix === CORAL_SERVICE && this.name !== 'SerializationException' ? 'Message' : 'message'
-    return textOf({ __type: prefix + this.name, [messageMember]: this.message, ...this.#members })
+    const messageMember = prefix === CORAL_SERVICE || MODELLED_MESSAGE.has(this.name) ? 'Message' : 'message'
+    const message = this.message === '' ? undefined : this.message
+    return textOf({ __type: prefix + this.name, [messageMember]: message, ...this.#members })
   }
 }
 
@@ -129,15 +136,24 @@ function parsed(value: unknown): unknown {
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message)
 
-/** A refusal that the service has worded anew, though not in all operations: `older` is what the others still say. */
+/**
+ * A refusal that the service has worded anew, though not in all operations and regions: `older` is what some still say, `newest` what
+ * a few say already.
+ */
 export class RewordedError extends DynamoError {
   readonly older: string
+  readonly newest: string | undefined
 
-  constructor(message: string, older: string) {
+  constructor(message: string, older: string, newest?: string) {
     super('ValidationException', message)
     this.older = older
+    this.newest = newest
   }
 }
+
+/** What is refused in the older words. */
+export const inOlderWords = (error: DynamoError): DynamoError =>
+  error instanceof RewordedError ? validationError(error.older) : error
 
 /** Why a request met a transaction that is not decided: of single requests, and of an item of a transaction. */
 export const TRANSACTION_ONGOING = 'Transaction is ongoing for the item'

@@ -11,16 +11,15 @@
 // attributes one after another, each self-delimiting: so the entries stand in the order of the first RANGE attribute, then
 // of the second, and so on.
 //
-// Strings are UTF-8, binaries raw, numbers as number-key.ts has them. The hash is of the partition's bytes, so the
+// Strings are UTF-8, binaries raw, numbers as `numberKeyBytes` has them. The hash is of the partition's bytes, so the
 // entries of one partition stand together, sorted, and partitions are spread evenly. Integers are big-endian. The
 // longest key, an index entry with four RANGE attributes of 1,024 bytes together, takes 1,504 bytes: it fits LMDB's 1,978
 // with its space.
 import { createHash } from 'node:crypto'
 import { base64ToBytes } from './binary.js'
-import type { KeyBytes, SpaceId } from './brand.js'
-import { hashBytes } from './hash.js'
+import type { DecimalText, KeyBytes, SpaceId } from './brand.js'
 import { limits } from './limits.js'
-import { numberKeyBytes } from './number-key.js'
+import { decimalOf, textOf } from './number.js'
 import type { IndexShape, ItemKey, KeyAttribute, KeySchema } from './table.js'
 import { attribute, type AttributeValue, type Item, type KeyAttributeType } from './value.js'
 
@@ -177,3 +176,84 @@ function utf8(text: string): string {
   }
   return text
 }
+
+// MurmurHash3, 32 bits (Austin Appleby, public domain), over a latin1 string. It decides where a partition lives, so it
+// must never change.
+
+/** An unsigned 32-bit hash of the bytes. */
+export function hashBytes(bytes: string): number {
+  const { length } = bytes
+  const whole = length & ~3
+  let hash = 0
+  for (let at = 0; at < whole; at += 4) {
+    const block =
+      bytes.charCodeAt(at) |
+      (bytes.charCodeAt(at + 1) << 8) |
+      (bytes.charCodeAt(at + 2) << 16) |
+      (bytes.charCodeAt(at + 3) << 24)
+    hash ^= scramble(block)
+    hash = (hash << 13) | (hash >>> 19)
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
+  }
+  let tail = 0
+  for (let at = length - 1; at >= whole; at--) tail = (tail << 8) | bytes.charCodeAt(at)
+  hash ^= scramble(tail) ^ length
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+function scramble(block: number): number {
+  const mixed = Math.imul(block, 0xcc9e2d51)
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
+}
+
+// Numbers as bytes whose order is the order of the numbers, none of them a prefix of another: so a number can stand
+// anywhere in a key.
+//
+//   zero       01
+//   positive   02  exponent+130  then two digits a byte: pair * 2 + (1 if another pair follows)
+//   negative   00  then every further byte of the positive form, complemented
+//
+// At most 21 bytes; a small integer takes 3.
+
+/** The key bytes of a canonical number, as a latin1 string. */
+export function numberKeyBytes(text: string): string {
+  if (text === '0') return ZERO
+  const { negative, digits, exponent } = decimalOf(text)
+  const flip = negative ? 0xff : 0
+  let bytes = (negative ? NEGATIVE : POSITIVE) + String.fromCharCode((exponent + EXPONENT_BIAS) ^ flip)
+  const { length } = digits
+  for (let at = 0; at < length; at += 2) {
+    const low = at + 1 < length ? digits.charCodeAt(at + 1) - DIGIT : 0
+    const pair = (digits.charCodeAt(at) - DIGIT) * 10 + low
+    bytes += String.fromCharCode((pair * 2 + (at + 2 < length ? 1 : 0)) ^ flip)
+  }
+  return bytes
+}
+
+/** The number whose key bytes start at that place, and where they end. */
+export function numberFromKeyBytes(bytes: string, start = 0): { text: DecimalText; end: number } {
+  const sign = bytes[start]
+  if (sign === ZERO) return { text: '0' as DecimalText, end: start + 1 }
+  if (sign !== NEGATIVE && sign !== POSITIVE) throw new RangeError('not the key bytes of a number')
+  const negative = sign === NEGATIVE
+  const flip = negative ? 0xff : 0
+  const exponent = (bytes.charCodeAt(start + 1) ^ flip) - EXPONENT_BIAS
+  let digits = ''
+  let at = start + 2
+  for (;;) {
+    const byte = bytes.charCodeAt(at++) ^ flip
+    if (!(byte >> 1 < 100)) throw new RangeError('not the key bytes of a number')
+    digits += String(byte >> 1).padStart(2, '0')
+    if ((byte & 1) === 0) break
+  }
+  if (digits.endsWith('0')) digits = digits.slice(0, -1)
+  return { text: textOf({ negative, digits, exponent }), end: at }
+}
+
+const NEGATIVE = '\x00'
+const ZERO = '\x01'
+const POSITIVE = '\x02'
+const EXPONENT_BIAS = 130
+const DIGIT = 0x30

@@ -1,6 +1,6 @@
 // The key of an item as text for messages, made from its bytes again.
 import type { KeyBytes } from './brand.js'
-import { numberFromKeyBytes } from './number-key.js'
+import { numberFromKeyBytes } from './key-bytes.js'
 import type { KeyAttribute, KeySchema } from './table.js'
 
 const HASH_BYTES = 4

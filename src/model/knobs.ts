@@ -49,6 +49,8 @@ export interface Knobs {
   readonly textSlabBytesMin: number
   /** A buffer for long texts that is larger is not kept. */
   readonly textKeptBytesMax: number
+  /** Ranges of the index that are kept because they were read more than once, of all nodes together. */
+  readonly recentRangesBytesMax: number
   /** Completed transactions, tokens and fences are kept for one to two epochs. */
   readonly epochMicros: number
   /** Completed transactions are looked for if their slot has these last hexadecimal digits of a recent one. */
@@ -69,6 +71,10 @@ export interface Knobs {
   /** Records of the log of commits wait this long for more before they are kept together, or until they take so much. */
   readonly logDelayMs: number
   readonly logFlushBytes: number
+  /** So much is written to the log at a time. */
+  readonly logWriteBytes: number
+  /** What records were packed in is used again, unless it is larger. */
+  readonly logSpareBytesMax: number
   /** Writers wait while this much is on its way to the log. */
   readonly logBacklogBytesMax: number
   /** The journal is told that the log needs nothing of it any more when it has grown by this much. */
@@ -79,6 +85,14 @@ export interface Knobs {
   readonly copyItemsMax: number
   /** A base for restores is made when the log has this much of a table, even if the table holds less. */
   readonly baseLoggedBytesMin: number
+  /** A frame of a copy that has reached this length is written and synced. */
+  readonly copyFrameBytes: number
+  /** Records of the log that are read together for a copy or a restore. */
+  readonly copyRecordsMax: number
+  /** Entries of a restore that are brought into the table together, the last of each key. */
+  readonly loadEntriesMax: number
+  /** The day that recovery periods are counted in. */
+  readonly recoveryDayMicros: number
   /** Records of the log become blocks of ledger tables this long after they were there, so many and so much in one step. */
   readonly blocksDelayMs: number
   readonly blocksRecordsMax: number
@@ -122,6 +136,7 @@ export const knobs: Knobs = {
   textSlabBytes: 64 * 1024,
   textSlabBytesMin: 12 * 1024,
   textKeptBytesMax: 4 * 1024 * 1024,
+  recentRangesBytesMax: 8 * 1024 * 1024,
   epochMicros: 10 * 60 * 1_000_000,
   recentSlotDigits: 5,
   completionsMax: 100,
@@ -133,11 +148,17 @@ export const knobs: Knobs = {
   logIndexesMax: 16,
   logDelayMs: 500,
   logFlushBytes: 4 * 1024 * 1024,
+  logWriteBytes: 1024 * 1024,
+  logSpareBytesMax: 8 * 1024 * 1024,
   logBacklogBytesMax: 32 * 1024 * 1024,
   logPositionBytes: 8 * 1024 * 1024,
   logOutMax: 1024,
   copyItemsMax: 32,
   baseLoggedBytesMin: 16 * 1024 * 1024,
+  copyFrameBytes: 128 * 1024,
+  copyRecordsMax: 500,
+  loadEntriesMax: 2000,
+  recoveryDayMicros: 24 * 60 * 60 * 1_000_000,
   blocksDelayMs: 100,
   blocksRecordsMax: 128,
   blocksBytesMax: 512 * 1024,

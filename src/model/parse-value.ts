@@ -35,15 +35,12 @@ export function refuseDeepValues(json: object, level = 1): void {
 }
 
 const INVALID = 'One or more parameter values were invalid: '
-const MODEL = 'com.amazonaws.dynamodb.v20120810.'
 
 type Json = Readonly<Record<string, unknown>>
 
 function parseValue(json: unknown, level: number): AttributeValue {
   if (level > limits.nestingDepthMax) throw validationError(TOO_DEEP)
-  if (typeof json !== 'object') throw serializationError('Unexpected value type in payload')
-  if (Array.isArray(json))
-    throw serializationError(`Unrecognized collection type class ${MODEL}AttributeValue`)
+  if (!isTagged(json)) throw noValue(json)
 
   // Members that are null or unknown count as absent. A value with several types is refused only after each was
   // found to be valid, as DynamoDB does.
@@ -130,11 +127,7 @@ function onlyTag(value: AttributeValue): AttributeValue {
 const TAGS: ReadonlySet<string> = new Set(['S', 'N', 'B', 'BOOL', 'NULL', 'M', 'L', 'SS', 'NS', 'BS'])
 
 function parseMap(json: unknown, level: number): Item {
-  if (typeof json !== 'object' || json === null) throw serializationError('Unexpected field type')
-  if (Array.isArray(json))
-    throw serializationError(
-      `Unrecognized collection type java.util.Map<java.lang.String, ${MODEL}AttributeValue>`,
-    )
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw noMap(json)
   let copy: MutableItem | undefined
   for (const name of Object.keys(json)) {
     checkAttributeName(name)
@@ -246,7 +239,27 @@ export function checkAttributeName(name: string): void {
 const isWellFormed = (text: string): boolean =>
   (text as unknown as { isWellFormed(): boolean }).isWellFormed()
 
-function parseBlob(json: unknown): void {
+const MODEL = 'com.amazonaws.dynamodb.v20120810.'
+
+/** Whether it may be `{ "S": ... }` and the like; null counts as one without a type. */
+export const isTagged = (json: unknown): json is object | null =>
+  typeof json === 'object' && !Array.isArray(json)
+
+export const noValue = (json: unknown): DynamoError =>
+  serializationError(
+    Array.isArray(json)
+      ? `Unrecognized collection type class ${MODEL}AttributeValue`
+      : 'Unexpected value type in payload',
+  )
+
+export const noMap = (json: unknown): DynamoError =>
+  serializationError(
+    Array.isArray(json)
+      ? `Unrecognized collection type java.util.Map<java.lang.String, ${MODEL}AttributeValue>`
+      : 'Unexpected field type',
+  )
+
+export function parseBlob(json: unknown): void {
   if (typeof json === 'string') parseBase64(json)
   else if (Array.isArray(json))
     throw serializationError('Unrecognized collection type class java.nio.ByteBuffer')
@@ -255,7 +268,7 @@ function parseBlob(json: unknown): void {
   else throw serializationError('only base-64-encoded strings are convertible to bytes')
 }
 
-function stringOf(json: unknown): string {
+export function stringOf(json: unknown): string {
   if (typeof json === 'string') return json
   if (typeof json === 'boolean')
     throw serializationError(`${json ? 'TRUE' : 'FALSE'}_VALUE cannot be converted to String`)
@@ -263,7 +276,7 @@ function stringOf(json: unknown): string {
 }
 
 /** DynamoDB also takes these strings for booleans. */
-function parseBoolean(json: unknown): boolean {
+export function parseBoolean(json: unknown): boolean {
   if (typeof json === 'boolean') return json
   if (typeof json !== 'string') throw notConvertible(json, 'Boolean')
   if (/^(?:true|1|yes)$/i.test(json)) return true
@@ -283,7 +296,7 @@ function notConvertible(json: unknown, wanted: 'String' | 'Boolean'): DynamoErro
   )
 }
 
-function arrayOf(json: unknown): readonly unknown[] {
+export function arrayOf(json: unknown): readonly unknown[] {
   if (Array.isArray(json)) return json
   throw serializationError(
     typeof json === 'object' ? 'Start of structure or map found where not expected' : 'Unexpected field type',

@@ -1,5 +1,5 @@
-// Reads an item from the bytes of its JSON without making a value of it: what an import of many items spends most of its time with
-// (docs/adr/0039). Only for texts that are as the store keeps them; of any other it says so, and the caller parses it
+// Reads an item from the bytes of its JSON without making a value of it: what an import of many items, or a request that puts them,
+// spends most of its time with (docs/adr/0039, 0049). Only for texts that are as the store keeps them; of any other it says so, and the caller parses it
 // (parse-value.ts), which alone decides what is wrong with an item.
 //
 //   {"pk":{"S":"user#7"},"sk":{"N":"42"},"tags":{"SS":["a","b"]}}   no white space, no escapes, members of a map once each
@@ -32,19 +32,32 @@ const NINE = 0x39
 const SPACE = 0x20
 const [S, N, B, O, L, M, U, T] = [...Buffer.from('SNBOLMUt')]
 
+/** Of four bytes: each with that value. A byte below another leaves the high bit when it is subtracted, and has none itself. */
+const ONES = 0x01010101
+const QUOTES = 0x22222222
+const BACKSLASHES = 0x5c5c5c5c
+const SPACES = 0x20202020
+const HIGH_BITS = 0x80808080 | 0
+const SHORT_BYTES = 24
+
 const DEPTH_MAX = 16
 const MEMBERS_MAX = 64
 const DIGITS_MAX = 15
 const NAME_BYTES_MAX = 255
 
+export const NOT_THERE = -1
 /** Thrown, and caught here: the text is not plain. Made once, because it is no error. */
 const NOT_PLAIN = new Error('not plain')
+
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE
 
 export class PlainItems {
   readonly #wanted: readonly { readonly name: string; readonly bytes: Buffer }[]
   /** Names of the members of the maps that are open, where each begins and ends; those of inner maps behind those of outer ones. */
   readonly #names = new Int32Array(2 * MEMBERS_MAX * DEPTH_MAX)
   #bytes: Buffer = Buffer.alloc(0)
+  /** The memory of these bytes by four; the order of the four does not matter. */
+  #words = new Int32Array(0)
   #at = 0
   #size = 0
   #attributes: MutableItem = {}
@@ -56,6 +69,12 @@ export class PlainItems {
 
   /** Undefined: it is not plain, or no item at all. */
   read(bytes: Buffer, from: number, to: number): PlainItem | undefined {
+    if (this.skip(bytes, from, to) !== to || !isUtf8(bytes.subarray(from, to))) return undefined
+    return { itemBytes: this.#size, attributes: this.#attributes }
+  }
+
+  /** The position behind the item that begins there, in bytes that are UTF-8; `NOT_THERE`: it is not plain. */
+  skip(bytes: Buffer, from: number, to: number): number {
     this.#bytes = bytes
     this.#at = from
     this.#size = 0
@@ -64,11 +83,14 @@ export class PlainItems {
       this.#map(0, to)
     } catch (error) {
       if (error !== NOT_PLAIN) throw error
-      return undefined
+      return NOT_THERE
     }
-    if (this.#at !== to || this.#size > limits.itemBytesMax || !isUtf8(bytes.subarray(from, to)))
-      return undefined
-    return { itemBytes: this.#size, attributes: this.#attributes }
+    return this.#size > limits.itemBytesMax ? NOT_THERE : this.#at
+  }
+
+  /** Of the item that was read or skipped last. */
+  get itemBytes(): number {
+    return this.#size
   }
 
   #map(depth: number, end: number): number {
@@ -84,12 +106,14 @@ export class PlainItems {
       const from = this.#at + 1
       const nameBytes = this.#string(end)
       if (nameBytes === 0 || nameBytes > NAME_BYTES_MAX || count >= MEMBERS_MAX) throw NOT_PLAIN
+      // An object has names that are numbers in the order of these, wherever they stood.
+      if (isDigit(bytes[from]!)) throw NOT_PLAIN
       this.#name(depth, count++, from, from + nameBytes)
       this.#size += nameBytes
       this.#expect(COLON)
       const valueFrom = this.#at
       this.#value(depth, end)
-      if (depth === 0) this.#keep(from, nameBytes, valueFrom)
+      if (depth === 0 && this.#wanted.length > 0) this.#keep(from, nameBytes, valueFrom)
       const next = bytes[this.#at++]
       if (next === CLOSE) return count
       if (next !== COMMA) throw NOT_PLAIN
@@ -164,15 +188,43 @@ export class PlainItems {
     const bytes = this.#bytes
     this.#expect(QUOTE)
     const from = this.#at
-    let at = from
-    for (; at < end; at++) {
-      const byte = bytes[at]!
-      if (byte === QUOTE) break
-      if (byte === BACKSLASH || byte < SPACE) throw NOT_PLAIN
-    }
-    if (at >= end) throw NOT_PLAIN
+    // A long one is looked at by four bytes at once behind its beginning.
+    const begun = from + SHORT_BYTES + (-(bytes.byteOffset + from + SHORT_BYTES) & 3)
+    let at = this.#pastLetters(from, Math.min(begun, end))
+    if (at === begun) at = this.#pastLetters(this.#pastWords(at, end), end)
+    if (at >= end || bytes[at] !== QUOTE) throw NOT_PLAIN
     this.#at = at + 1
     return at - from
+  }
+
+  /** The first byte that is a quote, a backslash or a control character. */
+  #pastLetters(from: number, to: number): number {
+    const bytes = this.#bytes
+    let at = from
+    for (; at < to; at++) {
+      const byte = bytes[at]!
+      if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) break
+    }
+    return at
+  }
+
+  /** Nothing in front of it is such a byte; its address is a multiple of four, as that of the first. */
+  #pastWords(from: number, to: number): number {
+    const { buffer, byteOffset } = this.#bytes
+    if (this.#words.buffer !== buffer)
+      this.#words = new Int32Array(buffer as ArrayBuffer, 0, buffer.byteLength >>> 2)
+    const words = this.#words
+    const behind = (byteOffset + to) >>> 2
+    let word = (byteOffset + from) >>> 2
+    for (; word < behind; word++) {
+      const four = words[word]!
+      const quotes = four ^ QUOTES
+      const backslashes = four ^ BACKSLASHES
+      const found =
+        ((four - SPACES) & ~four) | ((quotes - ONES) & ~quotes) | ((backslashes - ONES) & ~backslashes)
+      if ((found & HIGH_BITS) !== 0) break
+    }
+    return 4 * word - byteOffset
   }
 
   #number(end: number): void {

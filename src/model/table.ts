@@ -115,3 +115,8 @@ export function keyAttributesOf(schema: KeySchema, item: Item): Item {
   }
   return key
 }
+
+/** Whether its items may have entries in other spaces: in indexes, or among the items that expire. */
+export function hasEntries(table: TableShape): boolean {
+  return table.indexes.length > 0 || table.expiry !== undefined
+}

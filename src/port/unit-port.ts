@@ -1,19 +1,27 @@
 // The port between the toolkit and a store in the same process: what is on the wire elsewhere (docs/reference/wire.md, "Units of work")
 // is handed over as it is, so that nothing is put into JSON and nothing is looked up twice.
 //
-//   toolkit/ (native-attempt.ts) --getItems--> router/units/direct.ts     where each item is (`place`) comes back with
+//   toolkit/ (native-attempt.ts) --layout----> router/units/direct.ts     once a table
+//                                --getItems-->                            where each item is (`place`) comes back with
 //                                --commit---->                            the commit
 //
 // Declared once, for both sides; neither knows the other. Items and keys are in the wire's form. Refusals are thrown, as
 // errors whose `name` is that on the wire. May import: model, expression (types).
 import type { BoundUpdate } from '../expression/parse/types.js'
 import type { Isolation } from '../model/isolation.js'
+import type { TableShape } from '../model/table.js'
 import type { Item } from '../model/value.js'
 
 export interface DirectUnits {
+  layout(table: string): Promise<TableLayout>
   getItems(request: DirectGets): Promise<DirectItems>
   /** The commit timestamp; undefined if there was nothing to do. */
   commit(request: DirectCommit): Promise<number | undefined>
+}
+
+/** What is known of a table: its key, and its indexes with what they project. */
+export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {
+  readonly indexes: readonly Omit<TableShape['indexes'][number], 'space'>[]
 }
 
 /** A snapshot or an age as the store has given it: plain timestamps in this process, texts over the wire. */

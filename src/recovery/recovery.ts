@@ -11,10 +11,10 @@
 // is not set while it runs: the clocks of two machines are never compared. To take a living coordinator for dead costs
 // that transaction one more attempt, never its atomicity. Any number of managers may run at once. May import: what the
 // coordinator may, and its finishing.
+import { nodeAt, type Placement } from '../coordinator/placement.js'
 import type { CoordinatedNode } from '../coordinator/coordinator.js'
-import type { Placement } from '../coordinator/placement.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
-import { completeRecords, nodeAt, tellParticipants } from '../coordinator/finish.js'
+import { completeRecords, tellParticipants } from '../coordinator/finish.js'
 import type { LedgerRecord } from '../ledger/ledger.js'
 import { type LedgerSlot, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
 import { type Runtime, steadyMicros } from '../runtime/runtime.js'

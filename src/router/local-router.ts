@@ -1,9 +1,15 @@
 // The router over storage nodes of this process: one table of operations, one way in.
 import { DynamoError } from '../model/errors.js'
-import { type AccessPart, accessDenied, allows, type OperationName } from './request/access.js'
+import {
+  accessDenied,
+  allows,
+  type AccessPart,
+  type OperationName,
+  type Principal,
+} from './request/access.js'
 import type { LaterOperation, Operation, RequestScope, RouterContext } from './request/context.js'
 import { damageError, internalError, storageRefusal } from './request/reply.js'
-import type { Addressed, Principal, Router, RouterReply, RouterRequest } from './request/router.js'
+import type { Addressed, Router, RouterReply, RouterRequest } from './request/router.js'
 import { readShaped } from './shapes/read-shaped.js'
 import { checkShape } from './shapes/check-shape.js'
 

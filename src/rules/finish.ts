@@ -17,7 +17,7 @@ import {
   type Image,
   type Pending,
 } from './item/contended-item.js'
-import { lastWriteOf, type NextImage, type WriteAction } from './item/single-write.js'
+import { lastWriteOf, type NextImage, TextImage, type WriteAction } from './item/single-write.js'
 import { actionResult, type ActionResult } from './item/possible-images.js'
 
 /** A committed write on its way to the store. */
@@ -126,5 +126,8 @@ function redo(action: Action, image: Image): ActionResult {
   const { condition: _, ...unconditional } = action
   const result = actionResult(unconditional, image)
   if (result.verdict !== 'fine' || result.next === undefined) return result
-  return { ...result, next: { ...result.next, lastWrite: lastWriteOf(action as WriteAction) } }
+  return {
+    ...result,
+    next: new TextImage(result.next, result.next.itemBytes, lastWriteOf(action as WriteAction)),
+  }
 }

@@ -31,6 +31,18 @@ export function realRuntime(): Runtime {
   }
 }
 
+/** The same for clients: whoever waits for what a timer of the toolkit brings about keeps the process alive meanwhile. */
+export function clientRuntime(): Runtime {
+  const runtime = realRuntime()
+  return {
+    ...runtime,
+    clock: {
+      nowMicros: () => runtime.clock.nowMicros(),
+      timer: (delayMs, callback) => longTimeout(delayMs, callback).cancel,
+    },
+  }
+}
+
 /**
  * Date gives the milliseconds, so that a clock that was set is followed; performance only the microseconds within one.
  * A step back within a millisecond is evened out by the hybrid clock above.

@@ -5,8 +5,9 @@
 //
 // In a folder that several processes share, the names of drafts say whose they are, and each process sweeps its own only.
 import { constants } from 'node:fs'
-import { open, rename, stat, unlink } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FileLayer } from './files.js'
 import { realFiles } from './real-files.js'
 
 /** A file that is being written; it has no name yet. */
@@ -38,6 +39,17 @@ export interface WholeFiles {
   sweep(): Promise<void>
 }
 
+/** What such a folder needs of a file system. */
+export interface WholeFileLayer extends Pick<
+  FileLayer,
+  'open' | 'list' | 'remove' | 'makeFolder' | 'syncFolder'
+> {
+  /** In one step. */
+  rename(path: string, next: string): Promise<void>
+  /** For reading: never another file that a link leads to, nor a pipe, which would wait for its writer. */
+  openWhole(path: string): Promise<WholeFile>
+}
+
 const DRAFT = '.draft'
 /** No slashes, no dots at the beginning: names are ours, and stay within the folder. */
 const NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$/
@@ -48,16 +60,20 @@ function checked(name: string): string {
 }
 
 /** In a folder of the disk, which is created with the first file. `owner`: letters and digits, where others write into it, too. */
-export function wholeFilesIn(folder: string, owner?: string): WholeFiles {
-  const files = realFiles()
+export const wholeFilesIn = (folder: string, owner?: string): WholeFiles =>
+  wholeFilesOver(realLayer(), folder, owner)
+
+/** The same on another file system. */
+export function wholeFilesOver(files: WholeFileLayer, folder: string, owner?: string): WholeFiles {
   const drafts = new Set<string>()
   const ending = owner === undefined ? DRAFT : `.${owner}${DRAFT}`
+  const removeIfThere = (path: string): Promise<void> => files.remove(path).catch(ifThere)
   return {
     list: async () => (await files.list(folder)).filter((name) => NAME.test(name) && !name.endsWith(DRAFT)),
     create: async (name) => {
       const draft = `${checked(name)}${ending}`
       await files.makeFolder(folder)
-      await unlinkIfThere(join(folder, draft))
+      await removeIfThere(join(folder, draft))
       const handle = await files.open(join(folder, draft), { create: true })
       drafts.add(draft)
       let length = 0
@@ -74,67 +90,68 @@ export function wholeFilesIn(folder: string, owner?: string): WholeFiles {
         },
         finish: async () => {
           await close()
-          await rename(join(folder, draft), join(folder, name))
+          await files.rename(join(folder, draft), join(folder, name))
           await files.syncFolder(folder).catch(async (error: unknown) => {
             // Told as not made: it must not be there after the next start.
-            await unlinkIfThere(join(folder, name))
+            await removeIfThere(join(folder, name))
             throw error
           })
         },
         abandon: async () => {
           await close()
-          await unlinkIfThere(join(folder, draft))
+          await removeIfThere(join(folder, draft))
         },
       }
     },
-    open: async (name) => {
-      // Never another file that a link leads to, nor a pipe, which would wait for its writer.
-      const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-      const handle = await open(join(folder, checked(name)), flags)
-      try {
-        const found = await handle.stat()
-        if (!found.isFile()) throw new Error(`${join(folder, name)} is not a plain file`)
-        return {
-          length: found.size,
-          read: async (position, length) => {
-            const bytes = Buffer.allocUnsafe(length)
-            let done = 0
-            while (done < length) {
-              const { bytesRead } = await handle.read(bytes, done, length - done, position + done)
-              if (bytesRead === 0) break
-              done += bytesRead
-            }
-            return bytes.subarray(0, done)
-          },
-          close: () => handle.close(),
-        }
-      } catch (error) {
-        await handle.close()
-        throw error
-      }
-    },
+    open: (name) => files.openWhole(join(folder, checked(name))),
     remove: async (name) => {
-      await unlinkIfThere(join(folder, checked(name)))
-      if ((await stat(folder).catch(() => undefined)) !== undefined) await files.syncFolder(folder)
+      await removeIfThere(join(folder, checked(name)))
+      await files.syncFolder(folder).catch(ifThere)
     },
     rename: async (name, next) => {
-      await rename(join(folder, checked(name)), join(folder, checked(next)))
+      await files.rename(join(folder, checked(name)), join(folder, checked(next)))
       await files.syncFolder(folder)
     },
     sweep: async () => {
       for (const name of await files.list(folder))
-        if (name.endsWith(ending) && !drafts.has(name)) await unlinkIfThere(join(folder, name))
+        if (name.endsWith(ending) && !drafts.has(name)) await removeIfThere(join(folder, name))
     },
   }
 }
 
-async function unlinkIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+function ifThere(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }
+
+const realLayer = (): WholeFileLayer => ({
+  ...realFiles(),
+  rename,
+  openWhole: async (path) => {
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+    const handle = await open(path, flags)
+    try {
+      const found = await handle.stat()
+      if (!found.isFile()) throw new Error(`${path} is not a plain file`)
+      return {
+        length: found.size,
+        read: async (position, length) => {
+          const bytes = Buffer.allocUnsafe(length)
+          let done = 0
+          while (done < length) {
+            const { bytesRead } = await handle.read(bytes, done, length - done, position + done)
+            if (bytesRead === 0) break
+            done += bytesRead
+          }
+          return bytes.subarray(0, done)
+        },
+        close: () => handle.close(),
+      }
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  },
+})
 
 /** In memory, for a store that keeps nothing. */
 export function wholeFilesInMemory(): WholeFiles {

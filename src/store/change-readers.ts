@@ -12,7 +12,7 @@ import type { TriggerRecord } from '../changes/trigger/batch.js'
 import type { StreamEventRecord, StreamHandler } from '../changes/trigger/stream-event.js'
 import { RunningTrigger } from '../changes/trigger/trigger.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
-import { hashBytes } from '../model/hash.js'
+import { hashBytes } from '../model/key-bytes.js'
 import { shardHolding } from '../router/lineage/lineage.js'
 import { imagesOf, streamKey, type StreamRecord } from '../router/lineage/stream-record.js'
 import { shownRegion, streamArn } from '../router/shapes/table-name.js'
@@ -115,7 +115,7 @@ export class ChangeReaders {
     if (stream?.viewType === undefined) throw noStream(table)
     const record = catalog.stream(streamKey({ tableName: name, label: stream.label }))
     const first = record?.generations[0]?.from
-    if (first === undefined) throw noStream(table)
+    if (first === undefined || record?.status === 'ENABLING') throw noStream(table)
     return {
       table: name,
       label: stream.label,

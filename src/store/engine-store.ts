@@ -8,6 +8,7 @@ import type { Engine } from '../engine/engine.js'
 import { enginePlacement } from '../coordinator/engine-placement.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { CATALOGUE_LEASE_MS, LATE_STEP_MS } from '../storage/engine/catalogue-lease.js'
+import { EngineMeter } from '../storage/engine/engine-meter.js'
 import { engineRules, openEngineNode } from '../storage/engine/engine-node.js'
 import type { FleetOptions, StoreEngine } from './fleet-options.js'
 import type { StoreParts } from './local-store.js'
@@ -22,6 +23,7 @@ export type EngineStoreParts = Pick<
   | 'hasUnits'
   | 'staleMs'
   | 'refreshMs'
+  | 'metrics'
   | 'closed'
 >
 
@@ -36,12 +38,17 @@ export async function engineParts(
     throw new TypeError('engine takes what cassandra() of seriatim/engine/cassandra gives')
   const engine = given
   const { leaseMs = CATALOGUE_LEASE_MS, lateMs = LATE_STEP_MS, refreshMs, counted } = fleet
+  const meter = new EngineMeter(runtime.clock)
   const node = await openEngineNode({
-    engine,
+    engine: meter.of(engine),
     runtime,
     onError,
     tuning: { leaseMs },
-    ...(counted && { counted }),
+    counted: (what) => {
+      meter.doubt(what)
+      counted?.(what)
+    },
+    stepCounted: (what) => meter.step(what),
   })
   return {
     nodes: [node],
@@ -52,6 +59,7 @@ export async function engineParts(
     hasUnits: false,
     staleMs: leaseMs + lateMs,
     ...(refreshMs !== undefined && { refreshMs }),
+    metrics: () => meter.text(),
     closed: () => engine.close(),
   }
 }

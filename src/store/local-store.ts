@@ -4,6 +4,7 @@
 //   store.client()      AWS SDK --+--> router --> storage nodes
 //   store.call()        neither -/
 //   store.transactor()  neither /
+import { owner } from '../router/request/access.js'
 import type { DynamoDB, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBStreams, DynamoDBStreamsClientConfig } from '@aws-sdk/client-dynamodb-streams'
 import type { ForkOptions, OpenOptions, Store, StoreSnapshot } from './store.js'
@@ -16,10 +17,9 @@ import type { Buckets } from '../buckets/buckets.js'
 import { localPlacement } from '../coordinator/placement.js'
 import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
 import { allRules, noRules, workerRules } from '../rules/item/section-4.js'
-import { owner, type Router } from '../router/request/router.js'
+import { type Router } from '../router/request/router.js'
 import { LoopYield } from '../runtime/loop-yield.js'
-import { realRuntime } from '../runtime/real-runtime.js'
-import { clientRuntime } from '../runtime/client-runtime.js'
+import { clientRuntime, realRuntime } from '../runtime/real-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { Dispatcher } from '../server/dispatch/dispatch.js'
 import { listen, type ListenOptions, type RunningServer } from '../server/http-server.js'
@@ -121,6 +121,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units, hub?: 
       onError,
       ...(units && { units }),
       ...(hub && { hub }),
+      ...(options.from !== undefined && { isCopy: true }),
       ...(path === undefined && {
         reopen: (image, its) => memoryNodes({ runtime: its, rules, units: limits, ...budget, image }),
       }),
@@ -175,7 +176,7 @@ const warn = (error: unknown): void =>
 function reopened(parts: StoreParts, image: MemoryImage): StoreParts {
   if (parts.reopen === undefined) throw new Error('These nodes have no copies.')
   const opened = parts.reopen(image, parts.runtime)
-  return { ...parts, ...opened, placement: localPlacement(opened.nodes.length) }
+  return { ...parts, ...opened, isCopy: true, placement: localPlacement(opened.nodes.length) }
 }
 
 class LocalStore implements Store {
@@ -279,6 +280,10 @@ class LocalStore implements Store {
     return {
       losesNoAnswers: true,
       direct: {
+        layout: (table) => {
+          this.#assertOpen()
+          return this.#content.direct.layout(table)
+        },
         getItems: (request) => {
           this.#assertOpen()
           return this.#share.of(this.#content.direct.getItems(request))
@@ -355,7 +360,7 @@ class LocalStore implements Store {
   async dump(file: string): Promise<void> {
     const image = this.#inMemory('dump').image()
     // Opened once more, so that transactions which concern several nodes are finished or cancelled in what is written.
-    const copy = await openContent(reopened(this.#parts, image), this.#share)
+    const copy = await openContent({ ...reopened(this.#parts, image), isCopy: false }, this.#share)
     try {
       const { writeDump } = await import('../storage/dump/dump.js')
       await writeDump(file, (copy.memory as NodesMemory).image())
@@ -374,6 +379,7 @@ class LocalStore implements Store {
   async reset(): Promise<void> {
     this.#assertOpen()
     const { catalog } = this.#content
+    for (const record of catalog.records()) await catalog.keeper.written(record)
     await catalog.change((draft) => {
       for (const record of catalog.records()) draft.remove(record)
     })

@@ -30,7 +30,9 @@ export async function restoreFolder(options: RestoreFolderOptions): Promise<Rest
   const { content: source, nodes } = await openFolder(options.path, errors)
   try {
     const names = options.tables ?? source.catalog.names()
-    const { at, tables } = await (await source.backups.open()).readAt(options.moment, names)
+    const backups = await source.backups.open()
+    // Until the folder is closed: nobody writes to it.
+    const { at, tables } = await backups.readAt(options.moment, names)
     const { content: target } = await openFolder(options.to, errors, nodes)
     try {
       const loaded = tables.map((table) => ({

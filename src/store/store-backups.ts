@@ -44,11 +44,15 @@ export class StoreBackups {
     this.#options = options
   }
 
-  /** Where a table can be restored to a point in time, or one that could be was deleted, there is work without a request. */
+  /**
+   * Where a table can be restored to a point in time, or one that could be was deleted, there is work without a request. The log lets go
+   * of nothing before it knows what is needed.
+   */
   async begin(): Promise<void> {
     const { catalog, nodes } = this.#options
     const isLeft = catalog.records().some(({ pointInTime }) => pointInTime !== undefined)
     if (isLeft || ((await nodes[0]?.readMeta(ENDED_TABLE_PREFIX)) ?? []).length > 0) await this.open()
+    else this.#options.log?.holdFrom(undefined)
   }
 
   open(): Promise<TableBackups> {

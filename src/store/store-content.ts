@@ -3,7 +3,9 @@
 //
 //   nodes, log --> catalogue --> recovery takes over --> coordinator --> router, units of work, readers of changes
 import { Blocks } from '../blocks/blocks.js'
+import { BlockReader } from '../blocks/block-reader.js'
 import { ledgerSigner, shelfKeyPlace } from '../blocks/ledger-key.js'
+import { renameLedger } from '../blocks/rename.js'
 import { openPageThread } from '../blocks/page-thread.js'
 import type { Buckets } from '../buckets/buckets.js'
 import type { CommitLog } from '../commit-log/commit-log.js'
@@ -16,6 +18,8 @@ import type { StatementScans } from '../partiql/partiql.js'
 import type { DirectUnits } from '../port/unit-port.js'
 import { type Recovery, startRecovery } from '../recovery/recovery.js'
 import { openCatalog, type TableCatalog } from '../router/tables/catalog.js'
+import { LeasedClaim } from '../router/tables/claims.js'
+import { Tending } from '../router/tables/tending.js'
 import { openRouter } from '../router/local-router.js'
 import { queryOperations } from '../router/reads/query-operations.js'
 import { deleteItem } from '../router/writes/delete-item.js'
@@ -61,6 +65,8 @@ export interface ContentParts {
   readonly ledger?: string
   /** Of data folders with a ledger; absent: they are refused. */
   readonly copies?: 'refuse' | 'adopt'
+  /** Of nodes in memory: others go on from the same, so that a ledger needs another name. */
+  readonly isCopy?: boolean
   readonly placement: Placement
   readonly rules: TransactionRules
   /** All nodes write to one journal. */
@@ -72,6 +78,8 @@ export interface ContentParts {
   /** As the catalogue has them: how long other routers may be behind, and how often this one looks. */
   readonly staleMs?: number
   readonly refreshMs?: number
+  /** What is counted of the engine, for /metrics. */
+  readonly metrics?: () => string
   /** Called once everything is closed. */
   readonly closed?: () => Promise<void>
   /** When the shards of streams roll. */
@@ -136,6 +144,7 @@ async function openBlocks(parts: ContentParts, catalog: TableCatalog): Promise<B
   const shelf = nodes[0]?.shelf
   if (log === undefined || shelf === undefined) return undefined
   const place = key ?? shelfKeyPlace(shelf)
+  if (parts.isCopy === true) await renameLedger(runtime, shelf, new BlockReader(shelf))
   const blocks = new Blocks({
     runtime,
     log,
@@ -178,6 +187,8 @@ export class StoreContent {
   readonly #blocks: Blocks | undefined
   readonly #waits = new ItemWaits()
   readonly #closed: ContentParts['closed']
+  /** Of nodes that several servers have. */
+  readonly #tending: Tending
 
   constructor(
     {
@@ -231,6 +242,18 @@ export class StoreContent {
     })
     const { hasUnits = true } = more
     this.#closed = more.closed
+    this.#tending = new Tending({
+      runtime,
+      nodes,
+      tables: () => catalog.shapes(),
+      claim: new LeasedClaim({
+        runtime,
+        home: nodes[0] as StorageNode,
+        work: 'tending',
+        onTaken: () => catalog.refreshIfChanged(),
+      }),
+      onError,
+    })
     const router = openRouter({
       context,
       operations: [
@@ -250,7 +273,11 @@ export class StoreContent {
       endWaits: () => this.#waits.endAll(),
       onInternalError: onError,
     })
-    this.router = isSoleOwner ? router : withFreshTables(router, catalog)
+    const { metrics } = more
+    this.router = {
+      ...(isSoleOwner ? router : withFreshTables(router, catalog)),
+      ...(metrics && { metrics }),
+    }
     hub?.serve({
       runtime,
       served: nodes,
@@ -283,6 +310,7 @@ export class StoreContent {
     await this.transfers.close()
     await this.backups.close()
     await this.#blocks?.close()
+    await this.#tending.close()
     await this.catalog.close()
     await this.#coordinator.idle()
     await this.#recovery.stop()

@@ -66,7 +66,7 @@ export interface StoreLedger {
   /** What a transaction has changed. */
   transaction(id: string): Promise<readonly LedgerRevision[]>
   /**
-   * A proof of one version of an item, or of the newest: the text of a `.tlog-proof` file, which `verifyProof` of
+   * A proof of one version of an item (by its number, or by the transaction or unit of work that made it), or of the newest: the text of a `.tlog-proof` file, which `verifyProof` of
    * `seriatim/verify` checks.
    *
    * @example
@@ -76,7 +76,7 @@ export interface StoreLedger {
   prove(
     table: string | { readonly id: string },
     key: object,
-    options?: { readonly version?: number; readonly digestSize?: number },
+    options?: { readonly version?: number; readonly transaction?: string; readonly digestSize?: number },
   ): Promise<string>
   /** Removes the data of a version that is not the current one. Its hash stays, and the redaction is a block. */
   redact(
@@ -124,11 +124,12 @@ export function storeLedger(ask: Ask): StoreLedger {
       const { Revisions } = (await ask('ListRevisions', { TransactionId: id })) as RevisionsAnswer
       return Revisions.map(revisionOf)
     },
-    async prove(table, key, { version, digestSize } = {}) {
+    async prove(table, key, { version, transaction, digestSize } = {}) {
       const size = digestSize ?? ((await ask('GetDigest', {})) as DigestAnswer).Size
       const { Proof } = (await ask('GetRevision', {
         ...named(table, key),
         ...(version !== undefined && { Version: version }),
+        ...(transaction !== undefined && { TransactionId: transaction }),
         DigestSize: size,
       })) as { readonly Proof: string }
       return Proof

@@ -1,6 +1,6 @@
 // Which way to commit: Seriatim's own where the endpoint is Seriatim, otherwise one that makes do with DynamoDB.
+import { clientRuntime } from '../runtime/real-runtime.js'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { clientRuntime } from '../runtime/client-runtime.js'
 import type { Runtime } from '../runtime/runtime.js'
 import { clientEndpoint, type Endpoint, type ExtendedEndpoint } from './endpoint/endpoint.js'
 import { intentsProtocol } from './intents/intents-protocol.js'

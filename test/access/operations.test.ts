@@ -1,8 +1,12 @@
 // Walks the table of access: each operation and each part of its input, with a key that has everything but what it needs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AccessPart, operationAccess, type OperationName } from '../../src/router/request/access.js'
-import type { Access } from '../../src/router/request/router.js'
+import {
+  operationAccess,
+  type Access,
+  type AccessPart,
+  type OperationName,
+} from '../../src/router/request/access.js'
 import { Key, key, openKeyed, tableOf } from './keys.js'
 
 type Examples = {

@@ -1,9 +1,9 @@
 // What one key may do to the units of work of another: nothing.
 import assert from 'node:assert/strict'
+import { anyone, type Principal } from '../../src/router/request/access.js'
 import { test, type TestContext } from 'node:test'
 import { type KeyBytes, timestamp } from '../../src/model/brand.js'
 import { ItemWaits, waitLimits } from '../../src/router/reads/item-waits.js'
-import { anyone, type Principal } from '../../src/router/request/router.js'
 import { Tickets } from '../../src/router/request/passes.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { UnitLocks } from '../../src/storage/snapshots/unit-locks.js'

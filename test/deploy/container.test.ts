@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { help } from '../../src/cli/server/start.js'
+import { cassandraOptionsOf } from '../../src/engine/cassandra/options.js'
 import { testFolder } from '../support/folder.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -72,9 +73,25 @@ test('container: all that the Dockerfile copies is let through by .dockerignore'
   }
 })
 
+test('container: it has the driver of Cassandra with all that the driver needs', () => {
+  const [, saved = ''] = /^RUN mkdir \/driver && cp -R (.+) \/driver$/m.exec(textOf('Dockerfile')) ?? []
+  const { dependencies } = JSON.parse(textOf('node_modules/cassandra-driver/package.json')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  const needed = ['cassandra-driver', ...Object.keys(dependencies)]
+  assert.deepEqual(saved.split(' ').toSorted(), needed.map((name) => `node_modules/${name}`).toSorted())
+})
+
 interface ComposeFile {
   readonly services: Readonly<
-    Record<string, { readonly read_only?: boolean; readonly ports?: readonly string[] }>
+    Record<
+      string,
+      {
+        readonly read_only?: boolean
+        readonly ports?: readonly string[]
+        readonly command?: string | readonly string[]
+      }
+    >
   >
 }
 
@@ -83,6 +100,25 @@ test('compose: the example has a read-only root and publishes its port on loopba
   const { dynamodb } = services
   assert.equal(dynamodb?.read_only, true)
   assert.deepEqual(dynamodb?.ports, ['127.0.0.1:8000:8000'])
+})
+
+test('compose: the fleet has three nodes with Paxos v2, two servers on all of them, and a balancer on loopback', () => {
+  const file = parse(textOf('examples/deploy/compose.fleet.yaml'), { merge: true }) as ComposeFile & {
+    readonly configs: { readonly balancer: { readonly content: string } }
+  }
+  const nodes = ['cassandra-1', 'cassandra-2', 'cassandra-3']
+  for (const node of nodes) assert.match(String(file.services[node]?.command), /paxos_variant: v2/)
+  for (const name of ['seriatim-1', 'seriatim-2']) {
+    const { command, read_only: isReadOnly, ports } = file.services[name]!
+    const [option, address, ...rest] = String(command).split(' ')
+    assert.deepEqual([option, rest], ['--engine', []])
+    assert.deepEqual(cassandraOptionsOf(String(address)).contactPoints, nodes)
+    assert.equal(isReadOnly, true)
+    assert.equal(ports, undefined)
+    assert.match(file.configs.balancer.content, new RegExp(`server ${name}:8000 `))
+  }
+  assert.deepEqual(file.services['balancer']?.ports, ['127.0.0.1:8000:8000'])
+  assert.match(file.configs.balancer.content, /proxy_set_header Host \$\$http_host;/)
 })
 
 test('systemd: the unit starts the server with options that exist', () => {

@@ -2,7 +2,8 @@
 //   DYNAMODB_LOCAL=folder-of-the-jar npm run fuzz -- --seconds 60 --seed 1
 import { parseArgs } from 'node:util'
 import { type Difference, generalized, knownDifference } from './known-differences.js'
-import { findDynamoDbLocal, startDynamoDbLocal, startSeriatim } from './peers.js'
+import { findDynamoDbLocal } from '../../bench/targets/dynamodb-local.js'
+import { startDynamoDbLocal, startSeriatim } from './peers.js'
 import { randomFrom } from './random.js'
 import { randomRequest, type Request } from './requests.js'
 import { type Finding, shrunk } from './shrink.js'

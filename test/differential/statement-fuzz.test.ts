@@ -4,7 +4,8 @@ import { DynamoError } from '../../src/model/errors.js'
 import { open, type Store } from '../../src/store/store.js'
 import type { StoreOperation } from '../../src/store/store-operations.js'
 import { sized } from '../support/sizes.js'
-import { findDynamoDbLocal, startDynamoDbLocal, type Peer } from './peers.js'
+import { findDynamoDbLocal } from '../../bench/targets/dynamodb-local.js'
+import { startDynamoDbLocal, type Peer } from './peers.js'
 import { comparePeers, compareWithExpressions, type Ask } from './statement-trials.js'
 
 const askStore =

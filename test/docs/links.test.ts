@@ -27,6 +27,16 @@ test('docs/README.md lists every page but the decision records', () => {
   assert.deepEqual(missing, [])
 })
 
+test('every decision record has a number of its own', () => {
+  const numbers = readdirSync(join(ROOT, 'docs/adr')).map(
+    (name) => /^\d{4}(?=-.+\.md$)/.exec(name)?.[0] ?? name,
+  )
+  assert.deepEqual(
+    numbers.filter((number, at) => !/^\d{4}$/.test(number) || numbers.indexOf(number) !== at),
+    [],
+  )
+})
+
 function brokenLinksOf(page: string): string[] {
   const text = withoutCode(readFileSync(join(ROOT, page), 'utf8'))
   const links = [...text.matchAll(LINK)].map(([, link]) => link!)

@@ -18,7 +18,8 @@ import {
   UpdateItemCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { findDynamoDbLocal, startDynamoDbLocal } from '../differential/peers.js'
+import { findDynamoDbLocal } from '../../bench/targets/dynamodb-local.js'
+import { startDynamoDbLocal } from '../differential/peers.js'
 import { wholeOnly } from '../support/sizes.js'
 import { locks } from '../../src/toolkit/index.js'
 import { dynalite } from '../support/dynalite.js'

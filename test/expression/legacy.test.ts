@@ -5,7 +5,8 @@ import {
   conditionOfExpected,
   conditionOfFilter,
   evaluateCondition,
-  keyConditionOfKeyConditions,
+  keyConditionFor,
+  keyConditionsOfOlder,
   project,
   projectionOfAttributesToGet,
   refuseKeyFilter,
@@ -145,12 +146,15 @@ test('filters need an operator, and a query filter keeps off the key', () => {
 test('KeyConditions become a key condition', () => {
   const key: KeySchema = { partition: { name: 'pk', type: 'S' }, sort: { name: 'sk', type: 'N' } }
   const pk = compare('EQ', { S: 'k' })
-  assert.deepEqual(keyConditionOfKeyConditions({ sk: compare('BETWEEN', { N: '1' }, five), pk }, key), {
-    partition: { S: 'k' },
-    sort: { op: 'BETWEEN', values: [{ N: '1' }, five] },
-  })
+  assert.deepEqual(
+    keyConditionFor(keyConditionsOfOlder({ sk: compare('BETWEEN', { N: '1' }, five), pk }), key),
+    {
+      partition: { S: 'k' },
+      sort: { op: 'BETWEEN', values: [{ N: '1' }, five] },
+    },
+  )
   const refused = (json: unknown): string | undefined =>
-    messageOf(() => keyConditionOfKeyConditions(json, key))
+    messageOf(() => keyConditionFor(keyConditionsOfOlder(json), key))
   assert.equal(refused({}), 'Conditions can be of length 1 or 2 only')
   assert.equal(refused({ pk: compare('GT', { S: 'k' }) }), 'Query key condition not supported')
   assert.equal(refused({ sk: compare('EQ', five) }), 'Query condition missed key schema element: pk')

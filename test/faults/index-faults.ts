@@ -4,6 +4,7 @@
 //   node dist/test/faults/index-faults.js --runs 30
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { verifyDataFolder } from '../../src/cli/operate/verify-folder.js'
 import { testFolder } from '../support/folder.js'
@@ -29,6 +30,7 @@ export const INDEX_FAULTS = {
 const TableName = 'Things'
 const ITEMS = 20
 const MORE_ITEMS = 2
+const PAUSE_MS = 50
 /** Of one server. */
 const TIMES_MAX = 10
 
@@ -56,6 +58,8 @@ export async function indexFaultRound(
       while (faults.failed === failed && problems.length === 0) {
         await round.put(MORE_ITEMS)
         await round.readAll()
+        // The index is written a while later: no need to fill the time with requests.
+        await pause(PAUSE_MS)
       }
       await round.readAll()
       faults.heal()
@@ -144,7 +148,10 @@ class Round {
   /** A commit was synced that began after this moment, or was going on. */
   async untilCommitted(): Promise<void> {
     const before = this.#faults.synced
-    while (this.#faults.synced <= before && this.#problems.length === 0) await this.readAll()
+    while (this.#faults.synced <= before && this.#problems.length === 0) {
+      await this.readAll()
+      await pause(PAUSE_MS)
+    }
   }
 }
 

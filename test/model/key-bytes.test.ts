@@ -3,11 +3,11 @@ import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { spaceId } from '../../src/model/brand.js'
 import { compareValues } from '../../src/model/compare.js'
-import { hashBytes } from '../../src/model/hash.js'
 import {
   expiryEntryKey,
   expiryPrefix,
   grouped,
+  hashBytes,
   indexEntryKey,
   indexSortBytes,
   itemKey,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { numberFromKeyBytes, numberKeyBytes } from '../../src/model/number-key.js'
+import { numberFromKeyBytes, numberKeyBytes } from '../../src/model/key-bytes.js'
 import {
   addNumbers,
   compareNumbers,

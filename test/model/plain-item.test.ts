@@ -17,7 +17,7 @@ function check(text: string): boolean {
   const json: unknown = JSON.parse(text)
   const item = parseItem(json)
   assert.equal(item, json, text)
-  assert.equal(JSON.stringify(item).length, text.length, text)
+  assert.equal(JSON.stringify(item), text)
   assert.equal(found.itemBytes, itemBytes(item), text)
   for (const name of ['id', 'n']) {
     const value = Object.hasOwn(item, name) ? item[name] : undefined
@@ -35,6 +35,22 @@ test('plain items: sizes and keys are those of the item when it is parsed', () =
     }),
     { numRuns: 500, seed: 24 },
   )
+})
+
+test('plain items: in a long text every byte is looked at, wherever it stands in memory', () => {
+  const letters = 'abcdefgh'.repeat(12)
+  for (let offset = 0; offset < 4; offset++)
+    for (let at = 0; at < letters.length; at++)
+      for (const put of ['"', '\\', '\u0000', '\u001f', ' ', '!', '#', '[', ']', 'é', '\u007f', '😀']) {
+        const text = `{"id":{"S":"${letters.slice(0, at)}${put}${letters.slice(at + 1)}"}}`
+        const bytes = Buffer.from(`${'-'.repeat(offset)}${text}`)
+        const isPlain = reader.read(bytes, offset, bytes.length) !== undefined
+        assert.equal(
+          isPlain,
+          JSON.stringify(put).length === put.length + 2,
+          `${JSON.stringify(put)} at ${at}`,
+        )
+      }
 })
 
 test('plain items: texts that were changed somewhere are either as before or not plain', () => {
@@ -64,6 +80,7 @@ for (const [what, text] of Object.entries({
   'a member of a map that is there twice': '{"id":{"S":"a"},"m":{"M":{"a":{"N":"1"},"a":{"N":"2"}}}}',
   'two types': '{"id":{"S":"a","N":"1"}}',
   'an unknown type': '{"id":{"X":"a"}}',
+  'a name that is a number': '{"id":{"S":"a"},"2":{"S":"a"},"1":{"S":"a"}}',
   'white space': '{"id": {"S":"a"}}',
   'an escape': '{"id":{"S":"\\u0061"}}',
   'a number in another notation': '{"id":{"N":"1.0"}}',

@@ -68,7 +68,7 @@ function loadedWith(file: string, found = new Set<string>()): ReadonlySet<string
   if (found.has(file)) return found
   found.add(file)
   const text = readFileSync(join(LIB, file), 'utf8')
-  for (const [, imported] of text.matchAll(/^(?:import|export)\b[^;]*?\bfrom "\.\/([\w-]+\.js)";$/gm))
+  for (const [, imported] of text.matchAll(/\b(?:from|import)"\.\/([\w-]+\.js)"/g))
     loadedWith(imported!, found)
   return found
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
+import { anyone } from '../../src/router/request/access.js'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { ClientToken } from '../../src/coordinator/coordinator.js'
 import type { RequestScope, RouterContext } from '../../src/router/request/context.js'
 import { canonical, tokenOf } from '../../src/router/transactions/client-tokens.js'
-import { anyone } from '../../src/router/request/router.js'
 
 let deferred = 0
 const context = {

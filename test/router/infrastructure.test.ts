@@ -125,6 +125,22 @@ test('infrastructure: what CloudFormation sends for a table of the CDK is answer
   assert.deepEqual((await dynamodb.listGlobalTables({})).GlobalTables, [])
 })
 
+test('infrastructure: since when a table is paid per request is told once it is there', async (t) => {
+  const dynamodb = await client(t)
+  const { TableDescription } = await dynamodb.createTable({
+    TableName,
+    AttributeDefinitions: [S('pk')],
+    KeySchema: [HASH('pk')],
+    BillingMode: 'PAY_PER_REQUEST',
+  })
+  assert.deepEqual(TableDescription?.BillingModeSummary, { BillingMode: 'PAY_PER_REQUEST' })
+  const { Table } = await dynamodb.describeTable({ TableName })
+  assert.deepEqual(
+    Table?.BillingModeSummary?.LastUpdateToPayPerRequestDateTime,
+    TableDescription.CreationDateTime,
+  )
+})
+
 test('infrastructure: warm throughput only grows', async (t) => {
   const dynamodb = await client(t)
   await dynamodb.createTable({
@@ -138,6 +154,44 @@ test('infrastructure: warm throughput only grows', async (t) => {
   await assert.rejects(warm(11_999), /ReadUnitsPerSecond for WarmThroughput for table is lower than current/)
   assert.equal((await warm(20_000)).TableDescription?.WarmThroughput?.ReadUnitsPerSecond, 20_000)
   await assert.rejects(warm(19_999), /decreasing WarmThroughput is not supported/)
+})
+
+test('infrastructure: the throughput that a global index is to have on demand and warm is kept, described and bounded', async (t) => {
+  const dynamodb = await client(t)
+  const index = (WarmThroughput: object, OnDemandThroughput?: object) => ({
+    IndexName: 'by-owner',
+    KeySchema: [HASH('owner')],
+    Projection: { ProjectionType: 'ALL' as const },
+    WarmThroughput,
+    ...(OnDemandThroughput && { OnDemandThroughput }),
+  })
+  const create = (given: ReturnType<typeof index>) =>
+    dynamodb.createTable({
+      TableName,
+      AttributeDefinitions: [S('pk'), S('owner')],
+      KeySchema: [HASH('pk')],
+      BillingMode: 'PAY_PER_REQUEST',
+      GlobalSecondaryIndexes: [given],
+    })
+  await assert.rejects(
+    create(index({ ReadUnitsPerSecond: 10_000 })),
+    /ReadUnitsPerSecond for WarmThroughput for index by-owner is lower than initial throughput for OnDemand/,
+  )
+  await assert.rejects(
+    create(index({ ReadUnitsPerSecond: 15_000 }, { MaxReadRequestUnits: 0 })),
+    /MaxReadRequestUnits for OnDemandThroughput for index by-owner is outside of valid range/,
+  )
+  await create(index({ ReadUnitsPerSecond: 15_000, WriteUnitsPerSecond: 5_000 }, { MaxReadRequestUnits: 7 }))
+  const described = async () => {
+    const { Table } = await dynamodb.describeTable({ TableName })
+    const [{ WarmThroughput, OnDemandThroughput } = {}] = Table?.GlobalSecondaryIndexes ?? []
+    return { ...WarmThroughput, ...OnDemandThroughput }
+  }
+  const first = { ReadUnitsPerSecond: 15_000, WriteUnitsPerSecond: 5_000, Status: 'ACTIVE' }
+  assert.deepEqual(await described(), { ...first, MaxReadRequestUnits: 7 })
+  const Update = { IndexName: 'by-owner', OnDemandThroughput: { MaxWriteRequestUnits: 9 } }
+  await dynamodb.updateTable({ TableName, GlobalSecondaryIndexUpdates: [{ Update }] })
+  assert.deepEqual(await described(), { ...first, MaxReadRequestUnits: 7, MaxWriteRequestUnits: 9 })
 })
 
 test('infrastructure: a policy is kept by revision, and refused where it is none or the revision is another', async (t) => {

@@ -1,4 +1,5 @@
 // A store for tests of Query, Scan and the batches: real nodes in memory, the catalogue, and the router over them.
+import { anyone, type Principal } from '../../src/router/request/access.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
 import { openCatalog } from '../../src/router/tables/catalog.js'
@@ -9,7 +10,6 @@ import { tableOperations } from '../../src/router/tables/tables.js'
 import { statementOperations } from '../../src/router/statements/statement-operations.js'
 import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
 import { unitOperations } from '../../src/router/units/unit-operations.js'
-import { anyone, type Principal } from '../../src/router/request/router.js'
 import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import { allRules } from '../../src/rules/item/section-4.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'

@@ -206,19 +206,19 @@ for (const nodeCount of [1, 3]) {
       const cases: [object, string][] = [
         [
           { ...onTable, Select: 'ALL_PROJECTED_ATTRIBUTES' },
-          'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName',
+          '1 validation error detected: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName',
         ],
         [
           { ...onTable, Select: 'SPECIFIC_ATTRIBUTES' },
-          'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
+          '1 validation error detected: Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
         ],
         [
           { ...onTable, Select: 'COUNT', ProjectionExpression: 'x' },
-          'Cannot specify the ProjectionExpression when choosing to get only the Count',
+          '1 validation error detected: Cannot specify the ProjectionExpression when choosing to get only the Count',
         ],
         [
           { ...onTable, Select: 'ALL_ATTRIBUTES', ProjectionExpression: 'x' },
-          'Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES',
+          '1 validation error detected: Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES',
         ],
         [
           { ...onTable, Select: 'X' },
@@ -297,8 +297,8 @@ for (const nodeCount of [1, 3]) {
         [onTable, { pk: S('a') }, invalid],
         [onTable, { pk: S('a'), sk: S('s1'), z: S('z') }, invalid],
         [onTable, { pk: S('a'), z: S('s1') }, invalid],
-        [onTable, { pk: N('1'), sk: S('s1') }, mismatch],
-        [onTable, { pk: S('a'), sk: N('1') }, mismatch],
+        [onTable, { pk: N('1'), sk: S('s1') }, invalid],
+        [onTable, { pk: S('a'), sk: N('1') }, invalid],
         [
           onTable,
           { pk: S('a'), sk: S('') },
@@ -331,6 +331,44 @@ for (const nodeCount of [1, 3]) {
           JSON.stringify(start),
         )
       }
+    })
+
+    test('tells what is wrong in the order of DynamoDB, and the first thing alone', async () => {
+      const values = { ExpressionAttributeValues: { ':v': N('1') } }
+      const badStart = { ExclusiveStartKey: { pk: {} } }
+      const startRefused =
+        'The provided starting key is invalid: Supplied AttributeValue is empty, must contain exactly one of the supported datatypes'
+      const badFilter = { QueryFilter: { q: { ComparisonOperator: 'EQ', AttributeValueList: [] } } }
+      const wrongCount =
+        'One or more parameter values were invalid: Invalid number of argument(s) for the EQ ComparisonOperator'
+      const missing = { TableName: 'Nowhere' }
+      const cases: [object, string][] = [
+        [
+          { ...onTable, ...badStart, KeyConditions: {} },
+          'Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {KeyConditions} Expression parameters: {KeyConditionExpression}',
+        ],
+        [{ ...missing, ...badStart, ...badFilter }, wrongCount],
+        [
+          { ...missing, ...badStart, AttributesToGet: ['a', 'a'] },
+          'One or more parameter values were invalid: Duplicate value in attribute name: a',
+        ],
+        [{ ...missing, ...badStart }, startRefused],
+        [{ ...missing, ...badStart, KeyConditionExpression: '', ...values }, startRefused],
+        [
+          { ...missing, KeyConditionExpression: 'a = :v OR b = :v', FilterExpression: '', ...values },
+          'Invalid FilterExpression: The expression can not be empty;',
+        ],
+        [
+          { ...missing, KeyConditionExpression: 'a = :v OR b = :v', ...values },
+          'Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: OR',
+        ],
+        [
+          { ...missing, KeyConditions: { pk: { ComparisonOperator: 'EQ', AttributeValueList: [] } } },
+          wrongCount,
+        ],
+      ]
+      for (const [input, message] of cases)
+        assert.equal(await store.refusal('Query', input), `ValidationException: ${message}`)
     })
 
     test('the last page of an equality can be asked to go on', async () => {

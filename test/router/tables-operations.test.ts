@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import type { Principal } from '../../src/router/request/access.js'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import type { Principal } from '../../src/router/request/router.js'
 import {
   capacity,
   HASH,

@@ -1,11 +1,12 @@
 // A store of tables for tests: the catalogue and its operations over nodes in memory, with a clock that stands still.
+import { anyone, type Principal } from '../../src/router/request/access.js'
 import { keyAttributesOf } from '../../src/model/table.js'
 import { testCoordinator } from '../support/coordination.js'
 import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog.js'
 import { openTickets } from '../../src/router/request/passes.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
-import { anyone, type Principal, type Router } from '../../src/router/request/router.js'
+import { type Router } from '../../src/router/request/router.js'
 import { itemKey } from '../../src/model/key-bytes.js'
 import type { KeyBytes, SpaceId } from '../../src/model/brand.js'
 import type { Item } from '../../src/model/value.js'

@@ -59,3 +59,20 @@ test('TransactGetItems of one item is cancelled by a prepared transaction where 
     Responses: [{ Item: { id: { S: 'a' }, n: { N: '2' } } }],
   })
 })
+
+test('an item of which nothing is asked for is left out of TransactGetItems, and empty in BatchGetItem', async () => {
+  await using store = await openTestStore(1, allRules)
+  await createTable(store, 'Things', 'id:S')
+  await store.putAll('Things', [{ id: { S: 'a' }, n: { N: '1' } }])
+  const nothing = { ...Get('a').Get, ProjectionExpression: 'nowhere' }
+  const something = { ...Get('a').Get, ProjectionExpression: 'nowhere, n' }
+  assert.deepEqual(await store.call('TransactGetItems', { TransactItems: [{ Get: nothing }] }), {
+    Responses: [{}],
+  })
+  assert.deepEqual(await store.call('TransactGetItems', { TransactItems: [{ Get: something }] }), {
+    Responses: [{ Item: { n: { N: '1' } } }],
+  })
+  const keys = { Keys: [nothing.Key], ProjectionExpression: 'nowhere' }
+  const batch: unknown = await store.call('BatchGetItem', { RequestItems: { Things: keys } })
+  assert.deepEqual((batch as { Responses: unknown }).Responses, { Things: [{}] })
+})

@@ -1,9 +1,9 @@
 // The requests of units of work as a client sends them, on one node and on four.
 import assert from 'node:assert/strict'
+import type { Principal } from '../../src/router/request/access.js'
 import { test } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
 import type { Item } from '../../src/model/value.js'
-import type { Principal } from '../../src/router/request/router.js'
 import { openTestStore, type TestStore } from './many-support.js'
 
 const TABLE = 'Accounts'

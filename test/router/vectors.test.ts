@@ -207,8 +207,8 @@ test('vectors: a request is read strictly: null is no value, and a missing membe
       },
       body: JSON.stringify(body),
     })
-    const { __type, message } = (await answer.json()) as { __type: string; message: string }
-    return [__type.split('#')[1]!, message]
+    const { __type, message, Message } = (await answer.json()) as Record<string, string>
+    return [__type!.split('#')[1]!, message ?? Message!]
   }
   const valid = { TableName, IndexName: 'cosine', SearchVector: vec(1, 0, 0), TopK: 1 }
   assert.deepEqual(await sent({ ...valid, TopK: null }), [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientRuntime } from '../../src/runtime/client-runtime.js'
 import { longTimeout } from '../../src/runtime/long-timeout.js'
-import { realRuntime } from '../../src/runtime/real-runtime.js'
+import { clientRuntime, realRuntime } from '../../src/runtime/real-runtime.js'
 
 const NODE_MS_MAX = 2 ** 31 - 1
 

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
+import { anyone } from '../../src/router/request/access.js'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ItemText, transactionCancelled } from '../../src/model/errors.js'
-import { anyone, type Router } from '../../src/router/request/router.js'
+import { type Router } from '../../src/router/request/router.js'
 import { AnswerRoom, UnsentBytes } from '../../src/server/http/answer-room.js'
 import type { Auth } from '../../src/server/access/auth.js'
 import { serverLimits } from '../../src/server/http/limits.js'
-import type { RunningServer } from '../../src/server/http-server.js'
+import type { ListenOptions, RunningServer } from '../../src/server/http-server.js'
+import { sized } from '../support/sizes.js'
 import { ask, requestOf, serve } from './support.js'
 
 const MB = 1024 * 1024
@@ -142,11 +145,15 @@ test('answer room: a connection on which another key asks holds its bytes on the
 
 const SMALL = Buffer.from('{}')
 const KB = 1024
+/** More than the system's buffers of a connection take at most: 4 MB of the sender and 32 MB of the receiver. */
+const LARGE = 40 * MB
+/** Nobody is closed for taking nothing, however slow the machine: neither for standing still nor for an old answer. */
+const patient = { crowdedIdleMs: 600_000, crowdedAnswerMs: 600_000 }
 /** Does not always pass. */
 const PAGE = Buffer.from('{}'.padEnd(64 * KB))
 
 /** Refuses TransactWriteItems with an item of so many bytes. */
-function refusingRouter(bytes = 20 * MB) {
+function refusingRouter(bytes = LARGE) {
   const Item = new ItemText(Buffer.alloc(bytes, ' '))
   const seen = { asked: 0 }
   const router: Router = {
@@ -163,7 +170,7 @@ function refusingRouter(bytes = 20 * MB) {
 }
 
 /** Answers GetItem and PutItem with so many bytes, and Scan with a page: more than the system's buffers of a connection take. */
-function largeRouter(bytes = 20 * MB) {
+function largeRouter(bytes = LARGE) {
   const body = Buffer.alloc(bytes, ' ')
   const seen = { asked: 0 }
   const router: Router = {
@@ -196,25 +203,47 @@ async function metric(server: RunningServer, name: string): Promise<number> {
 }
 const unsent = (server: RunningServer): Promise<number> => metric(server, 'seriatim_answer_bytes_unsent')
 
-/** Reads nothing until it is resumed, and then only counts. */
-async function sleeper(
+/** Looks now and then: a look costs the server, which runs in this process, more than the test. */
+async function untilUnsent(server: RunningServer, isReached: (bytes: number) => boolean): Promise<void> {
+  while (!isReached(await unsent(server))) await pause(5)
+}
+
+interface Sleeper {
+  readonly socket: Socket
+  until(bytes: number): Promise<void>
+}
+
+/**
+ * A server, and clients of it that read nothing until they are resumed, and then only count. They are gone before the server
+ * stops: it would wait for them.
+ */
+async function serveSleepers(
   t: TestContext,
-  server: RunningServer,
-): Promise<{ socket: Socket; until(bytes: number): Promise<void> }> {
-  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
-  t.after(() => socket.destroy())
-  socket.on('error', () => undefined)
-  await once(socket, 'connect')
-  return {
-    socket,
-    until: async (bytes) => {
-      let taken = 0
-      for await (const chunk of socket) {
-        taken += (chunk as Buffer).length
-        if (taken >= bytes) return
-      }
-    },
+  options: ListenOptions,
+  router: Router,
+): Promise<{ server: RunningServer; sleeper: () => Promise<Sleeper> }> {
+  const sockets: Socket[] = []
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  const server = await serve(t, options, router)
+  const sleeper = async (): Promise<Sleeper> => {
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    return {
+      socket,
+      until: async (bytes) => {
+        let taken = 0
+        for await (const chunk of socket) {
+          taken += (chunk as Buffer).length
+          if (taken >= bytes) return
+        }
+      },
+    }
   }
+  return { server, sleeper }
 }
 
 for (const [form, headers] of [
@@ -223,24 +252,24 @@ for (const [form, headers] of [
 ] as const) {
   test(`answer room, ${form}: requests behind an answer that is not taken are not begun`, async (t) => {
     const { router, seen } = largeRouter()
-    const server = await serve(t, {}, router)
-    const client = await sleeper(t, server)
+    const { server, sleeper } = await serveSleepers(t, {}, router)
+    const client = await sleeper()
     for (let count = 0; count < 3; count++) client.socket.write(asking('GetItem', headers))
-    while ((await unsent(server)) === 0);
-    for (let count = 0; count < 10; count++) assert.equal(await unsent(server), 20 * MB)
+    await untilUnsent(server, (bytes) => bytes > 0)
+    for (let count = 0; count < 10; count++) assert.equal(await unsent(server), LARGE)
     assert.equal(seen.asked, 1)
-    await client.until(3 * 20 * MB)
+    await client.until(3 * LARGE)
     assert.equal(seen.asked, 3)
-    while ((await unsent(server)) > 0);
+    await untilUnsent(server, (bytes) => bytes === 0)
   })
 
   test(`answer room, ${form}: a client that reads nothing is closed when it is crowded, and then others are served`, async (t) => {
     const { router, seen } = largeRouter()
-    const tight = { answerBytesUnsentMax: 20 * MB + 32 * KB, answerBytesMax: 16 * MB, crowdedIdleMs: 40 }
-    const server = await serve(t, { limits: tight }, router)
-    const client = await sleeper(t, server)
+    const tight = { answerBytesUnsentMax: LARGE + 32 * KB, answerBytesMax: 16 * MB, crowdedIdleMs: 40 }
+    const { server, sleeper } = await serveSleepers(t, { limits: tight }, router)
+    const client = await sleeper()
     client.socket.write(asking('GetItem', headers))
-    while (seen.asked === 0) await unsent(server)
+    while (seen.asked === 0) await pause(5)
     // There is no room for a page until the sleeper is gone; it was crowded, so it goes without reading a byte.
     for (;;) {
       const { status, json } = await ask(t, server, asking('Scan', headers))
@@ -248,53 +277,62 @@ for (const [form, headers] of [
       assert.equal(json['__type'], 'com.amazon.coral.service#ThrottlingException')
       assert.equal((await ask(t, server, asking('ListTables', headers))).status, 200)
     }
-    while ((await unsent(server)) > 0);
+    await untilUnsent(server, (bytes) => bytes === 0)
   })
 
   test(`answer room, ${form}: clients of one access key that never read do not throttle another key`, async (t) => {
     const { router } = largeRouter()
-    const tight = { answerBytesUnsentMax: 40 * MB + 64 * KB, answerBytesMax: 16 * MB, crowdedIdleMs: 600_000 }
-    const server = await serve(t, { limits: tight, auth: byName }, router)
-    const client = await sleeper(t, server)
+    const tight = {
+      answerBytesUnsentMax: 2 * LARGE + 64 * KB,
+      answerBytesMax: 16 * MB,
+      ...patient,
+    }
+    const { server, sleeper } = await serveSleepers(t, { limits: tight, auth: byName }, router)
+    const client = await sleeper()
     client.socket.write(asking('GetItem', { ...headers, authorization: 'greedy' }))
-    while ((await unsent(server)) === 0);
+    await untilUnsent(server, (bytes) => bytes > 0)
     const greedy = await ask(t, server, asking('Scan', { ...headers, authorization: 'greedy' }))
     assert.equal(greedy.json['__type'], 'com.amazon.coral.service#ThrottlingException')
     const other = await ask(t, server, asking('Scan', { ...headers, authorization: 'other' }))
     assert.equal(other.status, 200)
-    await client.until(20 * MB)
-    while ((await unsent(server)) > 0);
+    await client.until(LARGE)
+    await untilUnsent(server, (bytes) => bytes === 0)
     const served = await ask(t, server, asking('Scan', { ...headers, authorization: 'greedy' }))
     assert.equal(served.status, 200)
   })
 
   test(`answer room, ${form}: without keys, clients that never read do not throttle small queries of others`, async (t) => {
     const { router } = largeRouter()
-    const tight = { answerBytesUnsentMax: 60 * MB + 32 * KB, answerBytesMax: 16 * MB, crowdedIdleMs: 600_000 }
-    const server = await serve(t, { limits: tight }, router)
+    const tight = {
+      answerBytesUnsentMax: 3 * LARGE + 32 * KB,
+      answerBytesMax: 16 * MB,
+      ...patient,
+    }
+    const { server, sleeper } = await serveSleepers(t, { limits: tight }, router)
     for (let count = 0; count < 8; count++) {
-      const { socket } = await sleeper(t, server)
+      const { socket } = await sleeper()
       socket.write(asking('GetItem', headers))
     }
-    while ((await unsent(server)) < 60 * MB);
+    await untilUnsent(server, (bytes) => bytes >= 3 * LARGE)
     for (let count = 0; count < 100; count++)
       assert.equal((await ask(t, server, asking('Query', headers))).status, 200)
     const large = await ask(t, server, asking('Scan', headers))
     assert.equal(large.json['__type'], 'com.amazon.coral.service#ThrottlingException')
   })
 
+  const CLIENTS = sized(3, 5)
   test(`answer room, ${form}: clients that never read the items that their conditions failed on take no more than the room`, async (t) => {
     const { router, seen } = refusingRouter()
-    const tight = { answerBytesUnsentMax: 50 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 600_000 }
-    const server = await serve(t, { limits: tight }, router)
-    for (let count = 0; count < 5; count++) {
-      const client = await sleeper(t, server)
+    const tight = { answerBytesUnsentMax: 2.5 * LARGE, answerBytesMax: 16 * MB, ...patient }
+    const { server, sleeper } = await serveSleepers(t, { limits: tight }, router)
+    for (let count = 0; count < CLIENTS; count++) {
+      const client = await sleeper()
       client.socket.write(asking('TransactWriteItems', headers))
     }
     // There is room for two of them.
-    for (let bytes = 0; bytes < 40 * MB || seen.asked < 5;) {
+    for (let bytes = 0; bytes < 2 * LARGE || seen.asked < CLIENTS; await pause(5)) {
       bytes = await unsent(server)
-      assert.ok(bytes <= 50 * MB, `${bytes} bytes`)
+      assert.ok(bytes <= 2.5 * LARGE, `${bytes} bytes`)
     }
     const { json } = await ask(t, server, asking('TransactWriteItems', headers))
     assert.equal(json['__type'], 'com.amazon.coral.service#ThrottlingException')
@@ -302,11 +340,11 @@ for (const [form, headers] of [
 
   test(`answer room, ${form}: a client that has sent its last request and reads nothing gives its room back when closed`, async (t) => {
     const { router, seen } = largeRouter()
-    const tight = { answerBytesUnsentMax: 36 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 40 }
-    const server = await serve(t, { limits: tight }, router)
-    const client = await sleeper(t, server)
+    const tight = { answerBytesUnsentMax: LARGE + 16 * MB, answerBytesMax: 16 * MB, crowdedIdleMs: 40 }
+    const { server, sleeper } = await serveSleepers(t, { limits: tight }, router)
+    const client = await sleeper()
     client.socket.end(asking('PutItem', headers))
-    while (seen.asked === 0) await unsent(server)
-    while ((await unsent(server)) > 0);
+    while (seen.asked === 0) await pause(5)
+    await untilUnsent(server, (bytes) => bytes === 0)
   })
 }

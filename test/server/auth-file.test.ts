@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
+import type { Principal } from '../../src/router/request/access.js'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
-import type { Principal } from '../../src/router/request/router.js'
 import { authOf, loadAuthFile, parseAuthFile, type AuthKey } from '../../src/server/access/auth.js'
 import { createHash, createHmac } from 'node:crypto'
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { measureContention } from '../../sim/contention.js'
+import { sized } from '../support/sizes.js'
 
-for (const actions of ['both', 'puts', 'updates'] as const) {
+for (const actions of sized(['both'] as const, ['both', 'puts', 'updates'] as const)) {
   test(`§5.4 contention: with section 4 at most a third of the transactions are cancelled that are without it (${actions})`, async () => {
     const load = { seed: 1, actions, transactionsPerSecond: 10_000, transactions: 600 }
     const without = await measureContention({ ...load, rules: 'none' })

@@ -9,7 +9,7 @@ import { sized, wholeOnly } from '../support/sizes.js'
 const faults = new Set(FAULTS)
 const workloads = Object.keys(WORKLOADS)
 const ONE = 'world/one process'
-const WORLDS = sized(8, 24)
+const WORLDS = sized(5, 24)
 
 function run(seed: number, worlds: number, rules: 'all' | 'none' = 'all'): Promise<SimulationReport> {
   return simulate({
@@ -44,7 +44,7 @@ for (const rules of ['all', 'none'] as const) {
 }
 
 test('sim, one process: a transaction in one round whose answer was lost is known by what it wrote', async () => {
-  const { tally, broken } = await run(700, sized(8, 16))
+  const { tally, broken } = await run(700, sized(5, 16))
   assertSound({ broken })
   assert.ok(tally.of('unknown: committed') > 0, 'none was committed unknown to its client')
   assert.ok(tally.of('unknown: not committed') > 0, 'each was committed')
@@ -70,7 +70,9 @@ for (const point of ['node:before-call:decide', 'node:after-call:transact', 'nod
       workloads: ['bank'],
       processes: 'one' as const,
     }
-    const { tally, anomalies } = await simulateWorld(circumstances, 8, 400, [{ point, arrival: 3 }])
+    const { tally, anomalies } = await simulateWorld(circumstances, 8, sized(150, 400), [
+      { point, arrival: 3 },
+    ])
     assert.deepEqual(tally.under('crash/'), [[point, 1]])
     assert.deepEqual(anomalies, [])
   })

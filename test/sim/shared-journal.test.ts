@@ -15,7 +15,7 @@ import { sized } from '../support/sizes.js'
 
 const faults = new Set(FAULTS)
 const SHARED = 'world/shared journal'
-const WORLDS = sized(10, 40)
+const WORLDS = sized(6, 40)
 
 function run(seed: number, worlds: number, journal?: 'own' | 'shared'): Promise<SimulationReport> {
   return simulate({
@@ -47,7 +47,7 @@ test('sim, shared journal: a machine that was killed before a sync may lose powe
     workloads: ['bank', 'append', 'mixed'],
     journal: 'shared' as const,
   }
-  for (let seed = 1; seed <= sized(5, 20); seed++) {
+  for (let seed = 1; seed <= sized(3, 20); seed++) {
     const { anomalies } = await simulateWorld(circumstances, seed, 80, crashesAroundStarts(seed))
     assert.deepEqual(anomalies, [], `seed ${seed}`)
   }

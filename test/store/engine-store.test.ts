@@ -3,7 +3,7 @@ import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MemoryEngine } from '../../src/engine/memory-engine.js'
-import type { Engine } from '../../src/engine/engine.js'
+import { type Engine, EngineUnavailable } from '../../src/engine/engine.js'
 import { open, type Store } from '../../src/store/store.js'
 import { countedEngine } from '../support/counted-engine.js'
 
@@ -229,4 +229,81 @@ test('writers of one partition share compare-and-sets: at least five times what 
   // Alone, each is a read and a compare-and-set, one after another.
   assert.ok(rounds <= (2 * writers) / 5, `${rounds} rounds`)
   await store.close()
+})
+
+test('/metrics tells of the engine: calls by result, steps that share them, and what nobody knows', async () => {
+  const engine = new MemoryEngine()
+  const lossy: Engine = Object.assign(Object.create(engine) as Engine, {
+    read: engine.read.bind(engine),
+    range: engine.range.bind(engine),
+    write: engine.write.bind(engine),
+    scopeOf: engine.scopeOf.bind(engine),
+    createSpace: engine.createSpace.bind(engine),
+    cas: async (changes: Parameters<Engine['cas']>[0]) => {
+      const outcome = await engine.cas(changes)
+      const isItem = changes.some(({ address }) => address.space.startsWith('t'))
+      return isItem ? { outcome: 'unknown' as const, cause: new Error('lost') } : outcome
+    },
+  })
+  await using store = await server(lossy)
+  await store.call('CreateTable', accounts)
+  // The timers of a store keep no process alive, as the sockets of an engine would.
+  const alive = setInterval(() => undefined, 1000)
+  await store.call('PutItem', { TableName: 'Accounts', Item: account('a', 1) })
+  clearInterval(alive)
+  const { url } = await store.listen({ port: 0 })
+  const text = await (await fetch(`${url}/metrics`)).text()
+  assert.match(text, /^seriatim_engine_calls_total\{call="cas",result="unknown"\} 1$/m)
+  assert.match(text, /^seriatim_engine_calls_total\{call="cas",result="ok"\} \d+$/m)
+  assert.match(text, /^seriatim_engine_call_duration_seconds_count\{call="read"\} \d+$/m)
+  assert.match(text, /^seriatim_engine_steps_total \d+$/m)
+  assert.match(text, /^seriatim_engine_unresolved_total 0$/m)
+})
+
+test('what an engine does not have is refused with a sentence when a table asks for it', async () => {
+  await using store = await server(new MemoryEngine())
+  const refusal = async (more: Partial<CreateTableCommandInput>): Promise<string> => {
+    const made = store.call('CreateTable', { ...accounts, ...more })
+    return made.then(
+      () => 'made',
+      (error: Error) => error.message,
+    )
+  }
+  const stream = { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } as const
+  assert.match(await refusal({ StreamSpecification: stream }), /^Streams are not supported by this store/)
+  const ledger = [{ Key: 'seriatim:ledger', Value: 'true' }]
+  assert.match(await refusal({ Tags: ledger }), /^Ledger tables are not supported by this store/)
+  const vector = {
+    IndexName: 'near',
+    VectorAttribute: { AttributeName: 'place' },
+    Dimensions: 2,
+    DistanceFunction: 'COSINE',
+    Projection: { ProjectionType: 'ALL' },
+  }
+  const withVectors = { VectorIndexes: [vector] } as Partial<CreateTableCommandInput>
+  assert.match(await refusal(withVectors), /^Vector indexes are not supported by this store/)
+  assert.equal(await refusal({}), 'made')
+})
+
+test('a client is told which host of the engine did not answer', async () => {
+  const engine = new MemoryEngine()
+  let isDown = false
+  const failing: Engine = Object.assign(Object.create(engine) as Engine, {
+    cas: engine.cas.bind(engine),
+    range: engine.range.bind(engine),
+    write: engine.write.bind(engine),
+    scopeOf: engine.scopeOf.bind(engine),
+    createSpace: engine.createSpace.bind(engine),
+    read: (...args: Parameters<Engine['read']>) =>
+      isDown
+        ? Promise.reject(new EngineUnavailable('Cassandra at a,b: no host answers (10.0.0.1:9042: refused)'))
+        : engine.read(...args),
+  })
+  await using store = await open({ engine: failing, fleet: { refreshMs: 1_000_000, leaseMs: 1_000_000 } })
+  await store.call('CreateTable', accounts)
+  isDown = true
+  await assert.rejects(store.call('GetItem', { TableName: 'Accounts', Key: { id: { S: 'a' } } }), {
+    name: 'InternalServerError',
+    message: /no host answers \(10\.0\.0\.1:9042: refused\)/,
+  })
 })

@@ -1,12 +1,12 @@
 // seriatim sweep: finishes or rolls back what transactions on any endpoint have left behind.
+import { clientRuntime } from '../../runtime/real-runtime.js'
 import { atEndpoint } from '../command/at-endpoint.js'
 import { endpointClient } from '../command/endpoint-client.js'
-import { clientRuntime } from '../../runtime/client-runtime.js'
+import { longTimeout } from '../../runtime/long-timeout.js'
 import { clientEndpoint } from '../../toolkit/endpoint/endpoint.js'
 import { intentsProtocol, RECORDS } from '../../toolkit/intents/intents-protocol.js'
 import { defaultPatience } from '../../toolkit/intents/limits.js'
 import type { SweepReport } from '../../toolkit/unit/transactor.js'
-import { longTimeout } from '../../runtime/long-timeout.js'
 import { readArguments, readInteger, UsageError } from '../command/arguments.js'
 import type { CommandEnvironment } from '../command/environment.js'
 

@@ -4,14 +4,8 @@
 // They know attributes, not paths: `a.b` is the name of an attribute here.
 import { validationError } from '../../model/errors.js'
 import { checkAttributeName, parseAttributeValue } from '../../model/parse-value.js'
-import type { KeySchema } from '../../model/table.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../../model/value.js'
-import {
-  keyConditionFor,
-  type BoundKeyCondition,
-  type BoundSortCondition,
-  type SortOperator,
-} from '../bind/key-condition.js'
+import type { BoundSortCondition, KeyConditions, SortOperator } from '../bind/key-condition.js'
 import {
   checkOperands,
   enumError,
@@ -58,7 +52,8 @@ export function conditionOfFilter(
   return draft.junction(terms, conditionalOperator)
 }
 
-export function keyConditionOfKeyConditions(keyConditions: unknown, schema: KeySchema): BoundKeyCondition {
+/** What KeyConditions say, whatever the key of the table is. */
+export function keyConditionsOfOlder(keyConditions: unknown): KeyConditions {
   const conditions = new Map<string, BoundSortCondition | 'not indexable'>()
   for (const [name, json] of entriesOf(keyConditions)) {
     const { operator, values } = filterOf(name, json, 'KeyConditions')
@@ -66,7 +61,7 @@ export function keyConditionOfKeyConditions(keyConditions: unknown, schema: KeyS
     conditions.set(name, op === undefined ? 'not indexable' : { op, values })
   }
   if (conditions.size === 0) throw validationError('Conditions can be of length 1 or 2 only')
-  return keyConditionFor(conditions, schema)
+  return conditions
 }
 
 export function updateOfAttributeUpdates(attributeUpdates: unknown): BoundUpdate {

@@ -1,16 +1,15 @@
 import { parseRecord } from '../../line/record.js'
 import { checkExpressionParameters, refuseNestedKeys } from '../../expression/expression.js'
-import { validationError } from '../../model/errors.js'
+import { RewordedError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey } from '../../model/table.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../request/capacity.js'
 import type { Input, Operation, RouterContext, Table } from '../request/context.js'
-import type { ItemJson } from './items-reply.js'
+import { furtherMembers, joinReply, type ItemJson } from '../request/reply.js'
 import { parseKey } from '../request/keys.js'
 import { openProjection, type RequestedProjection } from './read-expressions.js'
-import { furtherMembers, joinReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import { TurnBudget } from '../request/turns.js'
 import { batchNamesShape, batchTableName } from '../request/batch-names.js'
@@ -80,8 +79,9 @@ interface Batch {
 
 function checkCounts(requested: readonly (readonly [string, WireGets])[]): void {
   if (requested.length === 0) {
-    throw validationError(
+    throw new RewordedError(
       "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
+      'The requestItems parameter is required for BatchGetItem',
     )
   }
   const most = limits.batchGetKeysMax

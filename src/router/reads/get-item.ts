@@ -1,6 +1,7 @@
 import { parseRecord } from '../../line/record.js'
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
+import type { Item } from '../../model/value.js'
 import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../request/capacity.js'
 import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
@@ -27,8 +28,10 @@ export const getItem: Operation = {
   async run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const projection = openProjection(input)
-    const keyAttributes = parseItem(input['Key'])
+    let keyAttributes: Item = {}
+    const projection = openProjection(input, () => {
+      keyAttributes = parseItem(input['Key'])
+    })
     const table = context.catalog.table(tableName)
     const key = checkedKeyOf(table.shape, keyAttributes)
     if (projection !== undefined) refuseNestedKeys(projection.paths, table.shape.key, table.shape.indexes)

@@ -10,7 +10,8 @@ import type { Input, Operation, RangeContext, RequestScope } from '../request/co
 import {
   openQueryExpressions,
   refuseNestedKeyPaths,
-  refuseQueryFilter,
+  refuseKeysInFilter,
+  refuseUnheldFilter,
   type KeyCondition,
 } from './read-expressions.js'
 import { conditionMapShape, readMembers } from './read-members.js'
@@ -18,7 +19,7 @@ import { readPage, type RangeNode } from './read-page.js'
 import { readTarget, type ReadTarget } from './read-target.js'
 import { checkSelect, selectionOf } from './selection.js'
 import {
-  checkStartNames,
+  checkStartCount,
   checkStartPart,
   inRange,
   parseStartKey,
@@ -65,21 +66,26 @@ export async function runQuery(
   const tableName = tableNameOf(input['TableName'])
   scope.authorise(tableName)
   const entriesMax = limitOf(input['Limit'])
-  const start = parseStartKey(input['ExclusiveStartKey'])
-  const expressions = openQueryExpressions(input)
-  checkSelect(input)
+  let start: Item | undefined
+  const expressions = openQueryExpressions(input, () => {
+    start = parseStartKey(input['ExclusiveStartKey'])
+  })
+  checkSelect(input, 'Query')
 
   const target = readTarget(context, tableName, input)
   if (start !== undefined) {
-    checkStartNames(target, start)
-    for (const part of partitionParts(target.key)) checkStartPart(part, 'partition', start)
+    checkStartCount(target, start)
+    for (const part of partitionParts(target.key)) checkStartPart(target, part, 'partition', start)
   }
   const condition = expressions.keyCondition(target.key)
   const reverse = input['ScanIndexForward'] === false
   const whole = queryRange(target, condition)
   const range = start === undefined ? whole : rest(target, condition, whole, start, reverse)
-  refuseNestedKeyPaths(target, expressions)
-  refuseQueryFilter(target, expressions)
+  refuseNestedKeyPaths(target, { projection: expressions.projection })
+  refuseKeysInFilter(target, expressions)
+  const selection = selectionOf(input, target, expressions.projection)
+  refuseNestedKeyPaths(target, { filter: expressions.filter })
+  refuseUnheldFilter(target, expressions)
   return readPage({
     target,
     nodes: storageNodesOf(context, target, whole.from).map((node) =>
@@ -90,7 +96,7 @@ export async function runQuery(
     entriesMax,
     filter: expressions.filter?.matches,
     filterComparisons: expressions.filter && comparisonsOf(expressions.filter.bound),
-    selection: selectionOf(input, target, expressions.projection),
+    selection,
     consistent: input['ConsistentRead'] === true,
     capacityDetail: input['ReturnConsumedCapacity'],
     ...(isOneItem(target) && { follows: 'nothing' as const }),
@@ -120,7 +126,7 @@ function rest(
   start: Item,
   reverse: boolean,
 ): KeyRange {
-  for (const part of sortParts(target.key)) checkStartPart(part, 'sort', start)
+  for (const part of sortParts(target.key)) checkStartPart(target, part, 'sort', start)
   const position = startPosition(target, start)
   const ofCondition = partitionOf(target, condition)
   const samePartition = partitionParts(target.key).every(({ name }) => {

@@ -7,8 +7,8 @@ import {
   conditionAttributes,
   evaluateCondition,
   keyConditionFor,
-  keyConditionOfKeyConditions,
   keyConditionsOf,
+  keyConditionsOfOlder,
   openExpressions,
   projectionOfAttributesToGet,
   projectionPaths,
@@ -56,11 +56,17 @@ export interface QueryExpressions extends ReadExpressions {
   keyCondition(key: KeySchema): KeyCondition
 }
 
-export function openQueryExpressions(input: Input): QueryExpressions {
+/**
+ * What is wrong is told in the order of the service: parameters that must not be combined, the older filter and projection, the start
+ * key, the expressions one by one, what a key condition may be, and the older key conditions.
+ */
+export function openQueryExpressions(input: Input, readStart?: () => void): QueryExpressions {
   checkExpressionParameters(input, {
     expressions: ['ProjectionExpression', 'FilterExpression', 'KeyConditionExpression'],
     others: ['AttributesToGet', 'QueryFilter', 'ConditionalOperator', 'KeyConditions'],
   })
+  const older = openOlder(input, 'QueryFilter')
+  readStart?.()
   const text = input['KeyConditionExpression']
   if (text == null && input['KeyConditions'] == null) {
     throw validationError(
@@ -68,80 +74,82 @@ export function openQueryExpressions(input: Input): QueryExpressions {
     )
   }
   const expressions = openExpressions(input)
-  // Bound before the table is known, so that its own faults are told first.
+  const bound = typeof text === 'string' ? expressions.condition(text, 'KeyConditionExpression') : undefined
+  const opened = open(input, expressions, older)
+  // Taken apart before the table is known, so that its own faults are told first.
   const conditions =
-    typeof text === 'string'
-      ? keyConditionsOf(expressions.condition(text, 'KeyConditionExpression'))
-      : undefined
-  const opened = open(input, expressions, 'QueryFilter')
-  return {
-    ...opened,
-    keyCondition: (key) =>
-      checkedKeyCondition(
-        key,
-        conditions === undefined
-          ? keyConditionOfKeyConditions(input['KeyConditions'], key)
-          : keyConditionFor(conditions, key),
-      ),
-  }
+    bound === undefined ? keyConditionsOfOlder(input['KeyConditions']) : keyConditionsOf(bound)
+  return { ...opened, keyCondition: (key) => checkedKeyCondition(key, keyConditionFor(conditions, key)) }
 }
 
-export function openScanExpressions(input: Input): ReadExpressions {
+export function openScanExpressions(input: Input, readStart?: () => void): ReadExpressions {
   checkExpressionParameters(input, {
     expressions: ['ProjectionExpression', 'FilterExpression'],
     others: ['AttributesToGet', 'ScanFilter', 'ConditionalOperator'],
   })
-  return open(input, openExpressions(input), 'ScanFilter')
+  const older = openOlder(input, 'ScanFilter')
+  readStart?.()
+  return open(input, openExpressions(input), older)
 }
 
 const PROJECTION_PARAMETERS = ['ProjectionExpression', 'AttributesToGet', 'ExpressionAttributeNames']
 
-/** The projection of a read of single items. */
-export function openProjection(input: Input): RequestedProjection | undefined {
-  if (PROJECTION_PARAMETERS.every((name) => (input[name] ?? undefined) === undefined)) return undefined
+/** The projection of a read of single items, whose keys are read in between. */
+export function openProjection(input: Input, readKeys?: () => void): RequestedProjection | undefined {
+  if (PROJECTION_PARAMETERS.every((name) => (input[name] ?? undefined) === undefined)) {
+    readKeys?.()
+    return undefined
+  }
   // Reads of single items have no ExpressionAttributeValues: what a client sends under that name is not looked at.
   const { ExpressionAttributeValues: _, ...known } = input
   checkExpressionParameters(known, { expressions: ['ProjectionExpression'], others: ['AttributesToGet'] })
+  readKeys?.()
+  const older = olderProjection(input)
   const expressions = openExpressions(known)
-  const projection = projectionOf(input, expressions)
+  const projection = projectionOf(input, expressions) ?? older
   expressions.finish()
   return projection
 }
 
-function open(
-  input: Input,
-  expressions: RequestExpressions,
-  legacyFilter: 'QueryFilter' | 'ScanFilter',
-): ReadExpressions {
-  const filter = filterOf(input, expressions, legacyFilter)
-  const projection = projectionOf(input, expressions)
+function openOlder(input: Input, parameter: 'QueryFilter' | 'ScanFilter'): ReadExpressions {
+  // A Scan is told of its projection first.
+  const projection = parameter === 'ScanFilter' ? olderProjection(input) : undefined
+  const bound = conditionOfFilter(input[parameter], input['ConditionalOperator'], parameter)
+  return {
+    filter: bound && requestedFilter(parameter, bound),
+    projection: projection ?? olderProjection(input),
+  }
+}
+
+function olderProjection(input: Input): RequestedProjection | undefined {
+  const names = input['AttributesToGet']
+  return Array.isArray(names) ? requested(projectionOfAttributesToGet(names as string[])) : undefined
+}
+
+/** The expressions, or what the older parameters have said. */
+function open(input: Input, expressions: RequestExpressions, older: ReadExpressions): ReadExpressions {
+  const text = input['FilterExpression']
+  const filter =
+    typeof text === 'string'
+      ? requestedFilter('FilterExpression', expressions.condition(text, 'FilterExpression'))
+      : older.filter
+  const projection = projectionOf(input, expressions) ?? older.projection
   expressions.finish()
   return { filter, projection }
 }
 
-function filterOf(
-  input: Input,
-  expressions: RequestExpressions,
-  legacyFilter: 'QueryFilter' | 'ScanFilter',
-): RequestedFilter | undefined {
-  const text = input['FilterExpression']
-  const bound =
-    typeof text === 'string'
-      ? expressions.condition(text, 'FilterExpression')
-      : conditionOfFilter(input[legacyFilter], input['ConditionalOperator'], legacyFilter)
-  if (bound === undefined) return undefined
-  return {
-    parameter: typeof text === 'string' ? 'FilterExpression' : legacyFilter,
-    bound,
-    matches: (item) => evaluateCondition(bound, item),
-  }
-}
+const requestedFilter = (
+  parameter: RequestedFilter['parameter'],
+  bound: BoundCondition,
+): RequestedFilter => ({
+  parameter,
+  bound,
+  matches: (item) => evaluateCondition(bound, item),
+})
 
 function projectionOf(input: Input, expressions: RequestExpressions): RequestedProjection | undefined {
   const text = input['ProjectionExpression']
-  const names = input['AttributesToGet']
-  if (typeof text === 'string') return requested(expressions.projection(text))
-  return Array.isArray(names) ? requested(projectionOfAttributesToGet(names as string[])) : undefined
+  return typeof text === 'string' ? requested(expressions.projection(text)) : undefined
 }
 
 const requested = (bound: BoundProjection): RequestedProjection => ({
@@ -166,7 +174,10 @@ function checkValues(part: KeyAttribute, role: KeyRole, values: readonly Attribu
 }
 
 /** Refuses a path into a key attribute of the table or of any of its indexes. */
-export function refuseNestedKeyPaths(target: ReadTarget, { filter, projection }: ReadExpressions): void {
+export function refuseNestedKeyPaths(
+  target: ReadTarget,
+  { filter, projection }: Partial<ReadExpressions>,
+): void {
   const paths = [
     ...(projection?.paths ?? []),
     ...(filter === undefined ? [] : conditionAttributes(filter.bound)),
@@ -174,12 +185,15 @@ export function refuseNestedKeyPaths(target: ReadTarget, { filter, projection }:
   refuseNestedKeys(paths, target.table.shape.key, target.table.shape.indexes)
 }
 
-/** Refuses a query's filter on the key that it reads by, or on what the index does not hold. */
-export function refuseQueryFilter(target: ReadTarget, { filter }: ReadExpressions): void {
-  if (filter === undefined || filter.parameter === 'ScanFilter') return
-  refuseKeyFilter(filter.bound, target.key, filter.parameter)
-  const { index, heldNames } = target
-  if (index === undefined || heldNames === undefined) return
+/** Refuses a query's filter on the key that it reads by. */
+export function refuseKeysInFilter(target: ReadTarget, { filter }: ReadExpressions): void {
+  if (filter !== undefined && filter.parameter !== 'ScanFilter')
+    refuseKeyFilter(filter.bound, target.key, filter.parameter)
+}
+
+/** Refuses a query's filter on what the index does not hold. */
+export function refuseUnheldFilter({ index, heldNames }: ReadTarget, { filter }: ReadExpressions): void {
+  if (filter === undefined || index === undefined || heldNames === undefined) return
   const names = new Set(conditionAttributes(filter.bound).map(([name]) => String(name)))
   const missing = [...names].filter((name) => !heldNames.has(name))
   if (missing.length > 0) {

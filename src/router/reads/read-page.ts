@@ -7,6 +7,7 @@
 // of the answer is written around it:
 //
 //   HTTP's head | {"Items":[ | text of the node | ],"Count":...}
+import { leadingAttributes } from '../../model/leading-attributes.js'
 import { pickAttributes } from '../../model/value.js'
 import { parseRecord } from '../../line/record.js'
 import { itemBytes } from '../../model/item-size.js'
@@ -16,10 +17,9 @@ import type { Item } from '../../model/value.js'
 import type { RangeText } from '../../storage/contract/range-text.js'
 import type { ItemRecord, RangeEntry, StorageNode } from '../../storage/contract/storage-node.js'
 import { consumedCapacity, readUnits } from '../request/capacity.js'
-import { listReply, type ItemJson } from './items-reply.js'
+import { furtherMembers, joinReply, listReply, type ItemJson } from '../request/reply.js'
 import { readMerged, type MergedRange, type PageLimits } from './merged-range.js'
 import { type ReadTarget } from './read-target.js'
-import { furtherMembers, joinReply } from '../request/reply.js'
 import { HEADROOM_BYTES, type Reply } from '../request/router.js'
 import type { Selection } from './selection.js'
 
@@ -78,10 +78,7 @@ async function readText(plan: ReadPlan, node: Required<RangeNode>): Promise<Repl
   const further = furtherMembers({
     LastEvaluatedKey:
       isFull && plan.follows !== 'nothing'
-        ? pickAttributes(
-            JSON.parse(page.bytes.toString('utf8', lastStart, end)) as Item,
-            target.positionNames,
-          )
+        ? leadingAttributes(page.bytes, lastStart, end, target.positionNames)
         : undefined,
     ConsumedCapacity: capacityOf(plan, { heldBytes, fetchedUnits: 0 }),
     ...plan.extraMembers?.(),

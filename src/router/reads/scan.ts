@@ -1,5 +1,5 @@
 import { comparisonsOf } from '../../expression/expression.js'
-import { validationError } from '../../model/errors.js'
+import { RewordedError, validationError } from '../../model/errors.js'
 import { segmentRange, type KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
 import { partitionParts, sortParts } from '../../model/table.js'
@@ -11,7 +11,7 @@ import { readPage } from './read-page.js'
 import { readTarget, type ReadTarget } from './read-target.js'
 import { checkSelect, selectionOf } from './selection.js'
 import {
-  checkStartNames,
+  checkStartCount,
   checkStartPart,
   checkTableStart,
   inRange,
@@ -20,7 +20,7 @@ import {
   startPosition,
 } from './start-key.js'
 import type { Reply } from '../request/router.js'
-import { inOlderWords } from '../request/wording.js'
+import { toldInOlderWords } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { plainReads, type RangeReader } from './query.js'
 
@@ -28,6 +28,7 @@ export const scan: Operation = {
   name: 'Scan',
   shape: {
     kind: 'struct',
+    wording: 'newest',
     members: {
       ...readMembers,
       TotalSegments: { kind: 'integer', valueMin: 1, valueMax: limits.segmentsMax },
@@ -48,10 +49,15 @@ export async function runScan(
 ): Promise<Reply> {
   const tableName = tableNameOf(input['TableName'])
   scope.authorise(tableName)
-  const start = inOlderWords(() => parseStartKey(input['ExclusiveStartKey']))
-  const segment = segmentOf(input)
-  const expressions = inOlderWords(() => openScanExpressions(input))
-  checkSelect(input)
+  let start: Item | undefined
+  let segment: Segment = WHOLE
+  const expressions = toldInOlderWords(() =>
+    openScanExpressions(input, () => {
+      start = parseStartKey(input['ExclusiveStartKey'])
+      segment = segmentOf(input)
+    }),
+  )
+  checkSelect(input, 'Scan')
 
   const target = readTarget(context, tableName, input)
   if (start !== undefined) checkStart(target, start)
@@ -79,10 +85,12 @@ interface Segment {
   readonly total: number
 }
 
+const WHOLE: Segment = { segment: 0, total: 1 }
+
 function segmentOf(input: Input): Segment {
   const segment = input['Segment'] ?? undefined
   const total = input['TotalSegments'] ?? undefined
-  if (segment === undefined && total === undefined) return { segment: 0, total: 1 }
+  if (segment === undefined && total === undefined) return WHOLE
   if (typeof total !== 'number') {
     throw validationError(
       'The TotalSegments parameter is required but was not present in the request when Segment parameter is present',
@@ -95,18 +103,17 @@ function segmentOf(input: Input): Segment {
   }
   const [part, parts] = [Math.floor(segment), Math.floor(total)]
   if (part < parts) return { segment: part, total: parts }
-  throw validationError(
-    'The Segment parameter is zero-based and must be less than parameter TotalSegments: ' +
-      `Segment: ${part} is not less than TotalSegments: ${parts}`,
-  )
+  const zeroBased = 'The Segment parameter is zero-based and must be less than parameter TotalSegments'
+  const told = `${zeroBased}: Segment: ${part} is not less than TotalSegments: ${parts}`
+  throw new RewordedError(told, told, zeroBased)
 }
 
 /** A scan of a table says more about a wrong start key than a scan of an index. */
 function checkStart(target: ReadTarget, start: Item): void {
   if (target.index === undefined) return checkTableStart(target, start)
-  checkStartNames(target, start)
-  for (const part of partitionParts(target.index.key)) checkStartPart(part, 'partition', start)
-  for (const part of sortParts(target.index.key)) checkStartPart(part, 'sort', start)
+  checkStartCount(target, start)
+  for (const part of partitionParts(target.index.key)) checkStartPart(target, part, 'partition', start)
+  for (const part of sortParts(target.index.key)) checkStartPart(target, part, 'sort', start)
 }
 
 function rest(target: ReadTarget, whole: KeyRange, start: Item, { segment, total }: Segment): KeyRange {

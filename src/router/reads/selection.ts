@@ -1,5 +1,5 @@
 // What of each item a Query or Scan answers: Select, and what it may be combined with.
-import { validationError } from '../../model/errors.js'
+import { RewordedError, validationError } from '../../model/errors.js'
 import type { Item } from '../../model/value.js'
 import type { Input } from '../request/context.js'
 import type { RequestedProjection } from './read-expressions.js'
@@ -20,20 +20,23 @@ export type Selection =
   | { readonly kind: 'specific'; readonly project: (item: Item) => Item; readonly from: 'held' | 'fetched' }
 
 /** Refuses combinations of parameters that are wrong whatever the table is. */
-export function checkSelect(input: Input): void {
+export function checkSelect(input: Input, operation: 'Query' | 'Scan'): void {
+  const wrong = wrongSelect(input)
+  if (wrong === undefined) return
+  const counted = `1 validation error detected: ${wrong}`
+  throw operation === 'Query' ? new RewordedError(counted, wrong) : new RewordedError(wrong, wrong, counted)
+}
+
+function wrongSelect(input: Input): string | undefined {
   const select = (input['Select'] ?? undefined) as string | undefined
   const projecting = ['ProjectionExpression', 'AttributesToGet'].find((name) => input[name] != null)
-  if (select === 'ALL_PROJECTED_ATTRIBUTES' && input['IndexName'] == null) {
-    throw validationError('ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName')
-  }
-  if (select === 'SPECIFIC_ATTRIBUTES' && projecting === undefined) {
-    throw validationError(
-      'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
-    )
-  }
-  if (projecting === undefined || select === undefined || select === 'SPECIFIC_ATTRIBUTES') return
+  if (select === 'ALL_PROJECTED_ATTRIBUTES' && input['IndexName'] == null)
+    return 'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName'
+  if (select === 'SPECIFIC_ATTRIBUTES' && projecting === undefined)
+    return 'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES'
+  if (projecting === undefined || select === undefined || select === 'SPECIFIC_ATTRIBUTES') return undefined
   const wanted = select === 'COUNT' ? 'only the Count' : select
-  throw validationError(`Cannot specify the ${projecting} when choosing to get ${wanted}`)
+  return `Cannot specify the ${projecting} when choosing to get ${wanted}`
 }
 
 export function selectionOf(

@@ -1,7 +1,7 @@
 // ExclusiveStartKey: where a page goes on. It may be forged, and the item it was made from may be gone: the position in
 // the key space is computed from its attributes, and they are checked as if they had never been seen.
 import type { KeyBytes } from '../../model/brand.js'
-import { DynamoError, validationError } from '../../model/errors.js'
+import { DynamoError, RewordedError, validationError } from '../../model/errors.js'
 import { indexEntryKey, itemKey } from '../../model/key-bytes.js'
 import { keyAfter, type KeyRange } from '../../model/key-range.js'
 import { parseItem } from '../../model/parse-value.js'
@@ -32,24 +32,27 @@ function refused<Result>(unprefixed: RegExp, check: () => Result): Result {
   }
 }
 
-/** Refuses a start key of other attributes than those of a LastEvaluatedKey of this target. */
-export function checkStartNames(target: ReadTarget, start: Item): void {
-  const names = target.positionNames
-  const fits = Object.keys(start).length === names.length && names.every((name) => Object.hasOwn(start, name))
-  if (!fits) throw validationError(INVALID)
+/** Refuses a start key that has not as many attributes as a LastEvaluatedKey of this target; each of those is looked for later. */
+export function checkStartCount(target: ReadTarget, start: Item): void {
+  if (Object.keys(start).length !== target.positionNames.length) throw validationError(INVALID)
 }
 
 /** Refuses a start key that is not in the key of the index, or of the table where there is none. */
-export function checkStartPart(part: KeyAttribute, role: KeyRole, start: Item): void {
+export function checkStartPart({ index }: ReadTarget, part: KeyAttribute, role: KeyRole, start: Item): void {
   const value = attribute(start, part.name)
   if (value === undefined) throw validationError(INVALID)
-  if (typeOf(value) !== part.type) throw validationError(MISMATCH)
+  if (typeOf(value) !== part.type) throw validationError(index === undefined ? INVALID : MISMATCH)
   refused(NEVER, () => checkKeyValue(part.name, role, value))
 }
 
 /** Refuses a start key that is not exactly a key of the table. */
 export function checkTableStart(target: ReadTarget, start: Item): void {
-  refused(NEVER, () => checkKey(target.table.shape.key, start))
+  try {
+    refused(NEVER, () => checkKey(target.table.shape.key, start))
+  } catch (error) {
+    if (!(error instanceof DynamoError) || error.message !== `${INVALID}: ${MISMATCH}`) throw error
+    throw new RewordedError(error.message, error.message, INVALID)
+  }
 }
 
 /** The place of a start key in the key space of its target; the table's part of it is checked here. */

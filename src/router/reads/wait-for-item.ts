@@ -8,7 +8,7 @@ import type { ItemWaits } from './item-waits.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { openCondition } from '../writes/write-expressions.js'
+import { openCondition } from '../writes/single-write.js'
 
 const TIMEOUT_MS_MAX = 20_000
 

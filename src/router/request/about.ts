@@ -1,7 +1,7 @@
 // Who writes, and by which statements: what the block of a ledger table says of it. Other tables are told nothing.
+import type { Principal } from './access.js'
 import type { About, AboutStatement } from '../../commit-log/commit-record.js'
 import type { TableShape } from '../../model/table.js'
-import type { Principal } from './router.js'
 
 export interface WriteAbout {
   readonly principal: Principal

@@ -5,7 +5,22 @@
 // An operation without an entry does not compile, because its name is a key of this table. Parts are named after the
 // members of the input; `table` stands for the one that an operation has.
 import { DynamoError } from '../../model/errors.js'
-import type { Access, Principal } from './router.js'
+
+export type Access = 'read' | 'write' | 'admin'
+
+/** Who is asking. Without authentication every client is `anyone`. */
+export interface Principal {
+  /** The access key's; empty where there is none. What a principal was given is bound to it. */
+  readonly id: string
+  /** For messages; several may have the same. */
+  readonly name: string
+  allows(access: Access, tableName: string): boolean
+}
+
+export const anyone: Principal = { id: '', name: 'anyone', allows: () => true }
+
+/** The program that has the store in its own process: what it hands over is taken as it is. */
+export const owner: Principal = { id: '', name: 'the program itself', allows: () => true }
 
 /** Of several, any one is enough. */
 type Needed = Access | readonly Access[]

@@ -1,5 +1,6 @@
 // RequestItems of a batch: table names, or their ARNs, as the keys of a map.
 import { validationError } from '../../model/errors.js'
+import { itemValue } from '../../model/text-put.js'
 import { administeredTableNameShape, type MapShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 
@@ -59,6 +60,6 @@ function shownWrite(write: object): string {
 }
 
 function shownItem(item: object | undefined): string {
-  const names = Object.keys(item ?? {}).slice(0, ITEM_SHOWN_MAX)
+  const names = Object.keys(itemValue(item) ?? {}).slice(0, ITEM_SHOWN_MAX)
   return `{${names.map((name) => `${name.slice(0, NAME_SHOWN_MAX)}=AttributeValue`).join(', ')}}`
 }

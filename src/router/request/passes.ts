@@ -9,11 +9,11 @@
 // ticket up nor use another key's. After a restart all snapshots and locks are gone, and so is the secret: a unit that
 // was under way gets SnapshotTooOld, or is young again. A caller in this process is the owner of everything, and has
 // plain timestamps (docs/adr/0024-what-a-key-may-do.md).
+import { owner, type Principal } from './access.js'
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Timestamp } from '../../model/brand.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { RouterContext } from './context.js'
-import { owner, type Principal } from './router.js'
 
 /** As it stands in an answer, and comes back: a text, or the owner's plain timestamp. */
 export type GivenPass = string | Timestamp

@@ -1,9 +1,9 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
 import { ItemPending } from '../../line/errors.js'
 import { DynamoError, transactionConflict } from '../../model/errors.js'
-import { capitalised, damageIn, nameOfRecord } from '../../storage/items/damage.js'
 import type { Catalog } from './context.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
+import { capitalised, damageIn, nameOfRecord } from '../../storage/items/damage.js'
 
 /** The answer of an operation as an object, for answers that carry no items. */
 export const jsonReply = (answer: object): Uint8Array => Buffer.from(JSON.stringify(answer))
@@ -65,3 +65,32 @@ export function damageError(error: unknown, catalog: Catalog): DynamoError | und
     `${capitalised(nameOfRecord(damage.key, catalog.shapes()))} is damaged (${damage.why}). Run seriatim verify on the data folder.`,
   )
 }
+
+// The answer to a read of many items: one allocation, into which stored items are copied as they are.
+
+/** An item as it was stored, or JSON text made for this answer. */
+export type ItemJson = Uint8Array | string
+
+/** `head`, the items with commas between them, `tail`, in UTF-8. */
+export function listReply(head: string, items: readonly ItemJson[], tail: string): Reply {
+  let length = Buffer.byteLength(head) + Buffer.byteLength(tail) + Math.max(0, items.length - 1)
+  for (const item of items) length += typeof item === 'string' ? Buffer.byteLength(item) : item.byteLength
+  const headroomBytes = headroomOf(length)
+  const reply = Buffer.allocUnsafe(headroomBytes + length)
+  let position = headroomBytes + reply.write(head, headroomBytes)
+  let first = true
+  for (const item of items) {
+    if (!first) reply[position++] = COMMA
+    first = false
+    if (typeof item === 'string') {
+      position += reply.write(item, position)
+    } else {
+      reply.set(item, position)
+      position += item.byteLength
+    }
+  }
+  reply.write(tail, position)
+  return withRoom(reply, headroomBytes)
+}
+
+const COMMA = 0x2c

@@ -5,23 +5,10 @@
 // May import: model, expression, rules, storage (its interface), runtime. Never the server: HTTP, the in-process SDK
 // client and `store.call` all come through `Router.handle`.
 import type { DynamoError } from '../../model/errors.js'
-import type { OperationName } from './access.js'
+import type { OperationName, Principal } from './access.js'
 
-export type Access = 'read' | 'write' | 'admin'
-
-/** Who is asking. Without authentication every client is `anyone`. */
-export interface Principal {
-  /** The access key's; empty where there is none. What a principal was given is bound to it. */
-  readonly id: string
-  /** For messages; several may have the same. */
-  readonly name: string
-  allows(access: Access, tableName: string): boolean
-}
-
-export const anyone: Principal = { id: '', name: 'anyone', allows: () => true }
-
-/** The program that has the store in its own process: what it hands over is taken as it is. */
-export const owner: Principal = { id: '', name: 'the program itself', allows: () => true }
+export { anyone, owner, type Access, type Principal } from './access.js'
+export { hasWordsOfItsOwn, inWordsOf } from './wording.js'
 
 export interface RouterRequest {
   /** `GetItem`, without the target prefix. */
@@ -89,6 +76,8 @@ export interface Router {
   readLarge?(operation: string, text: string): Promise<unknown>
   /** Answers what waits for something to happen: a server is about to stop. */
   endWaits?(): void
+  /** What stands beside the counts of the server at /metrics: the exposition text of Prometheus. */
+  metrics?(): string
   /** Names of the operations that exist, for metrics. */
   readonly operations: readonly string[]
   /** What stands before the name in the target of a request, for operations that are not DynamoDB's. */

@@ -1,12 +1,16 @@
-// The words of a refusal as the service's region eu-west-2 (London) has them since October 2026. In the course of that year the
-// service has moved one operation after another to a new check of requests, with new words.
+// The words of a refusal, as the regions of the service have them in October 2026. In the course of that year the service has moved one
+// operation after another, region by region, to a new check of requests, with new words:
 //
-//   PutItem, UpdateItem, DeleteItem                       new words, behind `1 validation error detected: `
-//   GetItem, BatchGetItem, Query, transactions            new words
-//   Scan, BatchWriteItem                                  the older words
+//                                            most, us-east-1 among them                  REGIONS_BEHIND      REGIONS_AHEAD
+//   PutItem, UpdateItem, DeleteItem          new, behind `1 validation error detected: ` older               new
+//   GetItem, BatchGetItem, Query             new                                         older               new
+//   transactions                             new                                         older               new
+//   Scan                                     older                                       older               some new
+//   BatchWriteItem                           older                                       older               older
 //
-// What is refused with a look at the table has the same words everywhere.
-import { DynamoError, RewordedError, validationError } from '../../model/errors.js'
+// A request is answered in the words of the region that it is signed for, and in those of us-east-1 where there is none. What is
+// refused with a look at the table has the same words everywhere.
+import { DynamoError, inOlderWords, RewordedError, validationError } from '../../model/errors.js'
 import { isReadInOlderWay } from '../shapes/deep-values.js'
 import type { Input } from './context.js'
 
@@ -19,20 +23,41 @@ export function enveloped<Result>(input: Input, check: () => Result): Result {
     return check()
   } catch (error) {
     if (!isRefusal(error) || COUNTED.test(error.message)) throw error
-    if (isReadInOlderWay(input)) throw error instanceof RewordedError ? validationError(error.older) : error
-    throw validationError(`1 validation error detected: ${error.message}`)
+    const older = inOlderWords(error)
+    if (isReadInOlderWay(input)) throw older
+    throw new RewordedError(`1 validation error detected: ${error.message}`, older.message)
   }
 }
 
 const COUNTED = /^\d+ validation errors? detected: /
 
 /** What `check` refuses is told as before. */
-export function inOlderWords<Result>(check: () => Result): Result {
+export function toldInOlderWords<Result>(check: () => Result): Result {
   try {
     return check()
   } catch (error) {
-    throw error instanceof RewordedError ? validationError(error.older) : error
+    throw error instanceof RewordedError && error.newest === undefined ? inOlderWords(error) : error
   }
+}
+
+/** Nothing has moved there. */
+const REGIONS_BEHIND: ReadonlySet<string | undefined> = new Set(['eu-south-2', 'me-central-1'])
+/** What Scan says of its own parameters has moved there. */
+const REGIONS_AHEAD: ReadonlySet<string | undefined> = new Set([
+  'ap-northeast-2',
+  'eu-central-1',
+  'eu-west-2',
+  'us-west-1',
+])
+
+export const hasWordsOfItsOwn = (region: string | undefined): boolean =>
+  REGIONS_BEHIND.has(region) || REGIONS_AHEAD.has(region)
+
+/** The refusal of a request that was signed for `region`. */
+export function inWordsOf(region: string | undefined, error: DynamoError): DynamoError {
+  if (REGIONS_BEHIND.has(region)) return inOlderWords(error)
+  const newest = REGIONS_AHEAD.has(region) && error instanceof RewordedError ? error.newest : undefined
+  return newest === undefined ? error : validationError(newest)
 }
 
 const isRefusal = (error: unknown): error is DynamoError =>

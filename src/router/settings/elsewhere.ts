@@ -17,7 +17,7 @@ const tableShape = (members: Readonly<Record<string, RequestShape>> = {}): Struc
   members: { TableName: administeredTableNameShape, ...members },
 })
 
-const any: RequestShape = { kind: 'any' }
+const any: RequestShape = { kind: 'any', opaque: true }
 
 export const describeKinesisStreamingDestination = tableOperation<TableInput>({
   name: 'DescribeKinesisStreamingDestination',

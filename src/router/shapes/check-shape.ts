@@ -2,10 +2,19 @@
 //
 // A valid request costs no more than the look at its members. What a violation says, where it is and what is there, is put
 // together once there is one: a list may have 10,000 members.
-import { validationError } from '../../model/errors.js'
+import { RewordedError, validationError } from '../../model/errors.js'
 import { isReadInOlderWay } from './deep-values.js'
-import { checkTypes, member, type Members } from './check-types.js'
 import type { ListShape, MapShape, RequestShape, StringShape, StructShape } from './shape.js'
+import {
+  noStructure,
+  notCollection,
+  nullInList,
+  refuseMistypedValues,
+  wrongType,
+  type ValuePlace,
+} from './wrong-types.js'
+
+export type Members = Readonly<Record<string, unknown>>
 
 const VIOLATIONS_MAX = 10
 
@@ -22,23 +31,30 @@ export function checkShape(
       if (member(members, 'TableName') === undefined) throw validationError(tableName.missing)
     }
     collectAt('tableName', tableName, member(members, 'TableName'), violations)
-    if (violations.length > 0) refuseTableName(shape, members, violations)
+    if (violations.length > 0) {
+      refuseMistypedValues(shape, members)
+      refuseTableName(shape, members, violations)
+    }
   }
   collectMembers(shape, members, violations)
-  refuse(inNewerWords(shape, members, violations))
+  if (violations.length === 0) return
+  refuseMistypedValues(shape, members)
+  refuseInNewerWords(shape, members, violations)
 }
 
 /** The table name comes first and alone, but beside a member that is missing where the wording is the newer one. */
 function refuseTableName(shape: StructShape, members: Members, violations: readonly Violation[]): void {
-  if (shape.wording !== undefined && shape.wording !== 'newer, alone') {
-    if (lacksRequired(shape, members)) return refuse(allOf(shape, members))
-    if (member(members, 'TableName') === '')
-      throw validationError(
-        "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
-      )
-  }
-  refuse(violations)
+  if (shape.wording === undefined || shape.wording === 'newer, alone' || shape.wording === 'newest')
+    return refuse(violations)
+  const all = allOf(shape, members)
+  if (lacksRequired(shape, members)) return refuse(all)
+  const older = told(all)
+  if (member(members, 'TableName') === '') throw new RewordedError(EMPTY_TABLE_NAME, older)
+  throw new RewordedError(told(violations), older)
 }
+
+const EMPTY_TABLE_NAME =
+  "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1"
 
 function allOf(shape: StructShape, members: Members): readonly Violation[] {
   const violations: Violation[] = []
@@ -51,22 +67,35 @@ const lacksRequired = (shape: StructShape, members: Members): boolean =>
     ([name, inner]) => name !== 'TableName' && inner.required && member(members, name) === undefined,
   )
 
-function inNewerWords(
-  shape: StructShape,
-  members: Members,
-  violations: readonly Violation[],
-): readonly Violation[] {
-  if (violations.length === 0 || shape.wording === undefined) return violations
-  if (lacksRequired(shape, members) || isReadInOlderWay(members)) return violations
+function refuseInNewerWords(shape: StructShape, members: Members, violations: readonly Violation[]): void {
+  if (shape.wording === 'newest') return refuseNumbers(shape, violations)
+  if (shape.wording === undefined || lacksRequired(shape, members) || isReadInOlderWay(members))
+    return refuse(violations)
+  throw new RewordedError(inNewerWords(shape, violations), told(violations))
+}
+
+function refuseNumbers(shape: StructShape, violations: readonly Violation[]): void {
+  const inner = violations.map((violation) => shape.members[memberNameOf(violation)])
+  if (!inner.every((each) => each?.kind === 'integer')) return refuse(violations)
+  const unshown = violations.map((violation) => ({
+    ...violation,
+    whole: `Value at '${memberNameOf(violation)}' failed to satisfy constraint: ${violation.constraint}`,
+  }))
+  throw new RewordedError(told(violations), told(violations), told(unshown))
+}
+
+const memberNameOf = ({ path }: Violation): string => path.charAt(0).toUpperCase() + path.slice(1)
+
+function inNewerWords(shape: StructShape, violations: readonly Violation[]): string {
   const reworded = violations.map((violation) => {
-    const inner = shape.members[violation.path.charAt(0).toUpperCase() + violation.path.slice(1)]
+    const inner = shape.members[memberNameOf(violation)]
     const newer = inner?.kind === 'string' ? inner.newerConstraint : undefined
     if (newer === undefined) return violation
     return { ...violation, whole: typeof newer === 'string' ? newer : newer(violation.constraint) }
   })
   const first = reworded.find(({ whole }) => whole !== undefined)
-  if (shape.wording === 'newer, alone' && first?.whole !== undefined) throw validationError(first.whole)
-  return shape.wording === 'newer, stops' && first !== undefined ? [first] : reworded
+  if (shape.wording === 'newer, alone' && first?.whole !== undefined) return first.whole
+  return told(shape.wording === 'newer, stops' && first !== undefined ? [first] : reworded)
 }
 
 /** What is wrong with a value. Its path is made from the inside out, once it is known that something is wrong. */
@@ -79,13 +108,16 @@ interface Violation {
 }
 
 function refuse(violations: readonly Violation[]): void {
-  if (violations.length === 0) return
+  if (violations.length > 0) throw validationError(told(violations))
+}
+
+function told(violations: readonly Violation[]): string {
   const noun = violations.length === 1 ? 'error' : 'errors'
   const texts = violations.map(
     ({ path, shown: value, constraint, whole }) =>
       whole ?? `Value ${value} at '${path}' failed to satisfy constraint: ${constraint}`,
   )
-  throw validationError(`${violations.length} validation ${noun} detected: ${texts.join('; ')}`)
+  return `${violations.length} validation ${noun} detected: ${texts.join('; ')}`
 }
 
 function collectMembers(
@@ -260,4 +292,59 @@ function shownInside(shape: RequestShape, value: unknown): string {
     return `${shape.className.slice(shape.className.lastIndexOf('.') + 1)}(${members.join(', ')})`
   }
   return JSON.stringify(value) ?? 'null'
+}
+
+/** JSON null counts as absent, as it does for DynamoDB. */
+export function member(object: Members, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined
+}
+
+export function checkTypes(shape: RequestShape, value: unknown, place: ValuePlace = 'member'): void {
+  switch (shape.kind) {
+    case 'any':
+      return
+    case 'string':
+      if (typeof value === 'string') return
+      throw wrongType(value, 'String')
+    case 'boolean':
+      if (typeof value === 'boolean') return
+      throw wrongType(value, 'Boolean')
+    case 'integer':
+    case 'long':
+    case 'double':
+      if (typeof value === 'number') return
+      throw wrongType(value, shape.kind === 'integer' ? 'Integer' : shape.kind === 'long' ? 'Long' : 'Double')
+    case 'list':
+      if (!Array.isArray(value)) throw notCollection(value, place)
+      for (const element of value) checkTypes(shape.member, element ?? undefinedIn(shape.member), 'element')
+      return
+    case 'map': {
+      const object = structure(value, shape, place)
+      // The attributes of an item: any will do here, and there may be very many.
+      if (shape.member.kind === 'any') return
+      for (const key of Object.keys(object)) {
+        const element = object[key]
+        if (element !== null && element !== undefined) checkTypes(shape.member, element, 'element')
+      }
+      return
+    }
+    case 'struct': {
+      const object = structure(value, shape, place)
+      for (const name in shape.members) {
+        const element = member(object, name)
+        if (element !== undefined) checkTypes(shape.members[name] as RequestShape, element)
+      }
+      return
+    }
+  }
+}
+
+function undefinedIn(shape: RequestShape): unknown {
+  if (shape.kind === 'any') return undefined
+  throw nullInList()
+}
+
+function structure(value: unknown, shape: MapShape | StructShape, place: ValuePlace): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  throw noStructure(value, shape, place)
 }

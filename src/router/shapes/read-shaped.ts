@@ -9,7 +9,7 @@
 // Small requests need none of this.
 import { DynamoError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import { checkTypes } from './check-types.js'
+import { checkTypes } from './check-shape.js'
 import type { RequestShape } from './shape.js'
 
 export const shapedLimits = {

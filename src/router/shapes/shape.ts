@@ -1,6 +1,6 @@
 // How the shape of a request is declared. It is checked in DynamoDB's two steps:
 //
-//   1. types        check-types.ts  the first wrong JSON type is a SerializationException
+//   1. types        check-shape.ts  the first wrong JSON type is a SerializationException
 //   2. constraints  check-shape.ts  up to ten violations in one ValidationException; the table name first and alone
 //
 // Attribute values are `any` here: model/parse-value.ts checks them where they are used.
@@ -48,15 +48,17 @@ export interface StructShape extends Required {
   readonly kind: 'struct'
   /**
    * Some constraints are worded anew, unless a required member is missing; `stops`: at the first of those; `alone`: that one is all
-   * that is said, and not counted.
+   * that is said, and not counted. `newest`: a number out of its range is not shown, and only where the newest words are spoken.
    */
-  readonly wording?: 'newer' | 'newer, stops' | 'newer, alone'
+  readonly wording?: 'newer' | 'newer, stops' | 'newer, alone' | 'newest'
   /** The class name that serialization errors show. */
   readonly className?: string
   readonly members: Readonly<Record<string, RequestShape>>
 }
+/** An attribute value, unless it is `opaque`. */
 export interface AnyShape extends Required {
   readonly kind: 'any'
+  readonly opaque?: true
 }
 export type RequestShape =
   StringShape | NumberShape | BooleanShape | ListShape | MapShape | StructShape | AnyShape

@@ -7,7 +7,7 @@ import type { AttributeValue } from '../../model/value.js'
 import { onlyKey, type BoundSelect } from '../../partiql/partiql.js'
 import type { WriteRequest } from '../../storage/contract/storage-node.js'
 import { projector } from '../../expression/expression.js'
-import type { ItemJson } from '../reads/items-reply.js'
+import { furtherMembers, internalError, joinReply, storageRefusal, type ItemJson } from '../request/reply.js'
 import { addConsumed, consumedByOutcome } from '../writes/batch-capacity.js'
 import {
   consumedCapacity,
@@ -17,7 +17,6 @@ import {
 } from '../request/capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
-import { furtherMembers, internalError, joinReply, storageRefusal } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import { statementMembers } from './execute-statement.js'
 import { parseAllParameters } from './statement-parameters.js'

@@ -2,7 +2,7 @@ import { parseRecord } from '../../line/record.js'
 import { limits } from '../../model/limits.js'
 import { onlyKey } from '../../partiql/partiql.js'
 import type { BoundSelect } from '../../partiql/partiql.js'
-import { listReply, type ItemJson } from '../reads/items-reply.js'
+import { furtherMembers, listReply, type ItemJson } from '../request/reply.js'
 import {
   consumedCapacity,
   readUnits,
@@ -11,7 +11,6 @@ import {
 } from '../request/capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
-import { furtherMembers } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { writeCapacity } from '../writes/single-write.js'

@@ -1,7 +1,7 @@
 // Parameters of statements. DynamoDB reads their numbers as Java does: one whose exponent has more than 32 bits is no number.
 import { DynamoError } from '../../model/errors.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
-import { inOlderWords } from '../request/wording.js'
+import { toldInOlderWords } from '../request/wording.js'
 import { valueBytes } from '../../model/item-size.js'
 import type { AttributeValue } from '../../model/value.js'
 import type { Input, RouterContext } from '../request/context.js'
@@ -42,5 +42,5 @@ function orRefusal<Result>(step: () => Result): Result | DynamoError {
 const NONE: readonly AttributeValue[] = []
 
 function parseParameter(json: unknown): AttributeValue {
-  return inOlderWords(() => parseAttributeValue(json))
+  return toldInOlderWords(() => parseAttributeValue(json))
 }

@@ -3,6 +3,7 @@ import type { LedgerTable } from '../../blocks/maker.js'
 import { spaceId, type SpaceId } from '../../model/brand.js'
 import { DynamoError } from '../../model/errors.js'
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
+import { ending } from '../lineage/lineage.js'
 import {
   decodeStreamRecord,
   encodeStreamRecord,
@@ -24,6 +25,8 @@ export interface DraftBase {
   record(name: string): TableRecord
   streams(): readonly StreamRecord[]
   stream(key: string): StreamRecord | undefined
+  /** Number of the last record of the log of commits; 0 if there is none. */
+  readonly lastRecord: number
 }
 
 /** What a change does. */
@@ -106,6 +109,11 @@ export class CatalogDraft {
     return this.#catalog.stream(key)
   }
 
+  /** Number of the last record of the log of commits. */
+  get lastRecord(): number {
+    return this.#catalog.lastRecord
+  }
+
   /** Oldest first. */
   streamsOf(tableName: string): readonly StreamRecord[] {
     return this.#catalog.streams().filter((stream) => stream.tableName === tableName)
@@ -132,7 +140,7 @@ export class CatalogDraft {
   endStream({ name, stream }: TableRecord): void {
     if (stream?.viewType === undefined) return
     const there = this.stream(streamKey({ tableName: name, label: stream.label }))
-    if (there !== undefined) this.putStream({ ...there, status: 'DISABLING' })
+    if (there !== undefined) this.putStream(ending(there, this.#catalog.lastRecord))
   }
 
   get isEmpty(): boolean {

@@ -25,30 +25,19 @@ import { DynamoError } from '../../model/errors.js'
 import type { TableShape } from '../../model/table.js'
 import type { Clock, Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
-import type { SpaceCount } from '../../line/space-counts.js'
+import type { SpaceCount } from '../../line/spaces.js'
 import type { LedgerTable } from '../../blocks/maker.js'
 import type { CommitLog } from '../../commit-log/commit-log.js'
 import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
 import type { Catalog, Table } from '../request/context.js'
-import {
-  CatalogDraft,
-  decodeLedger,
-  decodeStream,
-  DROPPED_PREFIX,
-  LEDGER_PREFIX,
-  metaEntries,
-  NEXT_SPACE,
-  numberEntry,
-  STREAM_PREFIX,
-  TABLE_PREFIX,
-  CATALOGUE_VERSION,
-} from './catalog-draft.js'
+import { CatalogDraft, metaEntries, numberEntry, CATALOGUE_VERSION } from './catalog-draft.js'
 import { type CreationMoment, isTableCreating, phasesOf } from './creation-pace.js'
 import { type Claim, LeasedClaim, type LeasedClaimOptions, soleClaim } from './claims.js'
 import { ExpirySweeper } from './expiry.js'
 import { Maintenance } from './maintenance.js'
+import { FIRST_SPACE, storedCatalog, storedVersion } from './stored-catalog.js'
 import { StreamKeeper } from './stream-keeper.js'
-import { decodeTableRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
+import { spacesOf, tableOf, type TableRecord } from './table-record.js'
 
 export interface CatalogOptions {
   readonly runtime: Runtime
@@ -73,7 +62,6 @@ export interface CatalogOptions {
   readonly onBackgroundError?: (error: unknown) => void
 }
 
-const FIRST_SPACE = 1
 const REFRESH_MS = 2000
 /** How often a change is decided, each time because another router's came first. */
 const CHANGE_TRIES_MAX = 100
@@ -94,49 +82,11 @@ export async function openCatalog(options: CatalogOptions): Promise<TableCatalog
   return catalog
 }
 
-async function stored(home: StorageNode): Promise<StoredCatalog> {
-  // Before the rest: what another router changes meanwhile is then newer than this version, and a change decided upon it is
-  // refused.
-  const version = await storedNumber(home, CATALOGUE_VERSION)
-  const records = (await home.readMeta(TABLE_PREFIX)).map(decodeTableRecord)
-  const inUse = new Set(records.flatMap(spacesOf))
-  const dropped = (await home.readMeta(DROPPED_PREFIX))
-    .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))
-    // A drop whose outcome was unknown may have been followed by a change that kept the space.
-    .filter((space) => !inUse.has(space))
-  const streams = (await home.readMeta(STREAM_PREFIX)).map(decodeStream)
-  const ledgers = (await home.readMeta(LEDGER_PREFIX)).map(decodeLedger)
-  const next = await storedNumber(home, NEXT_SPACE)
-  let nextSpace = next ?? FIRST_SPACE
-  const left = [...streams, ...ledgers].map(({ space }) => space)
-  for (const space of [...inUse, ...dropped, ...left]) nextSpace = Math.max(nextSpace, space + 1)
-  return { records, streams, ledgers, dropped, nextSpace, version }
-}
-
-async function storedNumber(home: StorageNode, name: string): Promise<number | undefined> {
-  const entry = (await home.readMeta(name)).find((each) => each.name === name)
-  return entry && Number(Buffer.from(entry.value).toString())
-}
-
-/** The tables that a node keeps the records of, for those who only look: no background work begins. */
-export const storedShapes = async (home: Pick<StorageNode, 'readMeta'>): Promise<readonly TableShape[]> =>
-  (await home.readMeta(TABLE_PREFIX)).map((entry) => tableOf(decodeTableRecord(entry)).shape)
-
 interface Entry {
   readonly record: TableRecord
   readonly table: Table
   /** By the clock it may still be in creation. */
   readonly isSettling: boolean
-}
-
-interface StoredCatalog {
-  readonly records: readonly TableRecord[]
-  readonly streams: readonly StreamRecord[]
-  readonly ledgers: readonly LedgerTable[]
-  readonly dropped: readonly SpaceId[]
-  readonly nextSpace: number
-  /** Undefined: no change was counted yet. */
-  readonly version: number | undefined
 }
 
 export class TableCatalog implements Catalog, AsyncDisposable {
@@ -232,7 +182,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   /** The same as `refresh` for one look at the version, where it is still what is known here. */
   refreshIfChanged(): Promise<void> {
     const refreshed = this.#lastChange.then(async () => {
-      if (!this.#isBehind && (await storedNumber(this.#home, CATALOGUE_VERSION)) === this.#version) return
+      if (!this.#isBehind && (await storedVersion(this.#home)) === this.#version) return
       await this.#refresh()
       this.#wake()
     })
@@ -252,7 +202,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   /** Nodes are told, too: what was prepared before the last start may have been so with an older shape. */
   async #refresh(): Promise<void> {
-    const { records, streams, ledgers, dropped, nextSpace, version } = await stored(this.#home)
+    const { records, streams, ledgers, dropped, nextSpace, version } = await storedCatalog(this.#home)
     // Those that another router has dropped, and emptied, since.
     const there = new Set(records.map(({ space }) => space))
     const gone = this.records().filter(({ space }) => !there.has(space))
@@ -342,6 +292,10 @@ export class TableCatalog implements Catalog, AsyncDisposable {
           : 1,
     )
     return this.#sortedStreams
+  }
+
+  get lastRecord(): number {
+    return this.keeper.log?.last ?? 0
   }
 
   stream(key: string): StreamRecord | undefined {

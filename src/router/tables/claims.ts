@@ -30,7 +30,7 @@ export const soleClaim: Claim = {
 export interface LeasedClaimOptions {
   readonly runtime: Runtime
   readonly home: Pick<StorageNode, 'readMeta' | 'writeMetaIf'>
-  readonly work: 'maintenance' | 'expiry'
+  readonly work: 'maintenance' | 'expiry' | 'tending'
   /** It was not held before: what there is to do may have changed in other hands. */
   readonly onTaken: () => Promise<void>
 }

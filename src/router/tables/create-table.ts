@@ -7,7 +7,7 @@ import { administeredTableNameShape } from '../shapes/shape.js'
 import { tableDefinition, type TableDefinition } from './table-definition.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import type { TableRecord, Tag } from './table-record.js'
+import type { BillingMode, IndexDefinition, IndexRecord, TableRecord, Tag } from './table-record.js'
 import {
   checkEncryption,
   checkOnDemandThroughput,
@@ -30,7 +30,7 @@ import {
   type CreateTableInput,
 } from './table-shapes.js'
 import { checkedPolicy, refusePolicyWithKeys, TABLE_POLICY } from './table-policies.js'
-import { vectorIndexShape } from './vector-indexes.js'
+import { refuseVectorsOnEngine, vectorIndexShape } from './vector-indexes.js'
 import { beginLog, checkStreamSpecification, withStream } from './table-stream.js'
 import { asksForLedger, beginLedger, ledgerTags } from './table-ledger.js'
 import { checkTags } from './tags.js'
@@ -68,13 +68,16 @@ export const createTable = tableOperation<CreateTableInput>({
     checkStreamSpecification(input.StreamSpecification, 'create')
     checkEncryption(input.SSESpecification)
     checkTableClass(input.TableClass)
-    checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode)
+    checkOnDemandThroughput(input.OnDemandThroughput, definition.billingMode, 'table')
+    for (const { IndexName, OnDemandThroughput } of input.GlobalSecondaryIndexes ?? [])
+      checkOnDemandThroughput(OnDemandThroughput, definition.billingMode, `index ${IndexName}`)
     if (input.ResourcePolicy !== undefined) {
       refusePolicyWithKeys(scope.principal)
       checkedPolicy(input.ResourcePolicy)
     }
     const tags = checkTags(input.Tags ?? [])
     const isLedger = asksForLedger(tags) || context.isLedger?.(name) === true
+    refuseVectorsOnEngine(definition.vectorIndexes.length > 0, catalog)
     await beginLog(input.StreamSpecification, context)
     if (isLedger) await beginLedger(context)
     const record = await catalog.change((draft) => {
@@ -105,7 +108,7 @@ export function newTable(
   { definition, tags }: { readonly definition: TableDefinition; readonly tags: readonly Tag[] },
 ): TableRecord {
   const nowMicros = runtime.clock.nowMicros()
-  const warmThroughput = warmedThroughput(input.WarmThroughput, definition, undefined, 'table')
+  const warmThroughput = warmedThroughput(input.WarmThroughput, definition, undefined, 'table', 'made')
   return {
     name: tableNameOf(input.TableName),
     id: uuid(runtime.randomBytes(16)),
@@ -121,6 +124,7 @@ export function newTable(
       ...index,
       space: draft.allocateSpace(),
       status: 'ACTIVE',
+      ...warmIndex(input, definition.billingMode, index),
     })),
     tags,
     deletionProtection: input.DeletionProtectionEnabled ?? false,
@@ -135,4 +139,21 @@ export function newTable(
       resourcePolicies: { [TABLE_POLICY]: { text: input.ResourcePolicy, revision: String(nowMicros) } },
     }),
   }
+}
+
+function warmIndex(
+  input: CreateTableInput,
+  billingMode: BillingMode,
+  { kind, name, throughput }: IndexDefinition,
+): Pick<IndexRecord, 'warmThroughput'> {
+  if (kind === 'local') return {}
+  const asked = input.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name)?.WarmThroughput
+  const warmThroughput = warmedThroughput(
+    asked,
+    { billingMode, throughput },
+    undefined,
+    `index ${name}`,
+    'made',
+  )
+  return warmThroughput === undefined ? {} : { warmThroughput }
 }

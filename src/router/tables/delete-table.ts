@@ -22,7 +22,9 @@ export const deleteTable = tableOperation<{ readonly TableName: string }>({
   async run(catalog, input, scope) {
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
-    const count = await catalog.count(catalog.record(name).space)
+    const found = catalog.record(name)
+    const count = await catalog.count(found.space)
+    await catalog.keeper.written(found)
     const record = await catalog.change((draft) => {
       const doomed = draft.record(name)
       refuseUnsettledDeletion(doomed, catalog.moment)

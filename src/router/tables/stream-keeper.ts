@@ -5,16 +5,19 @@
 //   roll    a number is drawn: the last record that can be read. Readers of the stream are shown nothing behind it (`visible`)
 //           until the generation that begins there is durable: a reader never sees a record in two shards, nor a shard closed
 //           without its children, whenever the process ends. If the change failed the same number is tried again.
+//   begin   the table's shape with the stream is in force. Transactions that are pending anywhere then may have been carried out at
+//           some nodes before: the stream begins behind them
 //   end     the table's shape without the stream is in force. A step behind all that were called before passes every node, and
 //           what was done until then is in the log: its last number is then the stream's last one.
 //   remove  generations and streams whose records are older than 24 hours
 //
 // One router rolls the streams of a log: that of the process that has it.
 import type { CommitLog } from '../../commit-log/commit-log.js'
-import { timestamp } from '../../model/brand.js'
+import { type Timestamp, timestamp, type TxId } from '../../model/brand.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import {
+  begun,
   ended,
   isRollDue,
   nextDueMicros,
@@ -38,6 +41,10 @@ export interface StreamKeeperOptions {
 }
 
 const RETRY_MS = 1000
+/** How often it is looked whether transactions have ended that were under way when a stream was enabled, and how many times. */
+const BEGIN_LOOK_MS = 5
+const BEGIN_LOOKS_MAX = 2000
+const EVER = Infinity as Timestamp
 /** The clock may be set meanwhile. */
 const SLEEP_MS_MAX = 60 * 60 * 1000
 /** Writes nothing that is there, and is durable only after all that was decided before it. */
@@ -69,7 +76,7 @@ export class StreamKeeper {
 
   /** The last record that readers of the stream may be shown. */
   visible(stream: StreamRecord): number {
-    return this.#rolling.get(streamKey(stream)) ?? this.#log.last
+    return this.#rolling.get(streamKey(stream)) ?? Math.min(stream.endsAt ?? Infinity, this.#log.last)
   }
 
   /** Records before this one are too old for every stream. */
@@ -103,9 +110,18 @@ export class StreamKeeper {
     await this.#run()
   }
 
-  /** Ends the streams that tables have no more, and resolves when their last records are known, or that has failed. */
+  /**
+   * Begins the streams that tables have got, and ends those that they have no more; resolves when their first and last records
+   * are known, or that has failed.
+   */
   async settle(): Promise<void> {
-    if (this.#options.catalog.streams().some(({ status }) => status === 'DISABLING')) await this.#run()
+    const isBetween = ({ status }: StreamRecord): boolean => status === 'DISABLING' || status === 'ENABLING'
+    if (this.#options.catalog.streams().some(isBetween)) await this.#run()
+  }
+
+  /** Resolves when what was written before the call is in the log, so that a stream of this table that ends now has it. */
+  async written({ stream }: TableRecord): Promise<void> {
+    if (stream?.viewType !== undefined) await this.#options.log?.settled()
   }
 
   async close(): Promise<void> {
@@ -143,6 +159,7 @@ export class StreamKeeper {
   }
 
   async #see(stream: StreamRecord, nowMicros: number): Promise<void> {
+    if (stream.status === 'ENABLING') await this.#begin(stream)
     if (stream.status === 'DISABLING') await this.#end(stream, nowMicros)
     if (isRollDue(stream, nowMicros, this.#shardMs)) await this.#roll(stream, nowMicros)
     await this.#change(stream, (current, draft) => {
@@ -150,6 +167,32 @@ export class StreamKeeper {
       if (left === undefined) draft.removeStream(current)
       else if (left !== current) draft.putStream(left)
     })
+  }
+
+  /** If one of them does not end it is tried again later: recovery ends all. */
+  async #begin(stream: StreamRecord): Promise<void> {
+    const { nodes, runtime } = this.#options
+    let before = await this.#pending()
+    for (let looks = 0; before.size > 0 && looks < BEGIN_LOOKS_MAX && !this.#closed; looks++) {
+      await new Promise<void>((resolve) => runtime.clock.timer(BEGIN_LOOK_MS, resolve))
+      const now = await this.#pending()
+      before = new Set([...before].filter((tx) => now.has(tx)))
+    }
+    if (before.size > 0) {
+      this.#failed = true
+      return
+    }
+    await Promise.all(nodes.map((node) => node.writeMeta([PASSING])))
+    await this.#log.settled()
+    await this.#change(stream, (current, draft) => {
+      if (current.status === 'ENABLING') draft.putStream(begun(current, draft.lastRecord + 1))
+    })
+  }
+
+  /** Transactions that some node has prepared and not carried out. */
+  async #pending(): Promise<Set<TxId>> {
+    const all = await Promise.all(this.#options.nodes.map((node) => node.stalled(EVER, Infinity)))
+    return new Set(all.flat())
   }
 
   async #end(stream: StreamRecord, nowMicros: number): Promise<void> {

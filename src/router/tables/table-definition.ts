@@ -225,6 +225,8 @@ function definitionOf(kind: 'global' | 'local', index: IndexInput, projection: P
     keySchema: index.KeySchema,
     projection,
     throughput: throughputOf(kind === 'global' ? index.ProvisionedThroughput : undefined),
+    ...(kind === 'global' &&
+      index.OnDemandThroughput !== undefined && { onDemandThroughput: { ...index.OnDemandThroughput } }),
   }
 }
 

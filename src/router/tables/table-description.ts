@@ -1,7 +1,7 @@
 // TableDescription: a table as DynamoDB describes it.
 import type { SpaceId } from '../../model/brand.js'
 import type { Projection } from '../../model/table.js'
-import type { SpaceCount } from '../../line/space-counts.js'
+import type { SpaceCount } from '../../line/spaces.js'
 import type { Addressed } from '../request/router.js'
 import { backupArn, indexArn, streamArn, tableArn } from '../shapes/table-name.js'
 import type { IndexRecord, TableRecord, Throughput, WarmThroughput } from './table-record.js'
@@ -59,11 +59,12 @@ export function tableDescription(
   const globals = record.indexes.filter((index) => index.kind === 'global')
   const locals = record.indexes.filter((index) => index.kind === 'local')
   const since = record.payPerRequestSinceMicros
+  const status = statuses?.table ?? (record.loading === undefined ? 'ACTIVE' : 'CREATING')
   return {
     AttributeDefinitions: record.attributeDefinitions,
     TableName: record.name,
     KeySchema: record.keySchema,
-    TableStatus: statuses?.table ?? (record.loading === undefined ? 'ACTIVE' : 'CREATING'),
+    TableStatus: status,
     CreationDateTime: seconds(record.createdAtMicros),
     ProvisionedThroughput: describeThroughput(record.throughput),
     TableSizeBytes: count.bytes,
@@ -73,7 +74,7 @@ export function tableDescription(
     ...(since !== undefined && {
       BillingModeSummary: {
         BillingMode: record.billingMode,
-        LastUpdateToPayPerRequestDateTime: seconds(since),
+        ...(status !== 'CREATING' && { LastUpdateToPayPerRequestDateTime: seconds(since) }),
       },
     }),
     ...(locals.length > 0 && {
@@ -84,6 +85,7 @@ export function tableDescription(
         ...describeIndex(record, index, countOf, region),
         ...describeStatus(index, statuses?.indexes?.get(index.name)),
         ProvisionedThroughput: describeThroughput(index.throughput),
+        ...(index.onDemandThroughput !== undefined && { OnDemandThroughput: index.onDemandThroughput }),
         ...describeWarm(index.warmThroughput),
       })),
     }),

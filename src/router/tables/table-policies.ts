@@ -1,6 +1,6 @@
 // Policies of tables, as far as CreateTable and PutResourcePolicy have them in common.
+import { anyone, owner, type Principal } from '../request/access.js'
 import { validationError } from '../../model/errors.js'
-import { anyone, owner, type Principal } from '../request/router.js'
 
 /** The part of a table's policies that is the table's own; the others are of its streams, by label. */
 export const TABLE_POLICY = 'table'

@@ -41,7 +41,8 @@ export interface IndexDefinition {
   readonly keySchema: readonly KeySchemaElement[]
   readonly projection: Projection
   readonly throughput: Throughput
-  readonly warmThroughput?: WarmThroughput
+  readonly onDemandThroughput?: Readonly<Record<string, number>>
+  readonly warmThroughput?: WarmThroughput | undefined
 }
 
 /** Kept as it was given, and never enforced. */

@@ -46,6 +46,7 @@ export const shownEncryption = (
 export function checkOnDemandThroughput(
   input: OnDemandThroughputInput | undefined,
   billingMode: BillingMode,
+  what: 'table' | `index ${string}`,
   clearing?: number,
 ): void {
   for (const name of ['MaxReadRequestUnits', 'MaxWriteRequestUnits'] as const) {
@@ -57,7 +58,7 @@ export function checkOnDemandThroughput(
       )
     }
     if (units < 1 && units !== clearing) {
-      throw invalid(`Requested ${name} for OnDemandThroughput for table is outside of valid range`)
+      throw invalid(`Requested ${name} for OnDemandThroughput for ${what} is outside of valid range`)
     }
   }
 }
@@ -74,6 +75,7 @@ export function warmedThroughput(
   { billingMode, throughput }: { readonly billingMode: BillingMode; readonly throughput: Throughput },
   current: WarmThroughput | undefined,
   what: 'table' | `index ${string}`,
+  moment: 'made' | 'updated',
 ): WarmThroughput | undefined {
   if (input === undefined) return current
   const least = current ?? (billingMode === 'PROVISIONED' ? throughput : WARM_ON_DEMAND)
@@ -89,6 +91,9 @@ export function warmedThroughput(
         : undefined
   if (lowered === undefined) return wanted
   throw invalid(
-    `Requested ${lowered} for WarmThroughput for ${what} is lower than current WarmThroughput, decreasing WarmThroughput is not supported`,
+    `Requested ${lowered} for WarmThroughput for ${what} is lower than ` +
+      (moment === 'made'
+        ? `initial throughput for ${billingMode === 'PROVISIONED' ? 'Provisioned' : 'OnDemand'}`
+        : 'current WarmThroughput, decreasing WarmThroughput is not supported'),
   )
 }

@@ -4,13 +4,15 @@ import { indexNameShape, type ListShape, type RequestShape, type StructShape } f
 import type { AttributeDefinition, BillingMode, KeySchemaElement, Tag } from './table-record.js'
 import type { VectorIndexInput } from './vector-indexes.js'
 
+const MODEL = 'com.amazonaws.dynamodb.v20120810.'
+
 export const attributeNameShape = { kind: 'string', required: true, lengthMin: 1, lengthMax: 255 } as const
 
 export const attributeDefinitionsShape: ListShape = {
   kind: 'list',
   member: {
     kind: 'struct',
-    className: 'com.amazonaws.dynamodb.v20120810.AttributeDefinition',
+    className: `${MODEL}AttributeDefinition`,
     members: {
       AttributeName: attributeNameShape,
       AttributeType: { kind: 'string', required: true, values: ['B', 'N', 'S'] },
@@ -25,7 +27,7 @@ export const keySchemaShape: ListShape = {
   lengthMax: 2,
   member: {
     kind: 'struct',
-    className: 'com.amazonaws.dynamodb.v20120810.KeySchemaElement',
+    className: `${MODEL}KeySchemaElement`,
     members: {
       AttributeName: attributeNameShape,
       KeyType: { kind: 'string', required: true, values: ['HASH', 'RANGE'] },
@@ -37,6 +39,7 @@ export const billingModeShape: RequestShape = { kind: 'string', values: ['PROVIS
 
 export const throughputShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}ProvisionedThroughput`,
   members: {
     WriteCapacityUnits: { kind: 'long', required: true, valueMin: 1 },
     ReadCapacityUnits: { kind: 'long', required: true, valueMin: 1 },
@@ -45,11 +48,13 @@ export const throughputShape: StructShape = {
 
 export const onDemandThroughputShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}OnDemandThroughput`,
   members: { MaxReadRequestUnits: { kind: 'long' }, MaxWriteRequestUnits: { kind: 'long' } },
 }
 
 export const warmThroughputShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}WarmThroughput`,
   members: {
     ReadUnitsPerSecond: { kind: 'long', valueMin: 1 },
     WriteUnitsPerSecond: { kind: 'long', valueMin: 1 },
@@ -58,6 +63,7 @@ export const warmThroughputShape: StructShape = {
 
 export const projectionShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}Projection`,
   required: true,
   members: {
     ProjectionType: { kind: 'string', values: ['ALL', 'INCLUDE', 'KEYS_ONLY'] },
@@ -67,11 +73,13 @@ export const projectionShape: StructShape = {
 
 export const localIndexShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}LocalSecondaryIndex`,
   members: { IndexName: indexNameShape, KeySchema: keySchemaShape, Projection: projectionShape },
 }
 
 export const globalIndexShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}GlobalSecondaryIndex`,
   members: {
     ...localIndexShape.members,
     KeySchema: { ...keySchemaShape, lengthMax: 2 * limits.indexKeyPartsMax },
@@ -83,11 +91,16 @@ export const globalIndexShape: StructShape = {
 
 export const tagsShape: ListShape = {
   kind: 'list',
-  member: { kind: 'struct', members: { Key: { kind: 'string' }, Value: { kind: 'string' } } },
+  member: {
+    kind: 'struct',
+    className: `${MODEL}Tag`,
+    members: { Key: { kind: 'string' }, Value: { kind: 'string' } },
+  },
 }
 
 export const encryptionShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}SSESpecification`,
   members: {
     Enabled: { kind: 'boolean' },
     SSEType: { kind: 'string', values: ['AES256', 'KMS'] },
@@ -97,6 +110,7 @@ export const encryptionShape: StructShape = {
 
 export const streamShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}StreamSpecification`,
   members: {
     StreamEnabled: { kind: 'boolean', required: true },
     StreamViewType: {
@@ -131,6 +145,7 @@ export interface IndexInput {
   readonly KeySchema: readonly KeySchemaElement[]
   readonly Projection: ProjectionInput
   readonly ProvisionedThroughput?: ThroughputInput
+  readonly OnDemandThroughput?: OnDemandThroughputInput
   readonly WarmThroughput?: WarmThroughputInput
 }
 

@@ -93,7 +93,8 @@ function newStream(
     label: labelAt(nowMicros, latestLabel([...before, record.stream])),
     viewType,
     createdAtMicros: nowMicros,
-    status: 'ENABLED',
+    // Nothing is under way on a table that is being created.
+    status: draft.find(record.name) === undefined ? 'ENABLED' : 'ENABLING',
     secret: Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex'),
     // The table was in no stream: of what is read from here on, the first record of it is the first of this stream.
     generations: [firstGeneration((log?.last ?? 0) + 1, nowMicros, shardCount(record))],

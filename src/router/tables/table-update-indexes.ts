@@ -5,8 +5,14 @@ import { limits } from '../../model/limits.js'
 import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames } from './table-definition.js'
 import type { TableStatus } from './table-description.js'
 import type { AttributeDefinition, IndexRecord, KeySchemaElement, TableRecord } from './table-record.js'
-import type { IndexInput, TableSettingsInput, ThroughputInput, WarmThroughputInput } from './table-shapes.js'
-import { warmedThroughput } from './table-settings.js'
+import type {
+  IndexInput,
+  OnDemandThroughputInput,
+  TableSettingsInput,
+  ThroughputInput,
+  WarmThroughputInput,
+} from './table-shapes.js'
+import { checkOnDemandThroughput, warmedThroughput } from './table-settings.js'
 import { oneIndexAtATime } from './vector-indexes.js'
 import { indexBeingCreated, indexCapacityWithoutProvisioning } from './table-update-throughput.js'
 
@@ -15,6 +21,7 @@ export interface IndexUpdateInput {
   readonly Update?: {
     readonly IndexName: string
     readonly ProvisionedThroughput?: ThroughputInput
+    readonly OnDemandThroughput?: OnDemandThroughputInput
     readonly WarmThroughput?: WarmThroughputInput
   }
   readonly Delete?: { readonly IndexName: string }
@@ -97,6 +104,7 @@ function withIndex(
     throw invalid(`AttributeDefinitions is not specified for index: ${input.IndexName}`)
   const definition = globalIndex(input, checkDefinitions(definitions))
   checkThroughput(record, input)
+  checkOnDemandThroughput(input.OnDemandThroughput, record.billingMode, `index ${input.IndexName}`)
   const globals = record.indexes.filter((index) => index.kind === 'global')
   if (globals.length >= limits.globalIndexesMax) {
     throw new DynamoError(
@@ -109,6 +117,7 @@ function withIndex(
     { ...record, throughput: definition.throughput },
     undefined,
     `index ${input.IndexName}`,
+    'made',
   )
   const index: IndexRecord = {
     ...definition,

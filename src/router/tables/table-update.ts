@@ -122,7 +122,7 @@ export function updatedTable(
   nowMicros: number,
 ): TableUpdate {
   const billed = updatedThroughput(record, input, nowMicros)
-  checkOnDemandThroughput(input.OnDemandThroughput, billed.billingMode, UNLIMITED)
+  checkOnDemandThroughput(input.OnDemandThroughput, billed.billingMode, 'table', UNLIMITED)
   const { indexed, dropped, statuses } = updatedIndexes(billed, input, allocateSpace, nowMicros)
   const searched = withVectors(indexed, input, nowMicros)
   return {
@@ -167,23 +167,40 @@ export function indexChangesOf(input: UpdateTableInput): IndexChanges {
 }
 
 function warmed(record: TableRecord, input: UpdateTableInput): TableRecord {
-  const warmThroughput = warmedThroughput(input.WarmThroughput, record, record.warmThroughput, 'table')
+  const warmThroughput = warmedThroughput(
+    input.WarmThroughput,
+    record,
+    record.warmThroughput,
+    'table',
+    'updated',
+  )
   const byIndex = new Map(
-    (input.GlobalSecondaryIndexUpdates ?? []).map(({ Update }) => [
-      Update?.IndexName,
-      Update?.WarmThroughput,
-    ]),
+    (input.GlobalSecondaryIndexUpdates ?? []).map(({ Update }) => [Update?.IndexName, Update]),
   )
   return {
     ...record,
     ...(warmThroughput !== undefined && { warmThroughput }),
     indexes: record.indexes.map((index) => {
-      const wanted = byIndex.get(index.name)
-      if (wanted === undefined) return index
+      const update = byIndex.get(index.name)
+      if (update === undefined) return index
       const { billingMode } = record
       const { throughput, warmThroughput: current } = index
-      const warm = warmedThroughput(wanted, { billingMode, throughput }, current, `index ${index.name}`)
-      return { ...index, ...(warm !== undefined && { warmThroughput: warm }) }
+      const what = `index ${index.name}` as const
+      checkOnDemandThroughput(update.OnDemandThroughput, billingMode, what, UNLIMITED)
+      const warm = warmedThroughput(
+        update.WarmThroughput,
+        { billingMode, throughput },
+        current,
+        what,
+        'updated',
+      )
+      return {
+        ...index,
+        ...(warm !== undefined && { warmThroughput: warm }),
+        ...(update.OnDemandThroughput !== undefined && {
+          onDemandThroughput: { ...index.onDemandThroughput, ...update.OnDemandThroughput },
+        }),
+      }
     }),
   }
 }

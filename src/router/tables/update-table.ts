@@ -14,15 +14,19 @@ import {
 } from './table-shapes.js'
 import { refuseUnsettled } from './creation-pace.js'
 import { checkTableUpdate, indexChangesOf, updatedTable, type UpdateTableInput } from './table-update.js'
-import { vectorIndexUpdatesShape } from './vector-indexes.js'
+import { refuseVectorsOnEngine, vectorIndexUpdatesShape } from './vector-indexes.js'
 import { beginLog, withStream } from './table-stream.js'
 import { tableOperation } from './table-operation.js'
 
+const MODEL = 'com.amazonaws.dynamodb.v20120810.'
+
 const indexUpdateShape: StructShape = {
   kind: 'struct',
+  className: `${MODEL}GlobalSecondaryIndexUpdate`,
   members: {
     Update: {
       kind: 'struct',
+      className: `${MODEL}UpdateGlobalSecondaryIndexAction`,
       members: {
         IndexName: indexNameShape,
         ProvisionedThroughput: throughputShape,
@@ -30,8 +34,12 @@ const indexUpdateShape: StructShape = {
         WarmThroughput: warmThroughputShape,
       },
     },
-    Create: globalIndexShape,
-    Delete: { kind: 'struct', members: { IndexName: indexNameShape } },
+    Create: { ...globalIndexShape, className: `${MODEL}CreateGlobalSecondaryIndexAction` },
+    Delete: {
+      kind: 'struct',
+      className: `${MODEL}DeleteGlobalSecondaryIndexAction`,
+      members: { IndexName: indexNameShape },
+    },
   },
 }
 
@@ -47,7 +55,7 @@ export const updateTable = tableOperation<UpdateTableInput>({
       GlobalSecondaryIndexUpdates: { kind: 'list', member: indexUpdateShape },
       StreamSpecification: streamShape,
       SSESpecification: encryptionShape,
-      ReplicaUpdates: { kind: 'list', member: { kind: 'any' } },
+      ReplicaUpdates: { kind: 'list', member: { kind: 'any', opaque: true } },
       TableClass: { kind: 'string' },
       DeletionProtectionEnabled: { kind: 'boolean' },
       OnDemandThroughput: onDemandThroughputShape,
@@ -60,9 +68,14 @@ export const updateTable = tableOperation<UpdateTableInput>({
     const name = tableNameOf(input.TableName)
     scope.authorise(name)
     checkTableUpdate(input)
-    catalog.record(name)
+    const found = catalog.record(name)
+    refuseVectorsOnEngine(
+      input.VectorIndexUpdates?.some((update) => update.Create !== undefined) === true,
+      catalog,
+    )
     await beginLog(input.StreamSpecification, context)
     await catalog.keeper.settle()
+    if (input.StreamSpecification?.StreamEnabled === false) await catalog.keeper.written(found)
     const update = await catalog.change((draft) => {
       const nowMicros = context.runtime.clock.nowMicros()
       refuseUnsettled(draft.record(name), catalog.moment, indexChangesOf(input))

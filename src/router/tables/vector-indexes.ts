@@ -2,7 +2,7 @@
 //
 // Such an index has no key space: SearchVectors looks at the items of the table (router/vectors). So it is complete from the
 // start, and its size is 0.
-import { DynamoError } from '../../model/errors.js'
+import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { distanceFunctions, type Projection, type VectorShape } from '../../model/table.js'
 import { indexNameShape, type ListShape, type StructShape } from '../shapes/shape.js'
@@ -61,6 +61,12 @@ export const vectorIndexUpdatesShape: ListShape = {
 export interface IndexChecks {
   readonly invalid: (reason: string) => Error
   readonly projectionOf: (input: ProjectionInput) => Projection
+}
+
+/** Searches read at one snapshot, which nodes of an engine have not. */
+export function refuseVectorsOnEngine(isAsked: boolean, catalog: { readonly makesSpaces: boolean }): void {
+  if (isAsked && catalog.makesSpaces)
+    throw validationError('Vector indexes are not supported by this store: its nodes keep no snapshots')
 }
 
 /** Of a table that is being created. `taken`: the names of its other indexes. */

@@ -5,12 +5,13 @@
 // Without keys, and for the program itself, a token is what it says, as it was for every client before tokens were bound. A
 // folder may have such tokens of a few minutes ago, of requests that were signed: for as long as one can hold after a
 // start, they are recognised, too, so that a request which is sent again over an upgrade is not done twice.
+import type { Principal } from '../request/access.js'
 import { createHash } from 'node:crypto'
 import type { ClientToken, TokenOutcome } from '../../coordinator/coordinator.js'
 import { knobs } from '../../model/knobs.js'
+import { TextPut } from '../../model/text-put.js'
 import { steadyMicros } from '../../runtime/runtime.js'
 import type { Input, RequestScope, RouterContext } from '../request/context.js'
-import type { Principal } from '../request/router.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { TurnBudget } from '../request/turns.js'
 
@@ -132,6 +133,7 @@ const isTaken = (outcome: TokenOutcome): boolean => outcome === 'committed' || o
 /** The same text for the same request, in whatever order a client writes the members of an object. */
 export function canonical(part: unknown): string {
   if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? 'null'
+  if (part instanceof TextPut) return canonical(part.item)
   if (Array.isArray(part)) return `[${part.map(canonical).join(',')}]`
   const names = Object.keys(part)
   if (names.length > 1) names.sort()

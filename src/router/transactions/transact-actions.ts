@@ -15,7 +15,7 @@ import {
 } from '../../expression/expression.js'
 import type { BoundCondition } from '../../expression/parse/types.js'
 import { DynamoError, validationError } from '../../model/errors.js'
-import { itemBytes, storableBytes } from '../../model/item-size.js'
+import { itemBytes } from '../../model/item-size.js'
 import { limits } from '../../model/limits.js'
 import {
   checkAttributeName,
@@ -37,7 +37,8 @@ import {
   checkUpdateParameters,
   openCondition,
   openUpdate,
-} from '../writes/write-expressions.js'
+} from '../writes/single-write.js'
+import { attributesForKey, type GivenItem, givenItem, putOf } from '../writes/given-item.js'
 import { eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
 
 const attributes: RequestShape = { kind: 'map', member: { kind: 'any' }, required: true }
@@ -101,7 +102,7 @@ interface ParsedAction {
   readonly tableName: string
   readonly input: Input
   /** The whole item, or the key. */
-  readonly attributes: Item
+  readonly attributes: GivenItem
   readonly mutation: Action['mutation']
   readonly condition: BoundCondition | undefined
   /** By which its unit of work came to it, as its client says. */
@@ -166,8 +167,8 @@ class Parsing {
     const tableName = tableNameOf(input['TableName'])
     this.#scope.authorise(tableName, kind)
     const { attributes: given, mutation: parsed, condition } = parse(kind, input)
-    const bytes = parsed.kind === 'put' ? (parsed.itemBytes ?? itemBytes(given)) : itemBytes(given)
-    const isText = parsed.kind === 'put' && texts === 'with-text'
+    const bytes = parsed.kind === 'put' ? (parsed.itemBytes ?? 0) : itemBytes(given as Item)
+    const isText = parsed.kind === 'put' && parsed.json === undefined && texts === 'with-text'
     const mutation = isText ? { ...parsed, json: Buffer.from(JSON.stringify(parsed.item)) } : parsed
     this.#bytes += bytes
     const statements = statementsOf(element)
@@ -230,10 +231,8 @@ function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mut
   switch (kind) {
     case 'Put': {
       checkConditionParameters(input)
-      const item = parseWholeItem(input['Item'])
-      const bytes = storableBytes(item)
-      const mutation = { kind: 'put', item, itemBytes: bytes } as const
-      return { attributes: item, mutation, condition: openCondition(input) }
+      const given = givenItem(input['Item'], parseWholeItem)
+      return { attributes: given, mutation: putOf(given), condition: openCondition(input) }
     }
     case 'Update': {
       checkUpdateParameters(input)
@@ -278,10 +277,11 @@ export function bindActions(
 
 function bind(
   table: Table,
-  { input, attributes: given, mutation, condition, statements }: ParsedAction,
+  { input, attributes, mutation, condition, statements }: ParsedAction,
   about: WriteAbout,
 ): BoundAction {
   const { shape } = table
+  const given = attributesForKey(attributes, shape.key)
   const key = mutation.kind === 'put' ? keyOfItem(shape, given) : checkedKeyOf(shape, given)
   if (mutation.kind === 'update') {
     refuseKeyUpdate(mutation.update, shape.key)

@@ -1,4 +1,5 @@
-// What a transaction consumed: twice what the same reads and writes cost alone, once to prepare and once to commit.
+// What a transaction consumed: of the tables twice what the same reads and writes cost alone, once to prepare and once to commit; of the
+// indexes as much as they cost alone.
 import { parseRecord } from '../../line/record.js'
 import { applyUpdate } from '../../expression/expression.js'
 import { itemBytes } from '../../model/item-size.js'
@@ -89,14 +90,7 @@ function byTable(
   })
 }
 
-const doubled = ({ table, global, local }: Consumed): Consumed => ({
-  table: table * ROUNDS,
-  ...(global && { global: doubledUnits(global) }),
-  ...(local && { local: doubledUnits(local) }),
-})
-
-const doubledUnits = (units: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
-  new Map([...units].map(([name, each]) => [name, each * ROUNDS]))
+const doubled = (sum: Consumed): Consumed => ({ ...sum, table: sum.table * ROUNDS })
 
 /** Transactions tell reads and writes apart, wherever units are told. */
 function withUnits(value: object, unitsMember: string): object {

@@ -64,7 +64,7 @@ export async function readGets(
     // One item needs no timestamp: whatever is committed of it is a snapshot, as it is for GetItem (§4).
     const record = await context.nodeOf(only.key.hash).get(only.table.shape.space, only.key, true)
     // Who writes next because of it writes above it.
-    if (record !== undefined) context.coordinator.witness(record.timestamp)
+    if (record !== undefined) context.coordinator.clock.witness(record.timestamp)
     return replyOf(context, input, gets, [record])
   }
   const items = gets.map(({ table, key }) => ({ space: table.shape.space, key }))
@@ -132,7 +132,10 @@ async function projectedTexts(
   return texts
 }
 
-/** One element for each get, in order; an item that is not there leaves an empty one. */
+/** Of an item that has none of the attributes that were asked for. */
+const NOTHING = '{}'
+
+/** One element for each get, in order; an item that is not there, or of which nothing is asked for, leaves an empty one. */
 function answer(
   input: Input,
   gets: readonly TransactGet[],
@@ -145,7 +148,7 @@ function answer(
   for (let at = 0; at < gets.length; at++) {
     const record = records[at]
     if (at > 0) text += ','
-    if (record === undefined) {
+    if (record === undefined || texts?.[at] === NOTHING) {
       text += '{}'
       continue
     }

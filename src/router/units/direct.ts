@@ -5,6 +5,7 @@
 //   commit ----> tables and keys, and what was read of each item that is written --> commit.ts
 //
 // Conditions and updates that are texts go through the wire's parsing: they are seldom.
+import { owner } from '../request/access.js'
 import { parseRecord } from '../../line/record.js'
 import { refuseKeyUpdate } from '../../expression/expression.js'
 import type { ItemRef } from '../../ledger/ledger.js'
@@ -24,6 +25,7 @@ import type {
   ItemAddress,
   ReadEntry,
   ReadItem,
+  TableLayout,
 } from '../../port/unit-port.js'
 import type { UnitRead, UnitWrite, VersionRead } from '../../rules/units/binding.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
@@ -33,7 +35,6 @@ import type { Input, RequestScope, RouterContext } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { bindActions, parseActions } from '../transactions/transact-actions.js'
 import { damageError, internalError } from '../request/reply.js'
-import { owner } from '../request/router.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { commitUnit, refuseExpired, type UnitCommit } from './commit.js'
 import { type BoundGet, readItems } from './get-items.js'
@@ -51,6 +52,7 @@ export function openDirectUnits(
     return damage ?? internalError(error)
   }
   return {
+    layout: (table) => Promise.resolve(table).then((name) => layoutOf(context, name)),
     getItems: async (request) => {
       try {
         return await getItems(context, request)
@@ -66,6 +68,11 @@ export function openDirectUnits(
       }
     },
   }
+}
+
+function layoutOf(context: RouterContext, table: string): TableLayout {
+  const { name, key, indexes } = context.catalog.table(tableNameOf(table)).shape
+  return { name, key, indexes }
 }
 
 async function getItems(context: RouterContext, request: DirectGets): Promise<DirectItems> {

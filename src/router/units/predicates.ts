@@ -8,7 +8,7 @@ import { openQueryExpressions, openScanExpressions } from '../reads/read-express
 import { readMembers } from '../reads/read-members.js'
 import { readTarget, type ReadTarget } from '../reads/read-target.js'
 import type { RequestShape } from '../shapes/shape.js'
-import { checkStartNames, parseStartKey, startPosition } from '../reads/start-key.js'
+import { checkStartCount, parseStartKey, startPosition } from '../reads/start-key.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import type { RequestUnit } from './unit.js'
 
@@ -72,7 +72,7 @@ function partsOf(context: RangeContext, element: Input, target: ReadTarget) {
 function readPart(element: Input, target: ReadTarget, whole: KeyRange): KeyRange {
   const last = parseStartKey(element['LastEvaluatedKey'])
   if (last === undefined) return whole
-  checkStartNames(target, last)
+  checkStartCount(target, last)
   const position = startPosition(target, last)
   return element['ScanIndexForward'] === false
     ? { ...whole, from: position }

@@ -1,11 +1,23 @@
 // UnitQuery and UnitScan: Query and Scan at the snapshot of a unit of work.
 import { EXTENSION_PREFIX } from '../../port/extension.js'
-import { type Operation } from '../request/context.js'
-import { query, runQuery } from '../reads/query.js'
+import { query, runQuery, type RangeReader } from '../reads/query.js'
 import { runScan, scan } from '../reads/scan.js'
+import type { Operation } from '../request/context.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { readRange } from './read-range.js'
-import { ageMember, refuseLost, releaseOf, snapshotTicket, unitMembers, unitOf } from './unit.js'
+import {
+  ageMember,
+  forget,
+  readPlace,
+  refuseLost,
+  refusedSnapshot,
+  releaseOf,
+  snapshotTicket,
+  unitMembers,
+  unitOf,
+  type RequestUnit,
+  type UnitContext,
+  type UnitReadPoint,
+} from './unit.js'
 
 export const unitQuery = atSnapshot('UnitQuery', query, runQuery)
 export const unitScan = atSnapshot('UnitScan', scan, runScan)
@@ -37,5 +49,34 @@ function atSnapshot(
         }),
       )
     },
+  }
+}
+
+// Queries and scans where a unit of work reads: each node is read at the unit's snapshot, and the rest is as for Query and
+// Scan.
+
+/** `read` is told where to read, and how to ask a node for it. Throws DynamoError. */
+export async function readRange<Answer>(
+  context: Pick<UnitContext, 'coordinator'>,
+  unit: RequestUnit,
+  read: (place: UnitReadPoint, nodeView: RangeReader['nodeView']) => Promise<Answer>,
+): Promise<Answer> {
+  const { snapshots } = context.coordinator
+  const place = await readPlace(context, unit)
+  const { at } = place
+  try {
+    return await read(place, (node, table) => ({
+      range: async (request) => {
+        const outcome = await snapshots.range(node, { ...request, at, table })
+        if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+        return outcome.page
+      },
+    }))
+  } catch (error) {
+    // Nobody is told of it.
+    if (place.isNew && place.readTimestamp !== undefined) forget(context, place.readTimestamp)
+    throw error
+  } finally {
+    place.done()
   }
 }

@@ -4,14 +4,14 @@
 //                                  --UnitCommit-------------------------> router --> coordinator.write ------> nodes
 //
 // The server keeps no session: whatever it must know of a unit comes with every request. UnitGetItems, UnitQuery, UnitScan
-// and UnitCommit translate: what they do is in get-items.ts, read-range.ts and commit.ts, which a caller in this process
+// and UnitCommit translate: what they do is in get-items.ts, unit-ranges.ts and commit.ts, which a caller in this process
 // (direct.ts) and the simulator come to as well.
+import type { Principal } from '../request/access.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import { type Isolation, isolationLevels, readsAtOneSnapshot } from '../../model/isolation.js'
 import type { ReadPoint } from '../../storage/contract/units.js'
 import type { Input, RequestScope, RouterContext } from '../request/context.js'
-import type { Principal } from '../request/router.js'
 import type { RequestShape } from '../shapes/shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
 import type { GivenPass } from '../request/passes.js'
@@ -31,7 +31,7 @@ export const unitRequestLimits = {
 
 const timestampShape: RequestShape = { kind: 'long', valueMin: 0, valueMax: Number.MAX_SAFE_INTEGER }
 /** Whatever a client sends instead of what it was given is a ticket that was not given. */
-const ticketShape: RequestShape = { kind: 'any' }
+const ticketShape: RequestShape = { kind: 'any', opaque: true }
 
 export const unitMembers = {
   Unit: {
@@ -89,7 +89,7 @@ export function unitOf(context: RouterContext, { principal }: RequestScope, inpu
   const ticket = unit['ReadTimestamp'] ?? undefined
   const readTimestamp = ticket === undefined ? undefined : tickets.snapshotOf(principal, ticket)
   // Whatever comes after a unit is stamped above its snapshot: the owner must not make up one far ahead.
-  if (readTimestamp !== undefined && readTimestamp > coordinator.now()) {
+  if (readTimestamp !== undefined && readTimestamp > coordinator.clock.now()) {
     throw validationError('The ReadTimestamp is not one that this store has given')
   }
   const age = unit['Began'] ?? undefined

@@ -1,13 +1,12 @@
 import { keyAttributesOf } from '../../model/table.js'
 import { validationError } from '../../model/errors.js'
-import { storableBytes } from '../../model/item-size.js'
 import { itemKey } from '../../model/key-bytes.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
-import { inOlderWords } from '../request/wording.js'
+import { toldInOlderWords } from '../request/wording.js'
 import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
-import { indexKeyRefusal } from '../../rules/item/index-keys.js'
+import { hasIndexes, indexKeyRefusal } from '../../rules/item/index-keys.js'
 import type { Mutation, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
 import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../request/capacity.js'
 import { aboutOf } from '../request/about.js'
@@ -18,6 +17,7 @@ import type { RequestShape } from '../shapes/shape.js'
 import { TurnBudget } from '../request/turns.js'
 import { batchTableName, checkWriteNames, shownWrites } from '../request/batch-names.js'
 import { addConsumed, consumedByOutcome } from './batch-capacity.js'
+import { attributesForKey, type GivenItem, givenItem, putOf } from './given-item.js'
 import { collectionMetrics } from './single-write.js'
 
 const MODEL = 'com.amazonaws.dynamodb.v20120810.'
@@ -96,7 +96,7 @@ interface Action {
   readonly itemBytes: number
   readonly mutation: Exclude<Mutation, { kind: 'update' }>
   /** The whole item, or the key of the item to delete. */
-  readonly attributes: Item
+  readonly attributes: GivenItem
 }
 
 /** What is asked of one table. */
@@ -148,24 +148,25 @@ function parseWrite(write: WireWrite): Action {
     return {
       itemBytes: 0,
       mutation: { kind: 'delete' },
-      attributes: inOlderWords(() => parseItem(remove?.Key)),
+      attributes: toldInOlderWords(() => parseItem(remove?.Key)),
     }
   }
-  const item = inOlderWords(() => parseItem(put.Item))
-  const bytes = storableBytes(item)
-  return { itemBytes: bytes, mutation: { kind: 'put', item, itemBytes: bytes }, attributes: item }
+  const given = toldInOlderWords(() => givenItem(put.Item))
+  const mutation = putOf(given)
+  return { itemBytes: mutation.itemBytes, mutation, attributes: given }
 }
 
 function writeOf(
   table: Table,
-  { mutation, attributes }: Action,
+  { mutation, attributes: given }: Action,
   seen: Set<string>,
   scope: RequestScope,
 ): WriteRequest {
   const { shape } = table
+  const attributes = attributesForKey(given, shape.key)
   if (mutation.kind === 'put') {
     checkItemKey(shape.key, attributes)
-    const refusal = indexKeyRefusal(shape, attributes)
+    const refusal = hasIndexes(shape) ? indexKeyRefusal(shape, mutation.item) : undefined
     if (refusal !== undefined) throw validationError(refusal)
   } else {
     checkKey(shape.key, attributes)
@@ -238,7 +239,7 @@ async function writeAll(
 async function write(context: RouterContext, request: WriteRequest): Promise<WriteOutcome> {
   const outcome = await context.nodeOf(request.key.hash).write(request)
   if (outcome.verdict === 'invalid') throw validationError(outcome.message)
-  if (outcome.verdict === 'done') context.coordinator.witness(outcome.timestamp)
+  if (outcome.verdict === 'done') context.coordinator.clock.witness(outcome.timestamp)
   return outcome
 }
 

@@ -5,8 +5,13 @@ import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { enveloped } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { checkConditionParameters, openCondition } from './write-expressions.js'
-import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
+import {
+  checkConditionParameters,
+  openCondition,
+  refuseUpdateReturnValues,
+  runWrite,
+  writeMembers,
+} from './single-write.js'
 
 export const deleteItem: Operation = {
   name: 'DeleteItem',

@@ -1,13 +1,17 @@
 import { conditionAttributes, refuseNestedKeys } from '../../expression/expression.js'
-import { storableBytes } from '../../model/item-size.js'
-import { parseItem } from '../../model/parse-value.js'
 import { aboutOf } from '../request/about.js'
 import type { Operation } from '../request/context.js'
 import { keyOfItem } from '../request/keys.js'
 import { enveloped } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { checkConditionParameters, openCondition } from './write-expressions.js'
-import { refuseUpdateReturnValues, runWrite, writeMembers } from './single-write.js'
+import { attributesForKey, givenItem, putOf } from './given-item.js'
+import {
+  checkConditionParameters,
+  openCondition,
+  refuseUpdateReturnValues,
+  runWrite,
+  writeMembers,
+} from './single-write.js'
 
 export const putItem: Operation = {
   name: 'PutItem',
@@ -20,22 +24,23 @@ export const putItem: Operation = {
   run(context, input, scope) {
     const tableName = tableNameOf(input['TableName'])
     scope.authorise(tableName)
-    const { item, condition } = enveloped(input, () => {
+    const { given, condition } = enveloped(input, () => {
       checkConditionParameters(input)
-      const given = parseItem(input['Item'])
+      const item = givenItem(input['Item'])
       refuseUpdateReturnValues(input)
-      return { item: given, condition: openCondition(input) }
+      return { given: item, condition: openCondition(input) }
     })
-    const bytes = storableBytes(item)
+    const mutation = putOf(given)
     const table = context.catalog.table(tableName)
-    const key = keyOfItem(table.shape, item)
+    const keyAttributes = attributesForKey(given, table.shape.key)
+    const key = keyOfItem(table.shape, keyAttributes)
     if (condition !== undefined)
       refuseNestedKeys(conditionAttributes(condition), table.shape.key, table.shape.indexes)
     const request = {
       table: table.shape,
       key,
-      keyAttributes: item,
-      mutation: { kind: 'put' as const, item, itemBytes: bytes },
+      keyAttributes,
+      mutation,
       ...(condition && { condition }),
       ...aboutOf(table.shape, scope),
     }

@@ -1,21 +1,27 @@
 // What PutItem, UpdateItem and DeleteItem share: the parameters around the write, and the answer.
 import {
+  checkExpressionParameters,
+  comparisonOperators,
+  conditionOfExpected,
+  openExpressions,
+  updateOfAttributeUpdates,
+} from '../../expression/expression.js'
+import type { BoundCondition, BoundUpdate } from '../../expression/parse/types.js'
+import { parseRecord } from '../../line/record.js'
+import {
   CONDITION_FAILED_MESSAGE,
   DynamoError,
   ItemText,
   transactionConflict,
   validationError,
 } from '../../model/errors.js'
-import { comparisonOperators } from '../../expression/expression.js'
-import { parseRecord } from '../../line/record.js'
-import type { Item } from '../../model/value.js'
-import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
+import { attribute, type Item } from '../../model/value.js'
 import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../request/capacity.js'
 import type { Input, RouterContext, Table } from '../request/context.js'
 import { furtherMembers, joinReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import { tableNameShape, type RequestShape } from '../shapes/shape.js'
-import { attribute } from '../../model/value.js'
+import type { ItemRecord, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
 
 const any: RequestShape = { kind: 'any' }
 
@@ -32,6 +38,7 @@ const expectedShape: RequestShape = {
   kind: 'map',
   member: {
     kind: 'struct',
+    className: 'com.amazonaws.dynamodb.v20120810.ExpectedAttributeValue',
     members: {
       AttributeValueList: { kind: 'list', member: any },
       ComparisonOperator: comparisonOperatorShape,
@@ -97,7 +104,9 @@ export async function doWrite(
   input: Input,
   request: WriteRequest,
 ): Promise<WriteOutcome & { verdict: 'done' }> {
-  const outcome = await context.nodeOf(request.key.hash).write(request)
+  const looksAtImages = request.answersImage === true || wantsImages(input)
+  const node = context.nodeOf(request.key.hash)
+  const outcome = await node.write(request, looksAtImages ? 'images' : 'verdict')
   switch (outcome.verdict) {
     case 'invalid':
       throw validationError(outcome.message)
@@ -106,12 +115,20 @@ export async function doWrite(
     case 'condition-failed':
       throw conditionFailed(input, outcome.current)
     case 'done':
-      context.coordinator.witness(outcome.timestamp)
+      context.coordinator.clock.witness(outcome.timestamp)
       return outcome
   }
 }
 
 const EMPTY = Buffer.from('{}')
+
+/** For what the write cost, or for what it was refused upon. */
+const wantsImages = (input: Input): boolean =>
+  isCounted(input) || input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD'
+
+/** The answer says what was consumed. */
+export const isCounted = ({ ReturnConsumedCapacity: detail }: Input): boolean =>
+  detail === 'TOTAL' || detail === 'INDEXES'
 
 function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoError {
   const wanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD' && current !== undefined
@@ -129,7 +146,7 @@ export function writeCapacity(
   outcome: WriteOutcome & { verdict: 'done' },
 ): object | undefined {
   const detail = input['ReturnConsumedCapacity']
-  if (detail !== 'TOTAL' && detail !== 'INDEXES') return undefined
+  if (!isCounted(input)) return undefined
   const consumed = consumedByWrite(
     request.table,
     outcome.old?.itemBytes ?? 0,
@@ -148,4 +165,55 @@ export function collectionMetrics(table: Table, input: Input, keyAttributes: Ite
   if (!table.shape.indexes.some((index) => index.kind === 'local')) return undefined
   const name = table.shape.key.partition.name
   return { ItemCollectionKey: { [name]: attribute(keyAttributes, name) }, SizeEstimateRangeGB: [0, 1] }
+}
+
+// The expressions of a single-item write, or the older parameters that mean the same. What is wrong whatever the table
+// is, is refused here.
+
+/** Refuses parameters that do not go together; DynamoDB looks at this before anything else. */
+export function checkConditionParameters(input: Input): void {
+  checkExpressionParameters(input, {
+    expressions: ['ConditionExpression'],
+    others: ['Expected', 'ConditionalOperator'],
+  })
+}
+
+/** The condition of a PutItem or DeleteItem. */
+export function openCondition(input: Input): BoundCondition | undefined {
+  const text = input['ConditionExpression']
+  if (typeof text !== 'string') return conditionOfExpected(input['Expected'], input['ConditionalOperator'])
+  const expressions = openExpressions(input)
+  const condition = expressions.condition(text, 'ConditionExpression')
+  expressions.finish()
+  return condition
+}
+
+export function checkUpdateParameters(input: Input): void {
+  checkExpressionParameters(input, {
+    expressions: ['UpdateExpression', 'ConditionExpression'],
+    others: ['AttributeUpdates', 'Expected', 'ConditionalOperator'],
+  })
+}
+
+export interface UpdateExpressions {
+  readonly update: BoundUpdate
+  readonly condition: BoundCondition | undefined
+}
+
+/** An update without either parameter only makes sure that the item is there. */
+export function openUpdate(input: Input): UpdateExpressions {
+  const updateText = input['UpdateExpression']
+  const conditionText = input['ConditionExpression']
+  const expressions =
+    typeof updateText === 'string' || typeof conditionText === 'string' ? openExpressions(input) : undefined
+  const update =
+    typeof updateText === 'string' && expressions !== undefined
+      ? expressions.update(updateText)
+      : updateOfAttributeUpdates(input['AttributeUpdates'] ?? {})
+  const condition =
+    typeof conditionText === 'string' && expressions !== undefined
+      ? expressions.condition(conditionText, 'ConditionExpression')
+      : conditionOfExpected(input['Expected'], input['ConditionalOperator'])
+  expressions?.finish()
+  return { update, condition }
 }

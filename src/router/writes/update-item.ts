@@ -19,8 +19,7 @@ import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { enveloped } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { checkUpdateParameters, openUpdate } from './write-expressions.js'
-import { runWrite, writeMembers } from './single-write.js'
+import { checkUpdateParameters, openUpdate, runWrite, writeMembers } from './single-write.js'
 
 export const updateItem: Operation = {
   name: 'UpdateItem',
@@ -34,6 +33,7 @@ export const updateItem: Operation = {
         kind: 'map',
         member: {
           kind: 'struct',
+          className: 'com.amazonaws.dynamodb.v20120810.AttributeValueUpdate',
           members: { Value: { kind: 'any' }, Action: { kind: 'string', values: ['ADD', 'DELETE', 'PUT'] } },
         },
       },

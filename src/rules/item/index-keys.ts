@@ -4,7 +4,7 @@
 import { resolvePath } from '../../expression/expression.js'
 import { base64Bytes } from '../../model/binary.js'
 import { limits } from '../../model/limits.js'
-import { numberKeyBytes } from '../../model/number-key.js'
+import { numberKeyBytes } from '../../model/key-bytes.js'
 import {
   hasSeveralParts,
   keyParts,
@@ -18,6 +18,10 @@ import {
 import { type AttributeValue, type Item, attribute, typeOf } from '../../model/value.js'
 import type { Mutation } from './item.js'
 import { vectorRefusal } from './vectors.js'
+
+/** Whether anything is asked of the attributes of its items beside the key. */
+export const hasIndexes = ({ indexes, vectors }: TableShape): boolean =>
+  indexes.length > 0 || vectors !== undefined
 
 /** Why the item cannot be stored, in DynamoDB's words; undefined if it can. */
 export function indexKeyRefusal(

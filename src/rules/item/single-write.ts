@@ -10,7 +10,7 @@
 import { applyUpdate, evaluateCondition } from '../../expression/expression.js'
 import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
 import type { Item } from '../../model/value.js'
-import { indexKeyRefusal } from './index-keys.js'
+import { hasIndexes, indexKeyRefusal } from './index-keys.js'
 import type { ItemState, LastWrite, Mutation } from './item.js'
 import { observes, type Action } from './contended-item.js'
 
@@ -35,15 +35,22 @@ export function decideWrite(state: Pick<ItemState, 'item'>, request: WriteAction
   switch (mutation.kind) {
     case 'put': {
       // What is wrong with the item whatever it meets comes before the condition.
-      const next = image(request, mutation.item, mutation.itemBytes ?? itemBytes(mutation.item))
-      if (next.verdict === 'invalid') return next
-      return conditionHolds(state, request) ? next : CONDITION_FAILED
+      const message = refusalOf(request, mutation, mutation.itemBytes ?? itemBytes(mutation.item))
+      if (message !== undefined) return { verdict: 'invalid', message }
+      return conditionHolds(state, request)
+        ? { verdict: 'done', next: imageOfPut(request, mutation) }
+        : CONDITION_FAILED
     }
     case 'update': {
       if (!conditionHolds(state, request)) return CONDITION_FAILED
       const updated = applyUpdate(mutation.update, state.item(), request.keyAttributes)
       if ('refusal' in updated) return { verdict: 'invalid', message: updated.refusal }
-      return updated.item === undefined ? NOTHING : image(request, updated.item, itemBytes(updated.item))
+      if (updated.item === undefined) return NOTHING
+      const bytes = itemBytes(updated.item)
+      const message = refusalOf(request, updated, bytes)
+      return message === undefined
+        ? { verdict: 'done', next: { item: updated.item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
+        : { verdict: 'invalid', message }
     }
     case 'delete':
       return conditionHolds(state, request) ? NOTHING : CONDITION_FAILED
@@ -57,15 +64,42 @@ function conditionHolds(state: Pick<ItemState, 'item'>, { condition }: WriteActi
   return condition === undefined || evaluateCondition(condition, state.item())
 }
 
-function image(
-  request: WriteAction,
-  item: Item,
+/** The item is looked into only where an index may refuse it: of a put its text alone may be known. */
+function refusalOf(
+  { table, mutation }: WriteAction,
+  of: { readonly item: Item | undefined },
   bytes: number,
-): Extract<WriteVerdict, { verdict: 'done' | 'invalid' }> {
-  const { kind } = request.mutation
-  const message = itemSizeRefusal(bytes, kind) ?? indexKeyRefusal(request.table, item, kind)
-  if (message !== undefined) return { verdict: 'invalid', message }
-  return { verdict: 'done', next: { item, itemBytes: bytes, lastWrite: lastWriteOf(request) } }
+): string | undefined {
+  const { kind } = mutation
+  const sizeRefusal = itemSizeRefusal(bytes, kind)
+  if (sizeRefusal !== undefined || !hasIndexes(table)) return sizeRefusal
+  return indexKeyRefusal(table, of.item!, kind)
+}
+
+type Put = Extract<Mutation, { readonly kind: 'put' }>
+
+function imageOfPut(request: WriteAction, put: Put): NextImage {
+  const lastWrite = lastWriteOf(request)
+  if (put.json !== undefined && put.itemBytes !== undefined)
+    return new TextImage(put, put.itemBytes, lastWrite)
+  return { item: put.item, itemBytes: put.itemBytes ?? itemBytes(put.item), lastWrite }
+}
+
+/** An image of which the text is known; its item is made for whoever looks into it. */
+export class TextImage implements NextImage {
+  readonly #from: { readonly item: Item }
+  readonly itemBytes: number
+  readonly lastWrite: LastWrite
+
+  constructor(from: { readonly item: Item }, itemBytes: number, lastWrite: LastWrite) {
+    this.#from = from
+    this.itemBytes = itemBytes
+    this.lastWrite = lastWrite
+  }
+
+  get item(): Item {
+    return this.#from.item
+  }
 }
 
 /** What the record of an item says of the write that left it. */

@@ -1,8 +1,8 @@
 // Who may do what: a file of keys, and the check of a request against it.
+import type { Access, Principal } from '../../router/request/router.js'
 import { readFile, stat } from 'node:fs/promises'
 import { DynamoError } from '../../model/errors.js'
 import { matcherOf } from '../../model/name-pattern.js'
-import type { Access, Principal } from '../../router/request/router.js'
 import {
   deriveSigningKey,
   missingToken,

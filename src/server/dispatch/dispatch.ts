@@ -14,6 +14,7 @@ import {
   type RouterReply,
   type RouterRequest,
 } from '../../router/request/router.js'
+import { inWordsOf } from '../../router/request/router.js'
 import {
   AMZ_JSON,
   edgeAnswer,
@@ -45,6 +46,7 @@ import {
 } from '../faults/faults.js'
 import { parseBody } from './json-body.js'
 import { asksForConsole, ConsoleFiles } from './console-files.js'
+import { ItemTexts } from './item-texts.js'
 import { asksForLedgerFile, LEDGER_FILES, ledgerFileAnswer } from './ledger-files.js'
 import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
 import { type ServerCounts, OperationMetrics, type Metrics } from './metrics.js'
@@ -55,6 +57,7 @@ import { requestIds } from './request-id.js'
 import {
   addressedBy,
   contentTypeOf,
+  regionOf,
   TARGET_PREFIX,
   throttled,
   unknownFault,
@@ -102,6 +105,10 @@ const STREAMS_OPERATIONS = new Set(['ListStreams', 'DescribeStream', 'GetShardIt
 /** Its body is an object, as those of all operations are. */
 type Operated = RouterRequest & { readonly input: object }
 
+/** As the client has it, as the service answers. */
+const hostOf = ({ headers: { host } }: RequestHead): string =>
+  typeof host === 'string' && /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'seriatim'
+
 export class Dispatcher {
   readonly #router: Router
   readonly #options: DispatcherOptions
@@ -112,6 +119,7 @@ export class Dispatcher {
   /** Without keys: the Host and the Origin of a request are all that tells where it comes from. */
   readonly #checksOrigin: boolean
   readonly #requestId = requestIds()
+  readonly #texts = new ItemTexts()
   readonly #coder: ContentCoder
   readonly #console: ConsoleFiles | undefined
 
@@ -312,7 +320,8 @@ export class Dispatcher {
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     const { limits } = this.#options
     const router = this.#router
-    const parsed = parseBody(body, limits.jsonDepthMax, router.readLarge === undefined ? 'parse' : 'leave')
+    const large = router.readLarge === undefined ? 'parse' : 'leave'
+    const parsed = parseBody(body, limits.jsonDepthMax, large, { operation, texts: this.#texts })
     if (!parsed.ok) return this.#error(parsed.error, contentType)
     const addressed = addressedBy(operation, headers)
     if ('input' in parsed) {
@@ -352,7 +361,10 @@ export class Dispatcher {
 
   /** What the router says becomes an answer only here, which spares the common way a promise. */
   #answerOf(head: RequestHead, result: Answer | RouterReply): Answer {
-    return 'ok' in result ? this.#replied(result, contentTypeOf(head.headers) ?? AMZ_JSON) : result
+    if (!('ok' in result)) return result
+    const contentType = contentTypeOf(head.headers) ?? AMZ_JSON
+    if (result.ok) return this.#replied(result, contentType)
+    return this.#error(inWordsOf(regionOf(head.headers), result.error), contentType)
   }
 
   #replied(reply: RouterReply, contentType: string): Answer {
@@ -391,7 +403,7 @@ export class Dispatcher {
       answer.headers.push('allow', 'POST, GET, HEAD, OPTIONS')
       return answer
     }
-    if (url === '/') return textAnswer(200, 'text/plain', 'healthy: seriatim\n')
+    if (url === '/') return textAnswer(200, 'text/plain', `healthy: ${hostOf(head)} `)
     if (url === '/health') return textAnswer(200, 'application/json', '{"status":"ok"}')
     if (url === METRICS_PATH) return this.#metricsPage()
     const { history } = this.#options
@@ -401,7 +413,11 @@ export class Dispatcher {
   }
 
   #metricsPage(others: readonly ServerCounts[] = []): Answer {
-    return textAnswer(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.render(others))
+    return textAnswer(
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      this.#metrics.render(others) + (this.#router.metrics?.() ?? ''),
+    )
   }
 
   #preflight(head: RequestHead): Answer {

@@ -2,6 +2,7 @@
 // recurses, so depth costs no stack.
 import { isUtf8 } from 'node:buffer'
 import { DynamoError } from '../../model/errors.js'
+import type { ItemTexts } from './item-texts.js'
 
 export type ParsedBody =
   | { readonly ok: true; readonly input: object }
@@ -14,24 +15,56 @@ const LARGE_BYTES = 128 * 1024
 const BRACKETS_MAX = 5_000
 const COMMAS_MAX = 50_000
 
+/** Of a request for an operation that puts items, most of whose text need not be parsed. */
+export interface PutItems {
+  readonly operation: string
+  readonly texts: ItemTexts
+}
+
 /** @param large what to do with a text that is large and has many values in it. */
-export function parseBody(body: Buffer, depthMax: number, large: 'parse' | 'leave' = 'parse'): ParsedBody {
+export function parseBody(
+  body: Buffer,
+  depthMax: number,
+  large: 'parse' | 'leave' = 'parse',
+  puts?: PutItems,
+): ParsedBody {
   if (body.length === 0) return refused('the body of the request is empty')
   if (!isUtf8(body)) return refused('the body of the request is not valid UTF-8')
+  if (puts !== undefined && body.length <= LARGE_BYTES) {
+    const input = inputWithTexts(body, depthMax, puts)
+    if (input !== undefined) return { ok: true, input }
+  }
   const text = body.toString('utf8')
   if (large === 'leave' && text.length > LARGE_BYTES && hasMany(text)) return { ok: true, large: text }
+  return parseText(text, depthMax)
+}
+
+function parseText(text: string, depthMax: number): ParsedBody {
   if (deeperThan(text, depthMax))
     return refused(`the body of the request nests deeper than ${depthMax} levels`)
   let input: unknown
   try {
     input = JSON.parse(text)
   } catch {
-    return refused('the body of the request is not valid JSON')
+    return NOT_JSON
   }
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return refused('the body of the request is not a JSON object')
   }
   return { ok: true, input }
+}
+
+/** The service says nothing of it. */
+const NOT_JSON: ParsedBody = { ok: false, error: new DynamoError('SerializationException', '') }
+
+/** Undefined: all of the body is to be parsed, which also tells what is wrong with it. */
+function inputWithTexts(body: Buffer, depthMax: number, { operation, texts }: PutItems): object | undefined {
+  const without = texts.take(operation, body)
+  if (without === undefined) return undefined
+  const parsed = parseText(without.text, depthMax)
+  return parsed.ok && 'input' in parsed && texts.putBack(operation, parsed.input, without.items)
+    ? parsed.input
+    : undefined
 }
 
 function refused(message: string): ParsedBody {

@@ -14,7 +14,7 @@ export const asksForLedgerFile = ({ method, url }: RequestHead): boolean =>
 /** What a client may keep: tiles never change, the data of a block may be redacted. */
 const KINDS = {
   text: { contentType: 'text/plain; charset=utf-8', cache: 'no-cache' },
-  bytes: { contentType: 'application/octet-stream', cache: 'public, max-age=31536000, immutable' },
+  bytes: { contentType: 'application/octet-stream', cache: 'max-age=31536000, immutable' },
   block: { contentType: 'application/octet-stream', cache: 'no-store' },
 } as const
 
@@ -32,7 +32,9 @@ export async function ledgerFileAnswer(
     readonly Content: string
   }
   const { contentType, cache } = KINDS[Kind]
-  const headers = ['content-type', contentType, 'cache-control', cache]
+  // What a key may read is no other client's: caches that several share do not keep it.
+  const shared = Kind !== 'bytes' ? cache : `${principal.id === '' ? 'public' : 'private'}, ${cache}`
+  const headers = ['content-type', contentType, 'cache-control', shared]
   return { status: 200, headers, body: Buffer.from(Content, 'base64'), headroomBytes: 0, error: undefined }
 }
 

@@ -27,9 +27,14 @@ export function addressedBy(
   if (itemOperations.has(operation)) return undefined
   return {
     host: typeof host === 'string' ? host : undefined,
-    region: typeof authorization === 'string' ? signedRegion(authorization) : undefined,
+    region: regionIn(authorization),
   }
 }
+
+export const regionOf = ({ authorization }: RequestHeaders): string | undefined => regionIn(authorization)
+
+const regionIn = (authorization: string | string[] | undefined): string | undefined =>
+  typeof authorization === 'string' ? signedRegion(authorization) : undefined
 
 export function unknownTarget(target: string | string[] | undefined): DynamoError {
   if (typeof target !== 'string' || target === '') {

@@ -11,6 +11,7 @@
 // byte outside of the grammar) is of another form, and node:http reads it. So this is no parser of HTTP: it accepts a
 // strict subset in which no two readers of HTTP can disagree about where a request ends, and never guesses.
 import { itemOperations } from '../../router/request/router.js'
+import { hasWordsOfItsOwn } from '../../router/request/router.js'
 import type { NeededHeader, RequestHead } from './request-head.js'
 
 /** So far the bytes are of the plain form, and the head goes on behind them. */
@@ -24,6 +25,9 @@ const LF = 0x0a
 const SPACE = 0x20
 const COLON = 0x3a
 const ZERO = 0x30
+const SLASH = 0x2f
+/** `Credential=AKIDEXAMPLE/20150830/us-east-1/dynamodb/aws4_request`: from the first slash to the region. */
+const DAY_LENGTH = '/20150830/'.length
 /** Further digits would not be a body that anybody takes. */
 const LENGTH_DIGITS_MAX = 9
 const NO_BYTES = Buffer.alloc(0)
@@ -60,12 +64,21 @@ export class PlainRequestReader {
   /** Of use to few requests, and long: only they have it. */
   #keepAuthorization(): void {
     const target = this.#headers['x-amz-target']!
-    if (itemOperations.has(target.slice(target.indexOf('.') + 1))) return
+    if (itemOperations.has(target.slice(target.indexOf('.') + 1)) && !this.#isWordedApart()) return
     this.#headers.authorization = this.#bytes.toString(
       'latin1',
       this.#authorizationAt,
       this.#authorizationEnd,
     )
+  }
+
+  /** Refusals of requests that are signed for such a region have other words. */
+  #isWordedApart(): boolean {
+    const bytes = this.#bytes
+    const slash = bytes.indexOf(SLASH, this.#authorizationAt)
+    const region = slash + DAY_LENGTH
+    if (slash < 0 || region >= this.#authorizationEnd || bytes[region - 1] !== SLASH) return false
+    return hasWordsOfItsOwn(bytes.toString('latin1', region, bytes.indexOf(SLASH, region)))
   }
 
   /** Reads a head that begins at `start`. The position behind it, `INCOMPLETE` or `OTHER_FORM`. */

@@ -7,7 +7,7 @@
 // The interface is asynchronous and carries plain data only, so that a node can live in this thread, in a worker, on a
 // compare-and-set engine or in the simulator. The router owns validation and the catalogue; a node owns the state of
 // items, and decides one step at a time.
-import type { SpaceCount } from '../../line/space-counts.js'
+import type { SpaceCount } from '../../line/spaces.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
@@ -35,6 +35,12 @@ export type WriteOutcome =
   | { readonly verdict: 'conflict'; readonly others: readonly TxId[]; readonly holder?: string }
   /** The write itself is impossible on this item (wrong operand type, too large, wrong index key type). */
   | { readonly verdict: 'invalid'; readonly message: string }
+
+/**
+ * What the caller of a write looks at: images as well, or only what became of it. A node in another process then need not send
+ * them; one in this process may answer them all the same.
+ */
+export type WriteAnswer = 'images' | 'verdict'
 
 /** One item that is brought into a table which no request reaches. */
 export interface LoadedPut {
@@ -101,7 +107,7 @@ export interface StorageNode extends TransactionNode, UnitNode {
    * Resolves once the write is durable, or once what it was refused upon is.
    * @throws WriteFailed if nothing was written, OutcomeUnknown if nobody knows
    */
-  write(request: WriteRequest): Promise<WriteOutcome>
+  write(request: WriteRequest, answer?: WriteAnswer): Promise<WriteOutcome>
   /**
    * Many at once into a table that no request reaches, in their order; resolves once all are durable. What each means was decided
    * by the caller: nothing is pending or locked there, and nobody reads it. Not every node can.
@@ -160,6 +166,12 @@ export interface StorageNode extends TransactionNode, UnitNode {
 
   /** Removes up to `entriesMax` entries of a key space that nothing refers to any more; true when none is left. */
   sweep(space: SpaceId, entriesMax: number): Promise<boolean>
+
+  /**
+   * Looks at up to `rowsMax` rows of a table or of one of its global indexes from that key on, and puts right what a server that died
+   * has left in the middle; returns where to go on, or undefined at the end. Only nodes that several servers have need it.
+   */
+  tend?(table: TableShape, space: SpaceId, from: KeyBytes, rowsMax: number): Promise<KeyBytes | undefined>
 
   /** Items that expired at or before that second, oldest first. */
   expired(

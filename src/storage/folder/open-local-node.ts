@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import type { MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
+import { withRecentRanges } from '../../ordered-map/recent-ranges.js'
 import { type Journal, openJournal } from '../../journal/journal.js'
 import type { JournalOwner } from '../../journal/read-back.js'
 import { lsn } from '../../model/brand.js'
@@ -181,7 +182,7 @@ export async function openNodesOver(
 export async function openJournalled(
   {
     runtime,
-    indexes,
+    indexes: stored,
     files,
     folder,
     owner,
@@ -194,6 +195,9 @@ export async function openJournalled(
   onClose: () => Promise<void>,
 ): Promise<{ readonly nodes: readonly LocalNode[]; readonly log: LocalLog }> {
   const tuned = { ...knobs, ...tuning }
+  // Each node has its part of the room.
+  const recentRangesBytesMax = tuned.recentRangesBytesMax / stored.length
+  const indexes = stored.map((index) => withRecentRanges(index, { recentRangesBytesMax }))
   let opened: Journal | undefined
   const log = new LocalLog({
     runtime,

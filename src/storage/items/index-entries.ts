@@ -4,11 +4,6 @@ import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { IndexShape, ItemKey, TableShape } from '../../model/table.js'
 import { type Item, attribute } from '../../model/value.js'
 
-/** All spaces in which the item may have an entry, in a fixed order. */
-export function hasEntries(table: TableShape): boolean {
-  return table.indexes.length > 0 || table.expiry !== undefined
-}
-
 /** Calls back for each space of the table with the item's key there before and after; undefined where it has none. */
 export function forEachEntry(
   table: TableShape,

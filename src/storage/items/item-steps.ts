@@ -3,16 +3,15 @@
 import type { Cause } from '../../commit-log/commit-record.js'
 import { EntryDamaged } from '../../ordered-map/checksum.js'
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
-import { versionOf, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
+import { hasEntries, versionOf, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
 import type { ItemState } from '../../rules/item/item.js'
 import type { CommittedWrite } from '../../rules/finish.js'
 import type { NextImage } from '../../rules/item/single-write.js'
-import { entryKey, forEachEntry, hasEntries } from './index-entries.js'
+import { entryKey, forEachEntry } from './index-entries.js'
 import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import type { Line, Put } from '../../line/line.js'
-import type { Partitions } from './partitions.js'
-import type { ReadMarks } from './read-marks.js'
+import type { Partitions, ReadMarks } from './marks.js'
 import { encodeItemRecord, HEADER_BYTES, itemState } from '../../line/record.js'
 import { sharedEnds } from '../../commit-log/shared-ends.js'
 import { loggedChange, type LoggedStep } from './logged-changes.js'
@@ -183,7 +182,7 @@ export class ItemSteps {
     const change = loggedChange(table.logged as LoggedImages, step)
     if (change === undefined) return
     const of = tx === undefined ? 'single' : isFinish === true ? 'finish' : 'step'
-    this.#line.note({ kind: 'change', of, order: 0, tx, timestamp, change, shared }, put)
+    this.#line.note({ kind: 'change', of, order: 0, tx, timestamp, change }, put)
   }
 
   /** The log of commits holds every image that the item ever had. */

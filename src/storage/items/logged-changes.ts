@@ -44,7 +44,16 @@ export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChan
     return about === undefined ? change : { ...change, about: Buffer.from(about) }
   }
   if (keptOld !== undefined && keptNew !== undefined)
-    return { space, key: bytes, event, operation, cause, old: keptOld, new: keptNew }
+    return {
+      space,
+      key: bytes,
+      event,
+      operation,
+      cause,
+      old: keptOld,
+      new: keptNew,
+      shared: shared as SharedEnds,
+    }
   if (keptNew !== undefined) return { space, key: bytes, event, operation, cause, new: keptNew }
   if (keptOld !== undefined) return { space, key: bytes, event, operation, cause, old: keptOld }
   return { space, key: bytes, event, operation, cause, keys: keysOf(table, next?.item ?? parsed(old)) }

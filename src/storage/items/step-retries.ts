@@ -1,21 +1,20 @@
 // Waiting for transactions that are pending on items: a request that meets one takes its step again when it is decided,
 // for a bounded time, and tells recovery of it if it is old (§3.5). What was pending when the node was opened is in doubt
-// (in-doubt.ts), and nobody reads it before it is decided.
+// (`InDoubtItems`), and nobody reads it before it is decided.
 //
 //   step --after---------------------> the step again, once that is done (work-ahead.ts)
 //        --answer, whenDurable-------> answered once that is durable
 //        --answer, waitFor--> a change of one of these items --> the step again
 //                         \-> none for that long            --> the answer of the last try
+import type { HybridClock } from '../../line/hybrid-clock.js'
+import { both, type Line } from '../../line/line.js'
+import { pendingKey } from '../../line/spaces.js'
 import type { KeyBytes, TxId } from '../../model/brand.js'
 import type { Knobs } from '../../model/knobs.js'
-import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
-import { InDoubtItems } from './in-doubt.js'
-import type { HybridClock } from '../../line/hybrid-clock.js'
-import { type Line, both } from '../../line/line.js'
+import { steadyMicros, type Runtime } from '../../runtime/runtime.js'
 import type { PendingItems } from './pending-items.js'
-import { pendingKey } from '../../line/spaces.js'
 import { StepWaiters } from './step-waiters.js'
-import { type WaitEntry, WaitLog } from './wait-log.js'
+import { WaitLog, type WaitEntry } from './wait-log.js'
 
 export interface StepRetryOptions {
   readonly line: Line
@@ -221,3 +220,42 @@ export class StepRetries {
 }
 
 export const asItIs = <Answer>(answer: Answer): Answer => answer
+
+// In doubt: what was pending when the node was opened may have been committed and seen before the crash. Until it is
+// decided again, and readers see that, nobody reads these items.
+
+export class InDoubtItems {
+  readonly #pendings: PendingItems
+  /** Items with what was pending on them. */
+  readonly #doubtful: Map<KeyBytes, ReadonlySet<TxId>>
+
+  constructor(pendings: PendingItems) {
+    this.#pendings = pendings
+    this.#doubtful = new Map(
+      [...pendings.items()].map((item) => [item, new Set(pendings.of(item).pending.map(({ tx }) => tx))]),
+    )
+  }
+
+  get size(): number {
+    return this.#doubtful.size
+  }
+
+  has(item: KeyBytes): boolean {
+    return this.#doubtful.has(item)
+  }
+
+  items(): readonly KeyBytes[] {
+    return [...this.#doubtful.keys()]
+  }
+
+  /** Readers see what has been decided about these items: those of which nothing is left to decide can be read. */
+  dispel(items: Iterable<KeyBytes>): readonly KeyBytes[] {
+    if (this.#doubtful.size === 0) return []
+    return [...items].filter((item) => {
+      const doubtful = this.#doubtful.get(item)
+      if (doubtful === undefined) return false
+      if (this.#pendings.of(item).pending.some(({ tx }) => doubtful.has(tx))) return false
+      return this.#doubtful.delete(item)
+    })
+  }
+}

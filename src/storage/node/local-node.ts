@@ -11,7 +11,7 @@ import type { ItemRef } from '../../ledger/ledger.js'
 import { LocalLedger } from '../../ledger/local-ledger.js'
 import { allRules, type TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import { storedCeiling } from '../items/ceiling.js'
+import { Partitions, ReadMarks, SpaceFloors, storedCeiling } from '../items/marks.js'
 import { damageIn } from '../items/damage.js'
 import { entryKey, expiryKey } from '../items/index-entries.js'
 import { ItemPending } from '../../line/errors.js'
@@ -20,11 +20,8 @@ import { ItemSteps } from '../items/item-steps.js'
 import type { Line } from '../../line/line.js'
 import { LineShelf } from './line-shelf.js'
 import { itemsReady, rangeReady } from './readiness.js'
-import { Partitions } from '../items/partitions.js'
 import { PendingItems } from '../items/pending-items.js'
-import { ReadMarks } from '../items/read-marks.js'
 import { OpenSnapshots, type SnapshotLimits } from '../snapshots/snapshots.js'
-import { SpaceFloors } from '../snapshots/space-floors.js'
 import { type LockLimits, UnitLocks } from '../snapshots/unit-locks.js'
 import type {
   LockReply,
@@ -40,7 +37,7 @@ import type {
   UnitsHeld,
 } from '../contract/units.js'
 import type { Item } from '../../model/value.js'
-import type { NextImage } from '../../rules/item/single-write.js'
+import { TextImage } from '../../rules/item/single-write.js'
 import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
 import {
   boundsOf,
@@ -51,6 +48,7 @@ import {
   metaName,
   spaceOfKey,
   withoutSpace,
+  type SpaceCount,
 } from '../../line/spaces.js'
 import type {
   ItemRecord,
@@ -64,7 +62,6 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from '../contract/storage-node.js'
-import type { SpaceCount } from '../../line/space-counts.js'
 import { type RangeText, type RangeTextRequest, TextCollector } from '../contract/range-text.js'
 import type { RuleFunctions } from '../transactions/rule-functions.js'
 import { TransactionPart, type TransactionPartOptions } from '../transactions/transaction-part.js'
@@ -281,7 +278,10 @@ export class LocalNode implements StorageNode {
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     const ready = this.#line.decided.ready?.(inSpace(request.table.space, request.key.bytes))
-    return ready?.then(() => this.#transactions.write(request)) ?? this.#transactions.write(request)
+    return (
+      ready?.then(() => this.#transactions.singles.write(request)) ??
+      this.#transactions.singles.write(request)
+    )
   }
 
   async load(given: TableShape, items: readonly LoadedPut[]): Promise<void> {
@@ -291,7 +291,9 @@ export class LocalNode implements StorageNode {
     for (const { key, item, json, itemBytes, isFresh } of items) {
       const stored = isFresh ? undefined : this.#line.decided.get(inSpace(table.space, key.bytes))
       const next =
-        json === undefined ? item && { item, itemBytes, lastWrite: LOADED } : new TextImage(json, itemBytes)
+        json === undefined
+          ? item && { item, itemBytes, lastWrite: LOADED }
+          : new TextImage(new ItemText(json), itemBytes, LOADED)
       const timestamp = this.#clock.nextTimestamp()
       this.#steps.apply({
         table,
@@ -308,16 +310,17 @@ export class LocalNode implements StorageNode {
   }
 
   async range(request: RangeRequest): Promise<RangePage> {
-    const ready = rangeReady(this.#line.durable, request)
+    const { itemSpace, reverse, entriesMax, bytesMax, onDamage } = request
+    const { from, to } = boundsOf(request.space, request.from, request.to)
+    const range = { from, to, reverse }
+    const ready = rangeReady(this.#line.durable, range, request)
     if (ready !== undefined) await ready
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
-    const { itemSpace, reverse, entriesMax, bytesMax, onDamage } = request
-    const bounds = boundsOf(request.space, request.from, request.to)
     const entries: RangeEntry[] = []
     let bytes = 0
-    if (bounds.from >= bounds.to) return { entries, more: false }
-    for (const [key, value] of this.#line.durable.range({ ...bounds, reverse })) {
+    if (from >= to) return { entries, more: false }
+    for (const [key, value] of this.#line.durable.range(range)) {
       if (entries.length >= entriesMax || bytes >= bytesMax) return { entries, more: true }
       const record =
         itemSpace === undefined ? decodeItemRecord(value) : this.#pointedTo(itemSpace, value, onDamage)
@@ -330,16 +333,14 @@ export class LocalNode implements StorageNode {
   }
 
   async rangeText(request: RangeTextRequest): Promise<RangeText> {
-    const ready = rangeReady(this.#line.durable, request)
+    const { from, to } = boundsOf(request.space, request.from, request.to)
+    const range = { from, to, reverse: request.reverse }
+    const ready = rangeReady(this.#line.durable, range, request)
     if (ready !== undefined) await ready
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
-    const { space, from, to, reverse } = request
-    const bounds = boundsOf(space, from, to)
     this.#texts.begin(request)
-    if (bounds.from < bounds.to) {
-      this.#line.durable.scan({ from: bounds.from, to: bounds.to, reverse }, this.#texts.take)
-    }
+    if (from < to) this.#line.durable.scan(range, this.#texts.take)
     return this.#texts.finish()
   }
 
@@ -487,14 +488,11 @@ const LOADED = { kind: 'put', blind: true } as const
 const refOf = (address: KeyBytes): ItemRef => ({ space: spaceOfKey(address), key: itemKeyAt(address) })
 
 /** An item of which only its text is known, until it is looked into. */
-class TextImage implements NextImage {
+class ItemText {
   readonly #json: Uint8Array
-  readonly itemBytes: number
-  readonly lastWrite = LOADED
 
-  constructor(json: Uint8Array, itemBytes: number) {
+  constructor(json: Uint8Array) {
     this.#json = json
-    this.itemBytes = itemBytes
   }
 
   get item(): Item {

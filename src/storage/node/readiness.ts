@@ -3,7 +3,7 @@
 import type { ItemRef } from '../../ledger/ledger.js'
 import type { MergedView } from '../../line/merged-view.js'
 import { asBuffer } from '../../line/record.js'
-import { boundsOf, inSpace } from '../../line/spaces.js'
+import { inSpace } from '../../line/spaces.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { ScanRange } from '../../ordered-map/ordered-map.js'
 import type { RangeRequest } from '../contract/storage-node.js'
@@ -22,12 +22,12 @@ export function itemsReady(view: MergedView, items: readonly ItemRef[]): Promise
 }
 
 /** With the items that the entries of an index point to. */
-export function rangeReady(view: MergedView, request: RangeRequest): Promise<void> | undefined {
-  if (view.readyRange === undefined) return undefined
-  const { space, itemSpace, from, to, reverse, entriesMax, bytesMax } = request
-  const bounds = boundsOf(space, from, to)
-  if (bounds.from >= bounds.to) return undefined
-  const range = { ...bounds, reverse }
+export function rangeReady(
+  view: MergedView,
+  range: ScanRange,
+  { itemSpace, entriesMax, bytesMax }: Pick<RangeRequest, 'itemSpace' | 'entriesMax' | 'bytesMax'>,
+): Promise<void> | undefined {
+  if (view.readyRange === undefined || range.from >= range.to) return undefined
   const ready = view.readyRange(range, entriesMax, bytesMax)
   if (ready === undefined || itemSpace === undefined) return ready
   return ready.then(() => pointedToReady(view, range, itemSpace, Math.min(entriesMax, ITEMS_AHEAD_MAX)))

@@ -3,20 +3,19 @@
 //
 //   prepare   rules/prepare.ts   --> pending entries (durable before the answer, or `ahead` of the decision)
 //   transact  rules/write-step.ts    --> items, token; one step                    write-steps.ts
-//   write     rules/write-step.ts    --> the item; one step                        single-writes.ts
+//   write     rules/write-step.ts    --> the item; one step                        write-steps.ts
 //   commit    rules/finish.ts    --> item, index entries, pending entries     transaction-finish.ts
 //   readAt    rules/read.ts      --> read marks, below a durable ceiling      transaction-reads.ts
 //
 // Who has to wait for what is pending does so in step-retries.ts.
 import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import type { WriteStepAction, WriteStepPlace, WriteStepVerdict } from '../../rules/write-step.js'
-import type { WriteRequest } from '../../rules/item/item.js'
 import type { Action } from '../../rules/item/contended-item.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { LocalLedger } from '../../ledger/local-ledger.js'
 import type { WaitEntry } from '../items/wait-log.js'
-import { Ceiling } from '../items/ceiling.js'
+import { Ceiling } from '../items/marks.js'
 import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import { whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
 import { EndedTransactions } from './ended-transactions.js'
@@ -30,8 +29,7 @@ import {
 } from '../items/step-retries.js'
 import { decidePredicates, isFinal, raiseFloors } from '../units/predicates.js'
 import { ruleFunctions, type RuleFunctions } from './rule-functions.js'
-import type { WriteOutcome } from '../contract/storage-node.js'
-import { SingleWrites } from './single-writes.js'
+import { SingleWrites, WriteSteps, leavesTrace, type LoadedAction } from './write-steps.js'
 import { TransactionFinish } from './transaction-finish.js'
 import { TransactionReads } from './transaction-reads.js'
 import { UnitPart } from '../units/unit-part.js'
@@ -51,7 +49,6 @@ import type {
   TransactRequest,
   TransactionNode,
 } from '../contract/transactions.js'
-import { WriteSteps, leavesTrace, type LoadedAction } from './write-steps.js'
 import { AheadPlace, WorkAhead, type WorkAheadParts } from './work-ahead.js'
 import {
   ACCEPTED,
@@ -89,7 +86,8 @@ export class TransactionPart implements TransactionNode {
   readonly #finish: TransactionFinish
   readonly #reads: TransactionReads
   readonly #writing: WriteSteps
-  readonly #singles: SingleWrites
+  /** Writes outside transactions. */
+  readonly singles: SingleWrites
   /** What serves units of work beside their commits. */
   readonly units: UnitPart
 
@@ -112,7 +110,7 @@ export class TransactionPart implements TransactionNode {
     this.#finish = new TransactionFinish({ ...shared, ended: this.#ended })
     this.#reads = new TransactionReads(shared)
     this.#writing = new WriteSteps(shared)
-    this.#singles = new SingleWrites({ ...shared, writing: this.#writing })
+    this.singles = new SingleWrites({ ...shared, writing: this.#writing })
     this.units = new UnitPart(shared)
   }
 
@@ -368,11 +366,6 @@ export class TransactionPart implements TransactionNode {
     if (ended === undefined) return undefined
     const verdicts = actions.map(() => ({ verdict: 'ended' }) as const)
     return { answer: { outcome: 'refused', verdicts }, whenDurable: ended.whenDurable }
-  }
-
-  /** A write outside transactions. */
-  write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#singles.write(request)
   }
 
   #decideWriteStep(steps: readonly WriteStepAction[], place?: WriteStepPlace): WriteStepVerdict {

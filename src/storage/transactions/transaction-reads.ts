@@ -1,7 +1,7 @@
 // The reads of transactions at one node: in one round at a timestamp (§4), or the latest value in each of two phases
 // (§3.4). Both leave marks of when items were read, below a durable ceiling.
 import type { KeyBytes } from '../../model/brand.js'
-import type { Ceiling } from '../items/ceiling.js'
+import type { Ceiling } from '../items/marks.js'
 import { loadRef, whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { both } from '../../line/line.js'

@@ -9,7 +9,7 @@
 import type { Timestamp } from '../../model/brand.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import { decideReadSnapshot, ifCommitted, stateAt } from '../../rules/units/visibility.js'
-import type { Ceiling } from '../items/ceiling.js'
+import type { Ceiling } from '../items/marks.js'
 import { loadRef, type LoadedItem, type TransactionState } from '../items/load-item.js'
 import type { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'

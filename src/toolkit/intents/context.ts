@@ -1,6 +1,6 @@
 // What all transactions of one transactor share: the endpoint, the record table, what is known of tables and of others.
 import type { Item } from '../../model/value.js'
-import { Layouts } from '../unit/layout.js'
+import { layoutOf, Layouts } from '../unit/layout.js'
 import type { ItemAddress } from '../unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../values/values.js'
 import type { Caller, RequestUsage } from './caller.js'
@@ -36,7 +36,7 @@ export function openContext(
     layouts: new Layouts(async (table) => {
       const usage = { requests: 0, capacity: 0 }
       const { Table } = await caller.read('DescribeTable', { TableName: table }, usage)
-      return Table ?? {}
+      return layoutOf(table, Table ?? {})
     }),
     watch: new Watch(intentLimits.watchedMax),
     done: new RecentSet(intentLimits.doneMax),

@@ -9,7 +9,7 @@
 import type { Runtime } from '../../runtime/runtime.js'
 import type { UnitPass } from '../../port/unit-port.js'
 import type { ExtendedEndpoint } from '../endpoint/endpoint.js'
-import { Layouts } from '../unit/layout.js'
+import { layoutOf, Layouts } from '../unit/layout.js'
 import { unitLimits } from '../endpoint/limits.js'
 import { namingTables } from '../unit/naming.js'
 import { NativeAttempt } from './native-attempt.js'
@@ -68,7 +68,8 @@ export class NativeUnits {
     this.runtime = runtime
     this.layouts = new Layouts(async (TableName) => {
       try {
-        return (await endpoint.call('DescribeTable', { TableName })).Table ?? {}
+        if (endpoint.direct !== undefined) return await endpoint.direct.layout(TableName)
+        return layoutOf(TableName, (await endpoint.call('DescribeTable', { TableName })).Table ?? {})
       } catch (error) {
         throw namingTables(error, { TableName })
       }

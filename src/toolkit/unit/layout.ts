@@ -1,21 +1,21 @@
 // Tables as a unit needs to know them: where the key of an item is, and what its indexes hold.
+import type { TableLayout } from './protocol.js'
 import { pickAttributes } from '../../model/value.js'
 import type { TableDescription } from '@aws-sdk/client-dynamodb'
 import { keyNames, type KeyAttribute, type KeySchema, type Projection } from '../../model/table.js'
 import { type Item, type KeyAttributeType } from '../../model/value.js'
 import { unitLimits } from '../endpoint/limits.js'
-import type { TableLayout } from './protocol.js'
 
 export type IndexLayout = TableLayout['indexes'][number]
 
-/** Layouts that were described once, until they are forgotten. */
+/** Layouts that were asked for once, until they are forgotten. */
 export class Layouts {
-  readonly #describe: (table: string) => Promise<TableDescription>
+  readonly #ask: (table: string) => Promise<TableLayout>
   /** Oldest first. */
   readonly #known = new Map<string, TableLayout | Promise<TableLayout>>()
 
-  constructor(describe: (table: string) => Promise<TableDescription>) {
-    this.#describe = describe
+  constructor(ask: (table: string) => Promise<TableLayout>) {
+    this.#ask = ask
   }
 
   of(table: string): TableLayout | Promise<TableLayout> {
@@ -28,7 +28,7 @@ export class Layouts {
   }
 
   async #load(table: string): Promise<TableLayout> {
-    const loading = this.#describe(table).then((description) => layoutOf(table, description))
+    const loading = this.#ask(table)
     this.#remember(table, loading)
     try {
       const layout = await loading

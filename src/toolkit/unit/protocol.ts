@@ -6,9 +6,8 @@
 //
 // Items and keys are in the wire's form here (see values.ts).
 import type { RevisionAnswer } from '../values/revision.js'
-import type { TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
-import type { UnitAction, ItemAddress, ReadEntry, ReadItem } from '../../port/unit-port.js'
+import type { UnitAction, ItemAddress, ReadEntry, ReadItem, TableLayout } from '../../port/unit-port.js'
 import type { Deadline } from './deadline.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
 
@@ -18,13 +17,9 @@ export type {
   ItemAddress,
   ReadEntry,
   ReadItem,
+  TableLayout,
   Version,
 } from '../../port/unit-port.js'
-
-/** What is known of a table: its key, and its indexes with what they project. */
-export type TableLayout = Omit<TableShape, 'space' | 'indexes' | 'expiry'> & {
-  readonly indexes: readonly Omit<TableShape['indexes'][number], 'space'>[]
-}
 
 /** A query or scan as it is sent: the wire's words, without TableName's friends that a unit never uses. */
 export interface UnitRange {

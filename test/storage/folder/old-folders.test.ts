@@ -22,7 +22,12 @@ const NAMES = readdirSync(OLD).map((file) => basename(file, '.json.gz'))
 const EXPECTED = new Map(
   Array.from({ length: 20 }, (_, n) => [`item ${n}`, String(n % 10 < 4 ? n + 300 : n)] as const),
 )
-/** When format 5 was written: what is in a stream is kept for a day. */
+/** Those with a stream, and their formats, which stay. */
+const streams = new Map([
+  ['format-5', 5],
+  ['format-6', 6],
+])
+/** When they were written: what is in a stream is kept for a day. */
 const WRITTEN_MS = Date.parse('2026-11-17T12:00:00Z')
 
 interface PackedFile {
@@ -54,6 +59,35 @@ async function assertHolds(store: Store): Promise<void> {
   }
 }
 
+/** What was kept of the past: the backup has the first half, and the moment before this opening has all. */
+async function assertRestores(store: Store, opening: number): Promise<void> {
+  const { BackupSummaries = [] } = await store.call('ListBackups', { TableName: 'Things' })
+  assert.deepEqual(
+    BackupSummaries.map(({ BackupName, BackupStatus }) => [BackupName, BackupStatus]),
+    [['first-half', 'AVAILABLE']],
+  )
+  const [half, all] = [`Half-${opening}`, `All-${opening}`]
+  await store.call('RestoreTableFromBackup', {
+    BackupArn: BackupSummaries[0]?.BackupArn,
+    TargetTableName: half,
+  })
+  await store.call('RestoreTableToPointInTime', {
+    SourceTableName: 'Things',
+    TargetTableName: all,
+    UseLatestRestorableTime: true,
+  })
+  await store.idle()
+  const held = async (TableName: string): Promise<ReadonlyMap<unknown, unknown>> => {
+    const { Items = [] } = await store.call('Scan', { TableName })
+    const pairs = Items.map(({ id, n }) => [id?.S as string, n?.N] as const)
+    return new Map(pairs.toSorted(byNumber as never))
+  }
+  assert.deepEqual(await held(half), new Map([...EXPECTED].slice(0, 10)))
+  assert.deepEqual(await held(all), EXPECTED)
+  const { size } = await store.ledger.digest()
+  assert.ok(size > 20, `${size} blocks`)
+}
+
 const byNumber = ([one]: readonly [string], [other]: readonly [string]): number =>
   Number(one.slice(5)) - Number(other.slice(5))
 
@@ -67,7 +101,7 @@ const formatOf = (path: string): unknown =>
 
 test('old folders: there is one of every format that is read', () => {
   const formats = new Set(NAMES.map((name) => (formatOf(unpacked(name)) as { format: number }).format))
-  assert.deepEqual(formats, new Set([1, 2, 3, 4, 5]))
+  assert.deepEqual(formats, new Set([1, 2, 3, 4, 5, 6]))
 })
 
 for (const name of NAMES) {
@@ -75,15 +109,16 @@ for (const name of NAMES) {
     const path = unpacked(name)
     assert.deepEqual((await verifyDataFolder(path)).problems, [], 'verify reads it as it is')
     for (let opening = 0; opening < 2; opening++) {
-      const store = await open({ path, clock: manualClock(WRITTEN_MS) })
+      const store = await open({ path, clock: manualClock(WRITTEN_MS), ledgerCopies: 'adopt' })
       await assertHolds(store)
       await store.call('PutItem', { TableName: 'Things', Item: { id: { S: 'more' } } })
       await store.call('DeleteItem', { TableName: 'Things', Key: { id: { S: 'more' } } })
-      if (name === 'format-5' && opening === 0) assert.equal(await changesIn(store), 46)
+      if (streams.has(name) && opening === 0) assert.equal(await changesIn(store), 46)
+      if (name === 'format-6') await assertRestores(store, opening)
       await store.close()
       const { format, unfinished } = formatOf(path) as { format: number; unfinished?: true }
       assert.equal(unfinished, undefined)
-      assert.equal(format, name === 'format-5' ? 5 : 4)
+      assert.equal(format, streams.get(name) ?? 4)
       assert.deepEqual((await verifyDataFolder(path)).problems, [])
     }
   })
@@ -104,7 +139,7 @@ for (const name of NAMES) {
         faults.close()
         if (signal === null) assert.equal(code, 0)
         else kills++
-        const store = await open({ path })
+        const store = await open({ path, ledgerCopies: 'adopt' })
         await assertHolds(store)
         await store.close()
         assert.deepEqual((await verifyDataFolder(path)).problems, [], `killed at ${at}`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyBytes, Timestamp } from '../../../src/model/brand.js'
-import { ReadMarks } from '../../../src/storage/items/read-marks.js'
+import { ReadMarks } from '../../../src/storage/items/marks.js'
 import { seededRandom } from '../../suites/seeded-random.js'
 
 const at = (n: number): Timestamp => n as Timestamp

@@ -181,6 +181,9 @@ for (const [name, place] of [
       const handle = await t.begin()
       await handle.get(TABLE, { p: 'x', s: 'held' }, { lock: true })
       await handle.get(TABLE, { p: 'x', s: 'not there' }, { lock: true })
+      // Ages are in milliseconds, and of two of the same age the id decides: the other unit has to begin in a later one.
+      const heldMs = Date.now()
+      while (Date.now() === heldMs) await new Promise((resolve) => setTimeout(resolve, 1))
       const younger = t.transact((tx) => tx.update(TABLE, { p: 'x', s: 'held' }, { add: { n: 1 } }), {
         retry: { limit: 0 },
       })

@@ -1,7 +1,6 @@
 // The endpoints that units of work are tried on without Seriatim's own protocol.
+import { clientRuntime } from '../../../src/runtime/real-runtime.js'
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import { clientRuntime } from '../../../src/runtime/client-runtime.js'
-import { MemoryEngine } from '../../../src/engine/memory-engine.js'
 import { open } from '../../../src/store/store.js'
 import {
   clientEndpoint,
@@ -11,7 +10,9 @@ import {
 import { type IntentsOptions, intentsProtocol } from '../../../src/toolkit/intents/intents-protocol.js'
 import type { Transactor, TransactorOptions } from '../../../src/toolkit/unit/transactor.js'
 import { unitTransactor } from '../../../src/toolkit/unit/unit-transactor.js'
-import { findDynamoDbLocal, localDatabase } from '../../differential/peers.js'
+import { findDynamoDbLocal } from '../../../bench/targets/dynamodb-local.js'
+import { localDatabase } from '../../differential/peers.js'
+import { sharedEngines } from '../../fleet/shared-engines.js'
 import { dynalite } from '../../support/dynalite.js'
 import { findMoto, moto } from '../../support/moto.js'
 
@@ -31,8 +32,7 @@ export async function seriatim(): Promise<Place> {
 
 /** Two servers on one engine, asked in turn: it serves no units, and says so. */
 export async function fleet(): Promise<Place> {
-  const engine = new MemoryEngine()
-  const servers = await Promise.all([open({ engine, fleet: FLEET }), open({ engine, fleet: FLEET })])
+  const servers = await Promise.all(sharedEngines(2).map((engine) => open({ engine, fleet: FLEET })))
   let turn = 0
   return {
     endpoint: foreign({ call: (operation, input) => servers[turn++ % 2]!.call(operation, input) }),

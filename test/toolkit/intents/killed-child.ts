@@ -1,6 +1,6 @@
 // A process that commits one unit and kills itself before or after a request: told by its arguments.
 //   node killed-child.js URL K before|after ID ID ID
-import { clientRuntime } from '../../../src/runtime/client-runtime.js'
+import { clientRuntime } from '../../../src/runtime/real-runtime.js'
 import type { Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { intentsProtocol } from '../../../src/toolkit/intents/intents-protocol.js'
 import { unitTransactor } from '../../../src/toolkit/unit/unit-transactor.js'

@@ -63,7 +63,7 @@ async function killedEverywhere(context: TestContext, serve: () => Promise<Serve
   assert.ok(requests >= 9, `only ${requests} requests`)
   const fates = new Set<boolean>()
   let cases = 0
-  for (let k = 1; k <= requests; k += sized(3, 1)) {
+  for (let k = 1; k <= requests; k += sized(4, 1)) {
     for (const when of ['before', 'after'] as const) {
       const { said, effect } = await commitAndDie(k, when)
       fates.add(effect)

@@ -1,7 +1,7 @@
 // Units of work on endpoints without Seriatim's own protocol.
+import { clientRuntime } from '../../../src/runtime/real-runtime.js'
 import { test } from 'node:test'
 import { endpointTransactor } from '../../../src/toolkit/open-transactor.js'
-import { clientRuntime } from '../../../src/runtime/client-runtime.js'
 import { MOTO_MISSING } from '../../support/moto.js'
 import { sized } from '../../support/sizes.js'
 import {

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { MemoryEngine } from '../../../src/engine/memory-engine.js'
 import { open } from '../../../src/store/store.js'
 import { clientEndpoint, type Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { type LockEvent, LockTimeout, locks } from '../../../src/toolkit/index.js'
-import { findDynamoDbLocal, localDatabase } from '../../differential/peers.js'
+import { findDynamoDbLocal } from '../../../bench/targets/dynamodb-local.js'
+import { localDatabase } from '../../differential/peers.js'
+import { sharedEngines } from '../../fleet/shared-engines.js'
 import { dynalite } from '../../support/dynalite.js'
 import { findMoto, moto } from '../../support/moto.js'
 
@@ -22,7 +23,8 @@ async function seriatim(): Promise<Place> {
 }
 
 async function onEngine(): Promise<Place> {
-  const store = await open({ engine: new MemoryEngine() })
+  const [engine] = sharedEngines(1)
+  const store = await open({ engine: engine! })
   const { url } = await store.listen({ port: 0 })
   return { url, [Symbol.asyncDispose]: () => store.close() }
 }

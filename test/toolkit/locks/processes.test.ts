@@ -15,7 +15,7 @@ import type { ToParent, ToWorker } from './worker.js'
 import { sized } from '../../support/sizes.js'
 
 const WORKER = fileURLToPath(new URL('worker.js', import.meta.url))
-const PROCESSES = sized(8, 20)
+const PROCESSES = sized(6, 20)
 const ROUNDS = sized(2, 3)
 const LEASE_MS = 2_000
 const KILLED = sized(2, 4)

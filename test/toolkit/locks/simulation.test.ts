@@ -11,7 +11,7 @@ import { sized } from '../../support/sizes.js'
 
 const SOURCE = new URL('../../../src/', import.meta.url)
 const MAIN = fileURLToPath(new URL('../sim/cli/main.js', SOURCE))
-const RUNS = sized(40, 120)
+const RUNS = sized(20, 120)
 
 test('locks, simulated: nobody is let in beside another, nobody is overtaken or forgotten, nothing is left', async () => {
   const { broken, runs } = await simulateLocks({ seed: 1, runs: RUNS })

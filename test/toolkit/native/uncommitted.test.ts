@@ -1,5 +1,6 @@
 // Read-uncommitted, through the transactor: it sees what a transaction has prepared and nobody has decided.
 import assert from 'node:assert/strict'
+import { owner } from '../../../src/router/request/access.js'
 import { test } from 'node:test'
 import { openCoordinator } from '../../../src/coordinator/coordinator.js'
 import { localPlacement } from '../../../src/coordinator/placement.js'
@@ -13,7 +14,6 @@ import { queryOperations } from '../../../src/router/reads/query-operations.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
 import { openDirectUnits } from '../../../src/router/units/direct.js'
 import { unitOperations } from '../../../src/router/units/unit-operations.js'
-import { owner } from '../../../src/router/request/router.js'
 import { allRules } from '../../../src/rules/item/section-4.js'
 import { realRuntime } from '../../../src/runtime/real-runtime.js'
 import { openLocalNodes } from '../../../src/storage/folder/open-local-node.js'
@@ -79,7 +79,7 @@ for (const count of [1, 4]) {
 
     const { shape: table } = catalog.table('Things')
     const tx = txId(ledgerSlot('0'.repeat(32)), 'n')
-    const timestamp = (coordinator.now() + 1_000) as Timestamp
+    const timestamp = (coordinator.clock.now() + 1_000) as Timestamp
     const prepared = [
       { id: 'a', n: 2 },
       { id: 'b', n: 2 },

@@ -4,7 +4,7 @@ import type { StoreInput } from '../../../src/store/store-operations.js'
 import { manualClock } from '../../../src/runtime/manual-clock.js'
 import { Deadline } from '../../../src/toolkit/unit/deadline.js'
 import { ConditionFailed } from '../../../src/toolkit/endpoint/errors.js'
-import { Layouts } from '../../../src/toolkit/unit/layout.js'
+import { layoutOf, Layouts } from '../../../src/toolkit/unit/layout.js'
 import type { UnitAction, AttemptPort, AttemptStart, CommitWork } from '../../../src/toolkit/unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../../../src/toolkit/values/values.js'
 
@@ -22,7 +22,7 @@ export class PlainAttempt implements AttemptPort {
     this.#store = store
     this.#layouts = new Layouts(async (TableName) => {
       const { Table } = await store.call('DescribeTable', { TableName })
-      return Table!
+      return layoutOf(TableName, Table!)
     })
   }
 
