@@ -51,7 +51,7 @@ export const BACKUP_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...kept,
   },
   'old-images-not-logged': {
-    module: 'router/tables/table-record.js',
+    module: 'router/tables/record/table-record.js',
     find: 'streamed?.old === true || captures.length > 0',
     replace: 'streamed?.old === true',
     ...kept,
@@ -77,7 +77,7 @@ export const BACKUP_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // What a crash leaves.
   'half-table-left-by-a-crash': {
-    module: 'router/tables/catalog-draft.js',
+    module: 'router/tables/catalog/catalog-draft.js',
     find: 'if (record.loading !== undefined)\n                this.remove(record);\n            else if',
     replace: 'if',
     ...kept,

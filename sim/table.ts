@@ -3,7 +3,7 @@
 // of them have.
 import { spaceId } from '../src/model/brand.js'
 import type { TableShape } from '../src/model/table.js'
-import type { CreateTableInput } from '../src/router/tables/table-shapes.js'
+import type { CreateTableInput } from '../src/router/tables/record/table-shapes.js'
 
 export const TABLE: TableShape = {
   name: 'items',

@@ -64,7 +64,7 @@ export const STORE_MUTANTS: Readonly<Record<string, Pick<Mutant, 'module' | 'fin
     replace: 'return anyone;',
   },
   'change-not-announced': {
-    module: 'router/tables/catalog.js',
+    module: 'router/tables/catalog/catalog.js',
     find: 'await this.#announce?.();',
     replace: 'await undefined;',
   },

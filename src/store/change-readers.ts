@@ -17,7 +17,7 @@ import { shardHolding } from '../router/lineage/lineage.js'
 import { imagesOf, streamKey, type StreamRecord } from '../router/lineage/stream-record.js'
 import { shownRegion, streamArn } from '../router/shapes/table-name.js'
 import { recordText } from '../router/streams/record-text.js'
-import type { TableCatalog } from '../router/tables/catalog.js'
+import type { TableCatalog } from '../router/tables/catalog/catalog.js'
 import type { LoopYield } from '../runtime/loop-yield.js'
 import type { Runtime } from '../runtime/runtime.js'
 

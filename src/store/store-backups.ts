@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { DynamoError } from '../model/errors.js'
 import type { TableBackups, TableBackupsOptions } from '../router/backups/table-backups.js'
-import { ENDED_TABLE_PREFIX } from '../router/tables/ended-table.js'
+import { ENDED_TABLE_PREFIX } from '../router/tables/catalog/ended-table.js'
 import { wholeFilesIn, wholeFilesInMemory } from '../runtime/whole-files.js'
 
 export type BackupFiles = TableBackupsOptions['files']

@@ -2,7 +2,7 @@
 import { anyone, type Principal } from '../../src/router/request/access.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
-import { openCatalog } from '../../src/router/tables/catalog.js'
+import { openCatalog } from '../../src/router/tables/catalog/catalog.js'
 import { openTickets } from '../../src/router/request/passes.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'

@@ -2,7 +2,7 @@
 import { anyone, type Principal } from '../../src/router/request/access.js'
 import { keyAttributesOf } from '../../src/model/table.js'
 import { testCoordinator } from '../support/coordination.js'
-import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog.js'
+import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog/catalog.js'
 import { openTickets } from '../../src/router/request/passes.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { tableOperations } from '../../src/router/tables/tables.js'

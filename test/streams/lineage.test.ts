@@ -18,8 +18,8 @@ import {
   streamLimits,
   withoutOld,
 } from '../../src/router/lineage/lineage.js'
-import { CatalogDraft } from '../../src/router/tables/catalog-draft.js'
-import type { TableRecord } from '../../src/router/tables/table-record.js'
+import { CatalogDraft } from '../../src/router/tables/catalog/catalog-draft.js'
+import type { TableRecord } from '../../src/router/tables/record/table-record.js'
 import { withStream } from '../../src/router/tables/table-stream.js'
 import { testRuntime } from '../support/test-runtime.js'
 import { labelAt, type StreamRecord } from '../../src/router/lineage/stream-record.js'

@@ -1,7 +1,7 @@
 // Where `seriatim transactions` finds them: a running server, or a folder that nobody uses.
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { access } from 'node:fs/promises'
-import { storedShapes } from '../../router/tables/stored-catalog.js'
+import { storedShapes } from '../../router/tables/catalog/stored-catalog.js'
 import { type TransactionList, transactionList } from '../../router/transactions/transaction-list.js'
 import { realRuntime } from '../../runtime/real-runtime.js'
 import { openLocalNodes } from '../../storage/folder/open-local-node.js'

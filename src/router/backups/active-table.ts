@@ -1,7 +1,7 @@
 // Tables as the operations on backups need them.
 import { DynamoError } from '../../model/errors.js'
-import type { TableCatalog } from '../tables/catalog.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 
 export const PERIOD_DAYS_MAX = 35
 

@@ -2,7 +2,7 @@
 import type { Addressed } from '../request/router.js'
 import { backupArn, tableArn } from '../shapes/table-name.js'
 import { describeProjection, describeThroughput, seconds } from '../tables/table-description.js'
-import type { IndexRecord, TableRecord } from '../tables/table-record.js'
+import type { IndexRecord, TableRecord } from '../tables/record/table-record.js'
 import type { BackupInfo } from './backup-list.js'
 import type { RestoreWindow } from './point-in-time.js'
 

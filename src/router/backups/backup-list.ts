@@ -3,7 +3,7 @@ import { BackupReader } from '../../backups/backup-file.js'
 import { BackupDamaged } from '../../backups/backup-frame.js'
 import type { Timestamp } from '../../model/brand.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
-import { decodeTableRecord, type TableRecord } from '../tables/table-record.js'
+import { decodeTableRecord, type TableRecord } from '../tables/record/table-record.js'
 
 /** What the file of a backup says of it. */
 export interface BackupAbout {

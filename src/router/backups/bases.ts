@@ -7,7 +7,7 @@
 // table, however long its history is, and all bases together take no more room than the log that is kept anyway. The name of
 // a file says everything that has to be known of it, so that a start reads no file.
 import type { Timestamp } from '../../model/brand.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 import type { Fence } from '../../backups/copy-table.js'
 
 /** With the numbers of its fence: where to begin in the log, and where everything up to its moment has come. */

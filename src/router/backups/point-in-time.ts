@@ -11,9 +11,14 @@ import { momentRules, neededBases } from '../../backups/moments.js'
 import type { SpaceId, Timestamp } from '../../model/brand.js'
 import { knobs } from '../../model/knobs.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
-import type { TableCatalog } from '../tables/catalog.js'
-import { BASE_CAPTURE, decodeEndedTable, ENDED_TABLE_PREFIX, type EndedTable } from '../tables/ended-table.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
+import {
+  BASE_CAPTURE,
+  decodeEndedTable,
+  ENDED_TABLE_PREFIX,
+  type EndedTable,
+} from '../tables/catalog/ended-table.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 import { recoverable } from './active-table.js'
 import { type Base, baseDue, baseFile, baseIn, isOfEnabling } from './bases.js'
 import { type BackupAbout, backupIdOf, fileOf, type BackupList } from './backup-list.js'

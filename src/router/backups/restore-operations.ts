@@ -1,15 +1,15 @@
 // RestoreTableFromBackup, RestoreTableToPointInTime, and ours: RestoreTables, several at once and to a transaction.
-import { refuseLedgerName } from '../tables/table-ledger.js'
+import { refuseLedgerName } from '../tables/record/table-ledger.js'
 import { validationError } from '../../model/errors.js'
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import type { Operation, RequestScope } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape, type RequestShape } from '../shapes/shape.js'
 import { tableNameOf, tableNameOfArn } from '../shapes/table-name.js'
-import type { TableCatalog } from '../tables/catalog.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
 import { tableDescription } from '../tables/table-description.js'
 import { tableOperation } from '../tables/table-operation.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 import {
   billingModeShape,
   encryptionShape,
@@ -17,8 +17,8 @@ import {
   localIndexShape,
   onDemandThroughputShape,
   throughputShape,
-} from '../tables/table-shapes.js'
-import { vectorIndexShape } from '../tables/vector-indexes.js'
+} from '../tables/record/table-shapes.js'
+import { vectorIndexShape } from '../tables/record/vector-indexes.js'
 import { backupOf, type Backups } from './backup-of.js'
 import { type OverridesInput, restoredTable } from './restored-table.js'
 import type { RestoreMoment, TableBackups } from './table-backups.js'

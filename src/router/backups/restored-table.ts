@@ -2,19 +2,19 @@
 // to live and the recovery to a point in time are not taken over.
 import { DynamoError } from '../../model/errors.js'
 import type { Runtime } from '../../runtime/runtime.js'
-import type { CatalogDraft } from '../tables/catalog-draft.js'
+import type { CatalogDraft } from '../tables/catalog/catalog-draft.js'
 import { newTable } from '../tables/create-table.js'
 import { describeProjection } from '../tables/table-description.js'
-import { invalid, tableDefinition } from '../tables/table-definition.js'
-import { checkEncryption, checkOnDemandThroughput } from '../tables/table-settings.js'
+import { invalid, tableDefinition } from '../tables/record/table-definition.js'
+import { checkEncryption, checkOnDemandThroughput } from '../tables/record/table-settings.js'
 import type {
   BillingMode,
   IndexRecord,
   RestoredFrom,
   TableRecord,
   Throughput,
-} from '../tables/table-record.js'
-import type { VectorIndexInput } from '../tables/vector-indexes.js'
+} from '../tables/record/table-record.js'
+import type { VectorIndexInput } from '../tables/record/vector-indexes.js'
 import type {
   CreateTableInput,
   EncryptionInput,
@@ -22,7 +22,7 @@ import type {
   OnDemandThroughputInput,
   ProjectionInput,
   ThroughputInput,
-} from '../tables/table-shapes.js'
+} from '../tables/record/table-shapes.js'
 
 export interface OverridesInput {
   readonly BillingModeOverride?: BillingMode

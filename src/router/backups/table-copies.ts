@@ -7,10 +7,10 @@ import { copyTable, type CopyParts, type Fence, fence } from '../../backups/copy
 import type { Timestamp } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
-import type { TableCatalog } from '../tables/catalog.js'
-import type { CatalogDraft } from '../tables/catalog-draft.js'
-import { persistently } from '../tables/persistent-change.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
+import type { CatalogDraft } from '../tables/catalog/catalog-draft.js'
+import { persistently } from '../tables/catalog/persistent-change.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 
 export interface CopiesOptions {
   readonly parts: CopyParts

@@ -8,10 +8,10 @@ import { TableLoad } from '../../backups/load-table.js'
 import type { TableShape } from '../../model/table.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
-import type { TableCatalog } from '../tables/catalog.js'
-import type { CatalogDraft } from '../tables/catalog-draft.js'
-import { persistently } from '../tables/persistent-change.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
+import type { CatalogDraft } from '../tables/catalog/catalog-draft.js'
+import { persistently } from '../tables/catalog/persistent-change.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 
 export interface LoadsOptions {
   readonly runtime: Runtime

@@ -7,7 +7,7 @@
 // lost its last base gets another when the folder is opened, and can be restored to moments from then on.
 import { BackupReader } from '../../backups/backup-file.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
-import type { TableRecord } from '../tables/table-record.js'
+import type { TableRecord } from '../tables/record/table-record.js'
 import { baseIn } from './bases.js'
 import { type BackupAbout, checkedAbout, isBackupFile } from './backup-list.js'
 

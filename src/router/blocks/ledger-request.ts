@@ -12,7 +12,7 @@ import type { Operation, RequestScope, RouterContext } from '../request/context.
 import { parseKey } from '../request/keys.js'
 import { tableNameShape, type NumberShape, type StringShape, type StructShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import type { TableCatalog } from '../tables/catalog.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
 import { tableOperation } from '../tables/table-operation.js'
 
 export const numberShape: NumberShape = { kind: 'long', valueMin: 0 }

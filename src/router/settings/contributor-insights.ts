@@ -6,7 +6,7 @@ import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape, indexNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { tableOperation } from '../tables/table-operation.js'
-import type { Insights, TableRecord } from '../tables/table-record.js'
+import type { Insights, TableRecord } from '../tables/record/table-record.js'
 
 interface InsightsInput {
   readonly TableName: string

@@ -6,10 +6,10 @@ import type { RequestScope } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { streamArn, streamOfArn, tableArn, tableNameOfArn } from '../shapes/table-name.js'
 import type { StringShape } from '../shapes/shape.js'
-import type { CatalogDraft } from '../tables/catalog-draft.js'
-import type { TableCatalog } from '../tables/catalog.js'
+import type { CatalogDraft } from '../tables/catalog/catalog-draft.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
 import { checkedPolicy, refusePolicyWithKeys, TABLE_POLICY } from '../tables/table-policies.js'
-import type { ResourcePolicy, TableRecord } from '../tables/table-record.js'
+import type { ResourcePolicy, TableRecord } from '../tables/record/table-record.js'
 import { tableOperation } from '../tables/table-operation.js'
 
 interface PolicyInput {

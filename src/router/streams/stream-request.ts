@@ -6,7 +6,7 @@ import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
 import type { RequestScope } from '../request/context.js'
 import type { NumberShape, StringShape } from '../shapes/shape.js'
 import { streamOfArn } from '../shapes/table-name.js'
-import type { TableCatalog } from '../tables/catalog.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
 
 export const streamArnShape: StringShape = { kind: 'string', required: true, lengthMin: 37, lengthMax: 1024 }
 export const shardIdShape: StringShape = { kind: 'string', lengthMin: 28, lengthMax: 65 }

@@ -1,20 +1,20 @@
 import { DynamoError } from '../../model/errors.js'
-import type { CatalogDraft } from './catalog-draft.js'
+import type { CatalogDraft } from './catalog/catalog-draft.js'
 import { uuid } from '../../runtime/uuid.js'
 import type { RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
-import { tableDefinition, type TableDefinition } from './table-definition.js'
+import { tableDefinition, type TableDefinition } from './record/table-definition.js'
 import { tableDescription } from './table-description.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import type { BillingMode, IndexDefinition, IndexRecord, TableRecord, Tag } from './table-record.js'
+import type { BillingMode, IndexDefinition, IndexRecord, TableRecord, Tag } from './record/table-record.js'
 import {
   checkEncryption,
   checkOnDemandThroughput,
   checkTableClass,
   describeEncryption,
   warmedThroughput,
-} from './table-settings.js'
+} from './record/table-settings.js'
 import {
   attributeDefinitionsShape,
   billingModeShape,
@@ -28,12 +28,12 @@ import {
   throughputShape,
   warmThroughputShape,
   type CreateTableInput,
-} from './table-shapes.js'
+} from './record/table-shapes.js'
 import { checkedPolicy, refusePolicyWithKeys, TABLE_POLICY } from './table-policies.js'
-import { refuseVectorsOnEngine, vectorIndexShape } from './vector-indexes.js'
+import { refuseVectorsOnEngine, vectorIndexShape } from './record/vector-indexes.js'
 import { beginLog, checkStreamSpecification, withStream } from './table-stream.js'
-import { asksForLedger, beginLedger, ledgerTags } from './table-ledger.js'
-import { checkTags } from './tags.js'
+import { asksForLedger, beginLedger, ledgerTags } from './record/table-ledger.js'
+import { checkTags } from './record/tags.js'
 import { tableOperation } from './table-operation.js'
 
 export const createTable = tableOperation<CreateTableInput>({

@@ -1,7 +1,7 @@
 // What the operations on tables share: they need the whole catalogue, not only its look-up.
-import { TableCatalog } from './catalog.js'
+import { TableCatalog } from './catalog/catalog.js'
 import type { Operation, RequestScope, RouterContext } from '../request/context.js'
-import { withoutNulls } from './table-shapes.js'
+import { withoutNulls } from './record/table-shapes.js'
 
 export interface TableOperation<In> extends Omit<Operation, 'run'> {
   readonly run: (

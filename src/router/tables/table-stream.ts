@@ -3,11 +3,11 @@ import { DynamoError, validationError } from '../../model/errors.js'
 import { firstGeneration, streamLimits } from '../lineage/lineage.js'
 import { labelAt, type StreamRecord, type StreamViewType } from '../lineage/stream-record.js'
 import type { RouterContext } from '../request/context.js'
-import type { CatalogDraft } from './catalog-draft.js'
-import { shardCount } from './stream-keeper.js'
-import { invalid } from './table-definition.js'
-import type { TableRecord } from './table-record.js'
-import type { StreamInput } from './table-shapes.js'
+import type { CatalogDraft } from './catalog/catalog-draft.js'
+import { shardCount } from './catalog/stream-keeper.js'
+import { invalid } from './record/table-definition.js'
+import type { TableRecord } from './record/table-record.js'
+import type { StreamInput } from './record/table-shapes.js'
 
 const SECRET_BYTES = 32
 

@@ -2,18 +2,29 @@
 import type { SpaceId } from '../../model/brand.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import { checkDefinitions, checkProjectedCount, globalIndex, invalid, usedNames } from './table-definition.js'
+import {
+  checkDefinitions,
+  checkProjectedCount,
+  globalIndex,
+  invalid,
+  usedNames,
+} from './record/table-definition.js'
 import type { TableStatus } from './table-description.js'
-import type { AttributeDefinition, IndexRecord, KeySchemaElement, TableRecord } from './table-record.js'
+import type {
+  AttributeDefinition,
+  IndexRecord,
+  KeySchemaElement,
+  TableRecord,
+} from './record/table-record.js'
 import type {
   IndexInput,
   OnDemandThroughputInput,
   TableSettingsInput,
   ThroughputInput,
   WarmThroughputInput,
-} from './table-shapes.js'
-import { checkOnDemandThroughput, warmedThroughput } from './table-settings.js'
-import { oneIndexAtATime } from './vector-indexes.js'
+} from './record/table-shapes.js'
+import { checkOnDemandThroughput, warmedThroughput } from './record/table-settings.js'
+import { oneIndexAtATime } from './record/vector-indexes.js'
 import { indexBeingCreated, indexCapacityWithoutProvisioning } from './table-update-throughput.js'
 
 export interface IndexUpdateInput {

@@ -5,9 +5,9 @@ import {
   checkCapacityBounds,
   invalid,
   throughputOf,
-} from './table-definition.js'
-import type { IndexRecord, TableRecord, Throughput } from './table-record.js'
-import type { ThroughputInput } from './table-shapes.js'
+} from './record/table-definition.js'
+import type { IndexRecord, TableRecord, Throughput } from './record/table-record.js'
+import type { ThroughputInput } from './record/table-shapes.js'
 import type { UpdateTableInput } from './table-update.js'
 
 const DAY_MICROS = 24 * 60 * 60 * 1e6

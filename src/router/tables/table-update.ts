@@ -4,26 +4,26 @@
 //   updatedTable(...)     billing mode and throughput, then indexes, then the settings
 import type { SpaceId } from '../../model/brand.js'
 import { validationError } from '../../model/errors.js'
-import type { IndexChanges } from './creation-pace.js'
+import type { IndexChanges } from './catalog/creation-pace.js'
 import {
   capacityWithoutProvisioning,
   checkCapacityBounds,
   invalid,
   projectionOf,
-} from './table-definition.js'
+} from './record/table-definition.js'
 import type { ShownStatus, TableStatus } from './table-description.js'
 import { merged, onlyUsed, updatedIndexes, type IndexUpdateInput } from './table-update-indexes.js'
 import { updatedThroughput } from './table-update-throughput.js'
-import type { IndexRecord, TableRecord } from './table-record.js'
+import type { IndexRecord, TableRecord } from './record/table-record.js'
 import {
   checkEncryption,
   checkOnDemandThroughput,
   checkTableClass,
   describeEncryption,
   warmedThroughput,
-} from './table-settings.js'
-import { oneIndexAtATime, withVectorUpdate, type VectorIndexUpdateInput } from './vector-indexes.js'
-import type { TableSettingsInput } from './table-shapes.js'
+} from './record/table-settings.js'
+import { oneIndexAtATime, withVectorUpdate, type VectorIndexUpdateInput } from './record/vector-indexes.js'
+import type { TableSettingsInput } from './record/table-shapes.js'
 import { checkStreamSpecification } from './table-stream.js'
 
 export interface UpdateTableInput extends TableSettingsInput {

@@ -1,13 +1,13 @@
 // TagResource, UntagResource and ListTagsOfResource.
 import { DynamoError, validationError } from '../../model/errors.js'
-import type { CatalogDraft } from './catalog-draft.js'
+import type { CatalogDraft } from './catalog/catalog-draft.js'
 import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { tableNameOfArn } from '../shapes/table-name.js'
-import { checkAddedTags, checkRemovedTags } from './table-ledger.js'
-import type { TableRecord, Tag } from './table-record.js'
-import { tagsShape } from './table-shapes.js'
-import { checkTagCount, checkTagKey, checkTags, mergeTags } from './tags.js'
+import { checkAddedTags, checkRemovedTags } from './record/table-ledger.js'
+import type { TableRecord, Tag } from './record/table-record.js'
+import { tagsShape } from './record/table-shapes.js'
+import { checkTagCount, checkTagKey, checkTags, mergeTags } from './record/tags.js'
 import { tableOperation } from './table-operation.js'
 
 interface ResourceInput {

@@ -3,7 +3,7 @@ import { validationError } from '../../model/errors.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import type { TableRecord } from './table-record.js'
+import type { TableRecord } from './record/table-record.js'
 import { tableOperation } from './table-operation.js'
 
 interface UpdateTimeToLiveInput {

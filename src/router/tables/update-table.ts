@@ -11,10 +11,10 @@ import {
   streamShape,
   throughputShape,
   warmThroughputShape,
-} from './table-shapes.js'
-import { refuseUnsettled } from './creation-pace.js'
+} from './record/table-shapes.js'
+import { refuseUnsettled } from './catalog/creation-pace.js'
 import { checkTableUpdate, indexChangesOf, updatedTable, type UpdateTableInput } from './table-update.js'
-import { refuseVectorsOnEngine, vectorIndexUpdatesShape } from './vector-indexes.js'
+import { refuseVectorsOnEngine, vectorIndexUpdatesShape } from './record/vector-indexes.js'
 import { beginLog, withStream } from './table-stream.js'
 import { tableOperation } from './table-operation.js'
 

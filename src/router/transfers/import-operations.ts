@@ -5,13 +5,13 @@ import type { Operation, RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { administeredTableNameShape, type StructShape } from '../shapes/shape.js'
 import { tableNameOf, tableNameOfArn, transferOfArn } from '../shapes/table-name.js'
-import type { TableCatalog } from '../tables/catalog.js'
+import type { TableCatalog } from '../tables/catalog/catalog.js'
 import { newTable } from '../tables/create-table.js'
-import { refuseLedgerName } from '../tables/table-ledger.js'
-import { tableDefinition } from '../tables/table-definition.js'
+import { refuseLedgerName } from '../tables/record/table-ledger.js'
+import { tableDefinition } from '../tables/record/table-definition.js'
 import { tableOperation } from '../tables/table-operation.js'
-import { tableOf } from '../tables/table-record.js'
-import { checkEncryption, checkOnDemandThroughput } from '../tables/table-settings.js'
+import { tableOf } from '../tables/record/table-record.js'
+import { checkEncryption, checkOnDemandThroughput } from '../tables/record/table-settings.js'
 import {
   attributeDefinitionsShape,
   billingModeShape,
@@ -21,7 +21,7 @@ import {
   keySchemaShape,
   onDemandThroughputShape,
   throughputShape,
-} from '../tables/table-shapes.js'
+} from '../tables/record/table-shapes.js'
 import { conflict } from './export-operations.js'
 import { runImport } from './import-job.js'
 import { TableLoader } from './table-loader.js'

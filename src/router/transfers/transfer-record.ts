@@ -8,7 +8,7 @@ import type { ExportWindow } from '../../transfer/manifest.js'
 import type { Addressed } from '../request/router.js'
 import { tableArn, transferArn } from '../shapes/table-name.js'
 import { seconds } from '../tables/table-description.js'
-import { readRecord } from '../tables/table-record.js'
+import { readRecord } from '../tables/record/table-record.js'
 
 export const RUNNING_PREFIX = 'transfer/running/'
 export const ENDED_PREFIX = 'transfer/ended/'

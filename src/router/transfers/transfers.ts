@@ -4,7 +4,7 @@
 //                  \--> a place among those at work --> export-job.ts or import-job.ts --> ended, durable
 //
 // One that was under way when its process ended is FAILED: nothing of it is in use (a table that was being loaded goes with
-// the start, router/tables/catalog.ts), and the request can be made again.
+// the start, router/tables/catalog/catalog.ts), and the request can be made again.
 import { BucketError, type Bucket, type Buckets } from '../../buckets/buckets.js'
 import { DynamoError } from '../../model/errors.js'
 import type { TableBackups } from '../backups/table-backups.js'
@@ -12,7 +12,7 @@ import { dataFileKey, exportKeys, ManifestError } from '../../transfer/manifest.
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import { transferLimits } from '../../transfer/transfer.js'
-import { persistently } from '../tables/persistent-change.js'
+import { persistently } from '../tables/catalog/persistent-change.js'
 import {
   decodeTransfer,
   ENDED_PREFIX,

@@ -20,16 +20,16 @@
 //
 // Space ids are never reused, not even that of a change whose outcome is unknown. Dropped spaces are remembered with
 // the change that drops them, until they are empty on every node.
-import { spaceId, type SpaceId } from '../../model/brand.js'
-import { DynamoError } from '../../model/errors.js'
-import type { TableShape } from '../../model/table.js'
-import type { Clock, Runtime } from '../../runtime/runtime.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
-import type { SpaceCount } from '../../line/spaces.js'
-import type { LedgerTable } from '../../blocks/maker.js'
-import type { CommitLog } from '../../commit-log/commit-log.js'
-import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
-import type { Catalog, Table } from '../request/context.js'
+import { spaceId, type SpaceId } from '../../../model/brand.js'
+import { DynamoError } from '../../../model/errors.js'
+import type { TableShape } from '../../../model/table.js'
+import type { Clock, Runtime } from '../../../runtime/runtime.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
+import type { SpaceCount } from '../../../line/spaces.js'
+import type { LedgerTable } from '../../../blocks/maker.js'
+import type { CommitLog } from '../../../commit-log/commit-log.js'
+import { streamKey, type StreamRecord } from '../../lineage/stream-record.js'
+import type { Catalog, Table } from '../../request/context.js'
 import { CatalogDraft, metaEntries, numberEntry, CATALOGUE_VERSION } from './catalog-draft.js'
 import { type CreationMoment, isTableCreating, phasesOf } from './creation-pace.js'
 import { type Claim, LeasedClaim, type LeasedClaimOptions, soleClaim } from './claims.js'
@@ -37,7 +37,7 @@ import { ExpirySweeper } from './expiry.js'
 import { Maintenance } from './maintenance.js'
 import { FIRST_SPACE, storedCatalog, storedVersion } from './stored-catalog.js'
 import { StreamKeeper } from './stream-keeper.js'
-import { spacesOf, tableOf, type TableRecord } from './table-record.js'
+import { spacesOf, tableOf, type TableRecord } from '../record/table-record.js'
 
 export interface CatalogOptions {
   readonly runtime: Runtime

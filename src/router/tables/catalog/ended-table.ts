@@ -1,9 +1,9 @@
 // A table that could be restored to any moment, and is deleted: a backup of its last state is left (router/backups). Until that is
 // made, the record of the table stands beside the catalogue.
-import { DynamoError } from '../../model/errors.js'
-import type { SpaceCount } from '../../line/spaces.js'
-import type { MetaEntry } from '../../storage/contract/storage-node.js'
-import { readRecord, type TableRecord } from './table-record.js'
+import { DynamoError } from '../../../model/errors.js'
+import type { SpaceCount } from '../../../line/spaces.js'
+import type { MetaEntry } from '../../../storage/contract/storage-node.js'
+import { readRecord, type TableRecord } from '../record/table-record.js'
 
 export const ENDED_TABLE_PREFIX = 'ended/'
 

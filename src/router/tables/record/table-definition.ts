@@ -1,7 +1,7 @@
 // The rules for keys, indexes and throughput in CreateTable and UpdateTable, in DynamoDB's order and words.
-import { validationError } from '../../model/errors.js'
-import { limits } from '../../model/limits.js'
-import type { Projection } from '../../model/table.js'
+import { validationError } from '../../../model/errors.js'
+import { limits } from '../../../model/limits.js'
+import type { Projection } from '../../../model/table.js'
 import type {
   AttributeDefinition,
   BillingMode,

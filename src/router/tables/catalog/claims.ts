@@ -9,8 +9,8 @@
 // A record in the meta space of node 0 has the owner and the end of its lease. A claim saves work, it protects nothing: every
 // step in the background may be carried out twice, or by two routers at once, when a clock is wrong or a router was stopped
 // for longer than its lease.
-import type { Runtime } from '../../runtime/runtime.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
+import type { Runtime } from '../../../runtime/runtime.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
 
 export const CLAIM_LEASE_MS = 10_000
 

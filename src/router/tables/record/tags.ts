@@ -1,6 +1,6 @@
 // Tags of tables: the rules for keys, values and their number.
-import { validationError } from '../../model/errors.js'
-import { limits } from '../../model/limits.js'
+import { validationError } from '../../../model/errors.js'
+import { limits } from '../../../model/limits.js'
 import type { Tag } from './table-record.js'
 
 const KEY_CHARACTERS_MAX = 128

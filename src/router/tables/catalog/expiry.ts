@@ -2,15 +2,15 @@
 //
 // Until it is deleted an expired item is there for every request, as in DynamoDB. It is deleted on the condition that
 // its expiry is still the one that was seen, so an item that was given more time meanwhile stays.
-import { keyAttributesOf } from '../../model/table.js'
-import { parseRecord } from '../../line/record.js'
-import type { BoundCondition } from '../../expression/parse/types.js'
-import type { KeyBytes } from '../../model/brand.js'
-import { expiryPrefix, itemKey } from '../../model/key-bytes.js'
-import { keyAfter } from '../../model/key-range.js'
-import type { TableShape } from '../../model/table.js'
-import { attribute, type AttributeValue, type Item } from '../../model/value.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
+import { keyAttributesOf } from '../../../model/table.js'
+import { parseRecord } from '../../../line/record.js'
+import type { BoundCondition } from '../../../expression/parse/types.js'
+import type { KeyBytes } from '../../../model/brand.js'
+import { expiryPrefix, itemKey } from '../../../model/key-bytes.js'
+import { keyAfter } from '../../../model/key-range.js'
+import type { TableShape } from '../../../model/table.js'
+import { attribute, type AttributeValue, type Item } from '../../../model/value.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
 import type { BackgroundOptions } from './maintenance.js'
 
 const ROUND_PAUSE_MS = 1000

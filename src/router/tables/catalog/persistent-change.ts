@@ -1,6 +1,6 @@
 // A change of the catalogue that has to happen, though it may have to wait: what ends a backup, a restore or an import. While the disk is
 // full it is refused like any other change, and tried again until there is room, or the store is closed.
-import type { Runtime } from '../../runtime/runtime.js'
+import type { Runtime } from '../../../runtime/runtime.js'
 
 export interface Persistence {
   readonly runtime: Runtime

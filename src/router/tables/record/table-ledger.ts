@@ -1,6 +1,6 @@
 // Tables that are ledgers: asked for by a tag when the table is created, and never turned on or off later.
-import { validationError } from '../../model/errors.js'
-import type { RouterContext } from '../request/context.js'
+import { validationError } from '../../../model/errors.js'
+import type { RouterContext } from '../../request/context.js'
 import type { Tag, TableRecord } from './table-record.js'
 import { mergeTags } from './tags.js'
 

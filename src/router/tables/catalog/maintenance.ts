@@ -6,10 +6,10 @@
 // The jobs are read from the catalogue before every round and nowhere kept, so a restart takes them up and a dropped
 // index stops its own backfill. No step of a backfill can fall into a sweep of its space: a backfill is called only while
 // the catalogue has its index, and a sweep begins behind all that was called before the index was dropped.
-import type { KeyBytes, SpaceId } from '../../model/brand.js'
-import type { IndexShape, TableShape } from '../../model/table.js'
-import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
+import type { KeyBytes, SpaceId } from '../../../model/brand.js'
+import type { IndexShape, TableShape } from '../../../model/table.js'
+import { type Runtime, steadyMicros } from '../../../runtime/runtime.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
 import type { TableCatalog } from './catalog.js'
 import { BackgroundLoop } from './background-loop.js'
 import type { Claim } from './claims.js'

@@ -12,10 +12,10 @@
 //   remove  generations and streams whose records are older than 24 hours
 //
 // One router rolls the streams of a log: that of the process that has it.
-import type { CommitLog } from '../../commit-log/commit-log.js'
-import { type Timestamp, timestamp, type TxId } from '../../model/brand.js'
-import type { Runtime } from '../../runtime/runtime.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
+import type { CommitLog } from '../../../commit-log/commit-log.js'
+import { type Timestamp, timestamp, type TxId } from '../../../model/brand.js'
+import type { Runtime } from '../../../runtime/runtime.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
 import {
   begun,
   ended,
@@ -25,11 +25,11 @@ import {
   shardsFor,
   streamLimits,
   withoutOld,
-} from '../lineage/lineage.js'
-import { streamKey, type StreamRecord } from '../lineage/stream-record.js'
+} from '../../lineage/lineage.js'
+import { streamKey, type StreamRecord } from '../../lineage/stream-record.js'
 import type { TableCatalog } from './catalog.js'
 import type { CatalogDraft } from './catalog-draft.js'
-import type { TableRecord } from './table-record.js'
+import type { TableRecord } from '../record/table-record.js'
 
 export interface StreamKeeperOptions {
   readonly runtime: Runtime

@@ -1,5 +1,5 @@
 // What the catalogue remembers of a table, and the table as requests for its items see it.
-import { spaceId, type SpaceId } from '../../model/brand.js'
+import { spaceId, type SpaceId } from '../../../model/brand.js'
 import type {
   IndexShape,
   KeyAttribute,
@@ -8,11 +8,11 @@ import type {
   Projection,
   TableShape,
   VectorShape,
-} from '../../model/table.js'
-import type { KeyAttributeType } from '../../model/value.js'
-import type { MetaEntry } from '../../storage/contract/storage-node.js'
-import { imagesOf, type StreamViewType } from '../lineage/stream-record.js'
-import type { Table } from '../request/context.js'
+} from '../../../model/table.js'
+import type { KeyAttributeType } from '../../../model/value.js'
+import type { MetaEntry } from '../../../storage/contract/storage-node.js'
+import { imagesOf, type StreamViewType } from '../../lineage/stream-record.js'
+import type { Table } from '../../request/context.js'
 import { vectorShapes } from './vector-indexes.js'
 
 export interface AttributeDefinition {

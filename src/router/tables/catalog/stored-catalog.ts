@@ -1,9 +1,9 @@
 // The catalogue as it stands in the meta space of node 0 (catalog.ts says how it is changed).
-import { spaceId, type SpaceId } from '../../model/brand.js'
-import type { LedgerTable } from '../../blocks/maker.js'
-import type { TableShape } from '../../model/table.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
-import type { StreamRecord } from '../lineage/stream-record.js'
+import { spaceId, type SpaceId } from '../../../model/brand.js'
+import type { LedgerTable } from '../../../blocks/maker.js'
+import type { TableShape } from '../../../model/table.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
+import type { StreamRecord } from '../../lineage/stream-record.js'
 import {
   CATALOGUE_VERSION,
   decodeLedger,
@@ -14,7 +14,7 @@ import {
   STREAM_PREFIX,
   TABLE_PREFIX,
 } from './catalog-draft.js'
-import { decodeTableRecord, spacesOf, tableOf, type TableRecord } from './table-record.js'
+import { decodeTableRecord, spacesOf, tableOf, type TableRecord } from '../record/table-record.js'
 
 export const FIRST_SPACE = 1
 

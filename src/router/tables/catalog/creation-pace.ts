@@ -6,9 +6,9 @@
 //
 // All of it is worked out from when they were created, which their records have, and the time of the store's clock. Without the
 // option everything is ACTIVE as soon as it is complete. Pure.
-import { DynamoError } from '../../model/errors.js'
-import type { TableRecord } from './table-record.js'
-import { oneIndexAtATime } from './vector-indexes.js'
+import { DynamoError } from '../../../model/errors.js'
+import type { TableRecord } from '../record/table-record.js'
+import { oneIndexAtATime } from '../record/vector-indexes.js'
 
 /** For how long, and what time it is. */
 export interface CreationMoment {

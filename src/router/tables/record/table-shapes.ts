@@ -1,6 +1,6 @@
 // Shapes that the requests for tables share, and their members once they have been checked.
-import { limits } from '../../model/limits.js'
-import { indexNameShape, type ListShape, type RequestShape, type StructShape } from '../shapes/shape.js'
+import { limits } from '../../../model/limits.js'
+import { indexNameShape, type ListShape, type RequestShape, type StructShape } from '../../shapes/shape.js'
 import type { AttributeDefinition, BillingMode, KeySchemaElement, Tag } from './table-record.js'
 import type { VectorIndexInput } from './vector-indexes.js'
 

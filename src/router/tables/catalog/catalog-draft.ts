@@ -1,16 +1,22 @@
 // A change of the catalogue while it is being decided, and as it is written.
-import type { LedgerTable } from '../../blocks/maker.js'
-import { spaceId, type SpaceId } from '../../model/brand.js'
-import { DynamoError } from '../../model/errors.js'
-import type { MetaEntry } from '../../storage/contract/storage-node.js'
-import { ending } from '../lineage/lineage.js'
+import type { LedgerTable } from '../../../blocks/maker.js'
+import { spaceId, type SpaceId } from '../../../model/brand.js'
+import { DynamoError } from '../../../model/errors.js'
+import type { MetaEntry } from '../../../storage/contract/storage-node.js'
+import { ending } from '../../lineage/lineage.js'
 import {
   decodeStreamRecord,
   encodeStreamRecord,
   streamKey,
   type StreamRecord,
-} from '../lineage/stream-record.js'
-import { encodeTableRecord, keySchemaOf, readRecord, spacesOf, type TableRecord } from './table-record.js'
+} from '../../lineage/stream-record.js'
+import {
+  encodeTableRecord,
+  keySchemaOf,
+  readRecord,
+  spacesOf,
+  type TableRecord,
+} from '../record/table-record.js'
 
 export const TABLE_PREFIX = 'table/'
 export const STREAM_PREFIX = 'stream/'

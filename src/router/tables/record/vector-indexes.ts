@@ -2,11 +2,11 @@
 //
 // Such an index has no key space: SearchVectors looks at the items of the table (router/vectors). So it is complete from the
 // start, and its size is 0.
-import { DynamoError, validationError } from '../../model/errors.js'
-import { limits } from '../../model/limits.js'
-import { distanceFunctions, type Projection, type VectorShape } from '../../model/table.js'
-import { indexNameShape, type ListShape, type StructShape } from '../shapes/shape.js'
-import { indexArn } from '../shapes/table-name.js'
+import { DynamoError, validationError } from '../../../model/errors.js'
+import { limits } from '../../../model/limits.js'
+import { distanceFunctions, type Projection, type VectorShape } from '../../../model/table.js'
+import { indexNameShape, type ListShape, type StructShape } from '../../shapes/shape.js'
+import { indexArn } from '../../shapes/table-name.js'
 import { attributeNameShape, projectionShape } from './table-shapes.js'
 import type { ProjectionInput } from './table-shapes.js'
 import type { AttributeDefinition, BillingMode, TableRecord, VectorIndexRecord } from './table-record.js'

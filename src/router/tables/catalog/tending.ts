@@ -3,10 +3,10 @@
 //
 //   a while --> claim --> one page of one space --> a pause --> ... --> all tables --> a while
 //                    \--> another server has it: again when its lease is over
-import type { KeyBytes, SpaceId } from '../../model/brand.js'
-import type { TableShape } from '../../model/table.js'
-import type { Runtime } from '../../runtime/runtime.js'
-import type { StorageNode } from '../../storage/contract/storage-node.js'
+import type { KeyBytes, SpaceId } from '../../../model/brand.js'
+import type { TableShape } from '../../../model/table.js'
+import type { Runtime } from '../../../runtime/runtime.js'
+import type { StorageNode } from '../../../storage/contract/storage-node.js'
 import type { Claim } from './claims.js'
 
 export interface TendingOptions {

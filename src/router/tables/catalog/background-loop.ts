@@ -5,8 +5,8 @@
 //                               \--> another router has it: again when its lease is over
 //
 // The jobs are asked for before every round and nowhere kept.
-import type { SpaceId } from '../../model/brand.js'
-import type { Runtime } from '../../runtime/runtime.js'
+import type { SpaceId } from '../../../model/brand.js'
+import type { Runtime } from '../../../runtime/runtime.js'
 
 export interface LaneOptions<Job> {
   readonly runtime: Runtime

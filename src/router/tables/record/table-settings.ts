@@ -1,6 +1,6 @@
 // Settings of a table that are kept and echoed: encryption at rest, the table class, limits of on-demand throughput.
-import { validationError } from '../../model/errors.js'
-import { managedKeyArn } from '../shapes/table-name.js'
+import { validationError } from '../../../model/errors.js'
+import { managedKeyArn } from '../../shapes/table-name.js'
 import { invalid } from './table-definition.js'
 import type { BillingMode, Throughput, WarmThroughput } from './table-record.js'
 import type { EncryptionInput, OnDemandThroughputInput, WarmThroughputInput } from './table-shapes.js'
