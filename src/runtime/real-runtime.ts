@@ -14,7 +14,7 @@ import type { Runtime } from './runtime.js'
 export function realRuntime(): Runtime {
   return {
     clock: {
-      nowMicros,
+      nowMicros: microsClock(),
       timer: (delayMs, callback) => {
         // A pending timer of the store never keeps the process of its user alive.
         const timeout = longTimeout(delayMs, callback)
@@ -44,11 +44,17 @@ export function clientRuntime(): Runtime {
 }
 
 /**
- * Date gives the milliseconds, so that a clock that was set is followed; performance only the microseconds within one.
- * A step back within a millisecond is evened out by the hybrid clock above.
+ * Date gives the milliseconds, so that a clock that was set is followed; performance only the microseconds within one. Their
+ * milliseconds do not begin together, so what they make together may step back by less than one: then the clock goes on
+ * by a microsecond. Otherwise the second of two units of work that begin in one millisecond could be the older one.
  */
-function nowMicros(): number {
-  return Date.now() * 1000 + (Math.floor(performance.now() * 1000) % 1000)
+function microsClock(): () => number {
+  let last = 0
+  return () => {
+    const now = Date.now() * 1000 + (Math.floor(performance.now() * 1000) % 1000)
+    last = now <= last && last - now < 1000 ? last + 1 : now
+    return last
+  }
 }
 
 const POOL_BYTES = 4096

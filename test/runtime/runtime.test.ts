@@ -9,6 +9,18 @@ test('runtime: the real clock counts microseconds since the epoch', () => {
   assert.ok(micros > Date.parse('2020-01-01') * 1000)
 })
 
+test('runtime: of two looks at the real clock the second is later, also within a millisecond', () => {
+  const { clock } = realRuntime()
+  let last = clock.nowMicros()
+  // Several milliseconds of looks: the microseconds wrap in each of them.
+  for (let look = 0; look < 200_000; look++) {
+    const now = clock.nowMicros()
+    // A machine may set its clock back by more; that is followed.
+    assert.ok(now > last || last - now >= 1000, `${now} after ${last}`)
+    last = now
+  }
+})
+
 test('runtime: a manual clock fires timers in order, each at its time, and none that was cancelled', () => {
   const clock = manualClock(1000)
   const fired: string[] = []
