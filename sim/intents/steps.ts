@@ -1,8 +1,8 @@
 // Which step of the protocol a request is, for counting where processes died and what was lost.
-import { INTENT } from '../../src/toolkit/intents/records.js'
+import { INTENT } from '../../src/toolkit/intents/protocol/records.js'
 import { RECORDS } from '../../src/toolkit/intents/intents-protocol.js'
 import type { Item } from '../../src/model/value.js'
-import { isGuardRecord } from '../../src/toolkit/intents/guards.js'
+import { isGuardRecord } from '../../src/toolkit/intents/items/guards.js'
 import type { Input } from './sim-store.js'
 
 export function protocolStepOf(operation: string, input: Input): string {

@@ -61,4 +61,4 @@ export {
 export type { Lock, LockRow, LockRowKey } from './locks/lock.js'
 export type { LockAttributes } from './locks/own-attributes.js'
 export { locks, type AcquireOptions, type Locks, type LocksOptions } from './locks/locks.js'
-export { ownAttributes, settled, unlocked, unversioned } from './intents/plain-clients.js'
+export { ownAttributes, settled, unlocked, unversioned } from './intents/protocol/plain-clients.js'

@@ -17,12 +17,12 @@ import type {
   CommitWork,
 } from '../unit/protocol.js'
 import { OutcomeUnknown } from '../endpoint/errors.js'
-import type { RequestUsage } from './caller.js'
-import { commitByIntents } from './commit.js'
-import { guardedWork, SeenGuards } from './guards.js'
-import { intentLimits } from './limits.js'
-import { LockIntents } from './locks.js'
-import { ItemReader } from './look.js'
+import type { RequestUsage } from './context/caller.js'
+import { commitByIntents } from './commit/commit.js'
+import { guardedWork, SeenGuards } from './items/guards.js'
+import { intentLimits } from './protocol/limits.js'
+import { LockIntents } from './commit/locks.js'
+import { ItemReader } from './items/look.js'
 import {
   isUnitRefusal,
   lockOf,
@@ -32,16 +32,16 @@ import {
   summaryOf,
   type Work,
   workOf,
-} from './participants.js'
-import { CommitProgress } from './commit-progress.js'
-import { readRangePage, refuseIndex, type SeenPage } from './ranges.js'
-import { findRecords } from './record-table.js'
-import type { Header } from './records.js'
-import { type Means, type Party, commitWayOf } from './rules.js'
-import { commitSingle } from './single.js'
-import type { IntentsContext } from './context.js'
-import { commitByTransact } from './transact.js'
-import { isBare, validate, type Observed } from './validate.js'
+} from './commit/participants.js'
+import { CommitProgress } from './context/commit-progress.js'
+import { readRangePage, refuseIndex, type SeenPage } from './items/ranges.js'
+import { findRecords } from './context/record-table.js'
+import type { Header } from './protocol/records.js'
+import { type Means, type Party, commitWayOf } from './protocol/rules.js'
+import { commitSingle } from './commit/single.js'
+import type { IntentsContext } from './context/context.js'
+import { commitByTransact } from './commit/transact.js'
+import { isBare, validate, type Observed } from './items/validate.js'
 
 /** What may be used to commit; `transact` turns false when the endpoint turns out not to have it. */
 export interface Ways {

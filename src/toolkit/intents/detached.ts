@@ -6,12 +6,12 @@ import { Conflict, UnitNotFound } from '../endpoint/errors.js'
 import type { AttemptStart, DetachedUnits, CommitWork } from '../unit/protocol.js'
 import type { IsolationLevel, TransactOptions } from '../unit/transactor.js'
 import type { IntentsAttempt, Resumed } from './attempt.js'
-import { readHeader } from './headers.js'
-import { findRecords } from './record-table.js'
-import type { SeenPage } from './ranges.js'
-import type { IntentsContext } from './context.js'
-import { readSpills, spillsOf, writeSpill } from './spill.js'
-import type { Observed } from './validate.js'
+import { readHeader } from './context/headers.js'
+import { findRecords } from './context/record-table.js'
+import type { SeenPage } from './items/ranges.js'
+import type { IntentsContext } from './context/context.js'
+import { readSpills, spillsOf, writeSpill } from './context/spill.js'
+import type { Observed } from './items/validate.js'
 
 interface Kept {
   readonly work: CommitWork

@@ -1,9 +1,18 @@
 // The way to commit on any DynamoDB endpoint: conditional writes, transaction records and intents.
 //
-//   rules.ts (pure) <-- settle.ts  making room, finishing      <-- commit.ts   header, intents, decision
-//                   <-- look.ts, ranges.ts, validate.ts reading    single.ts, transact.ts  cheaper ways
-//                   <-- guards.ts  partitions as participants
-//                   <-- sweep.ts   what others left behind         locks.ts, detached.ts   longer lives
+//   attempt.ts     one attempt of a unit       detached.ts   units that outlive a call       sweep.ts   what others left
+//       |
+//       v
+//   commit/        single.ts, transact.ts: cheaper ways; commit.ts: header, intents, decision; locks.ts: longer lives
+//       |
+//       v
+//   items/         look.ts, ranges.ts: reading; validate.ts: what was read still holds; settle.ts: making room and
+//       |          finishing; guards.ts: partitions as participants
+//       v
+//   context/       the endpoint's caller, the record table, headers, parts of long records: what all attempts share
+//       |
+//       v
+//   protocol/      pure: limits, records, images, rules, the requests that say them
 //
 // See docs/reference/any-endpoint.md for what it stores, docs/explanation/any-endpoint.md for what it promises, and
 // docs/adr/0013-intents.md for why.
@@ -12,15 +21,14 @@ import type { Endpoint } from '../endpoint/endpoint.js'
 import type { AttemptStart, DetachedUnits, Protocol } from '../unit/protocol.js'
 import type { Outcome } from '../unit/transactor.js'
 import { IntentsAttempt, type Resumed, type Ways } from './attempt.js'
-import { Caller, type CallerSettings } from './caller.js'
+import { Caller, type CallerSettings } from './context/caller.js'
 import { detachedUnits } from './detached.js'
-import type { Guards } from './guards.js'
-import { readHeader } from './headers.js'
-import { defaultPatience, intentLimits, type IntentsPatience } from './limits.js'
-import { headerKey, headerOf } from './records.js'
-import { fateOf } from './rules.js'
-import { setupRecords } from './setup.js'
-import { openContext, readRaw, type IntentsContext } from './context.js'
+import { readHeader } from './context/headers.js'
+import { defaultPatience, intentLimits, type IntentsPatience } from './protocol/limits.js'
+import { headerKey, headerOf } from './protocol/records.js'
+import { fateOf } from './protocol/rules.js'
+import { setupRecords } from './context/setup.js'
+import { openContext, readRaw, type Guards, type IntentsContext } from './context/context.js'
 import { sweep } from './sweep.js'
 
 export const RECORDS = 'seriatim-transactions'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Conflict, OutcomeUnknown } from '../../../src/toolkit/endpoint/errors.js'
-import { INTENT } from '../../../src/toolkit/intents/records.js'
+import { INTENT } from '../../../src/toolkit/intents/protocol/records.js'
 import type { OutcomeInfo, Transactor } from '../../../src/toolkit/unit/transactor.js'
 import { plainGet } from '../../suites/transactor.js'
 import { dynalitePlace, intentsTransactor, type Place, seriatim } from './endpoints.js'

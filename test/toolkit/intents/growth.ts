@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url'
 import { clientEndpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import type { Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
-import { intentLimits } from '../../../src/toolkit/intents/limits.js'
+import { intentLimits } from '../../../src/toolkit/intents/protocol/limits.js'
 import { foreign, intentsTransactor, sdkClient } from './endpoints.js'
 
 export interface Growth {

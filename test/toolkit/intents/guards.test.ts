@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Conflict } from '../../../src/toolkit/endpoint/errors.js'
 import { type IntentsOptions, RECORDS } from '../../../src/toolkit/intents/intents-protocol.js'
-import { INTENT, VERSION } from '../../../src/toolkit/intents/records.js'
+import { INTENT, VERSION } from '../../../src/toolkit/intents/protocol/records.js'
 import type { CommitProtocol, Transactor, UnitOfWork } from '../../../src/toolkit/unit/transactor.js'
 import { dynalitePlace, foreign, intentsTransactor, type Place, seriatim } from './endpoints.js'
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { ConditionFailed, Conflict, OutcomeUnknown } from '../../../src/toolkit/endpoint/errors.js'
 import type { IntentsOptions } from '../../../src/toolkit/intents/intents-protocol.js'
-import { INTENT } from '../../../src/toolkit/intents/records.js'
+import { INTENT } from '../../../src/toolkit/intents/protocol/records.js'
 import type { Transactor, UnitOfWork } from '../../../src/toolkit/unit/transactor.js'
 import { sized } from '../../support/sizes.js'
 import {

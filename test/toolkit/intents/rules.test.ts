@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultPatience } from '../../../src/toolkit/intents/limits.js'
-import type { Header, Intent } from '../../../src/toolkit/intents/records.js'
+import { defaultPatience } from '../../../src/toolkit/intents/protocol/limits.js'
+import type { Header, Intent } from '../../../src/toolkit/intents/protocol/records.js'
 import {
   contentionOf,
   effectiveOf,
@@ -11,7 +11,7 @@ import {
   type WorkSummary,
   sweepingOf,
   versionAfter,
-} from '../../../src/toolkit/intents/rules.js'
+} from '../../../src/toolkit/intents/protocol/rules.js'
 
 const intent: Intent = {
   id: 't',

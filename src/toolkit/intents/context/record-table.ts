@@ -1,11 +1,11 @@
 // The table of transaction records, before anything depends on it: a unit that could not be decided, because the table is
 // missing or must not be written, is refused before its first write.
-import { isUnauthorized } from '../endpoint/refusals.js'
+import { isUnauthorized } from '../../endpoint/refusals.js'
 import type { RequestUsage } from './caller.js'
 import { readHeader } from './headers.js'
-import type { Header } from './records.js'
-import { beatRequest } from './requests.js'
-import { layoutProblem } from './setup-check.js'
+import type { Header } from '../protocol/records.js'
+import { beatRequest } from '../protocol/requests.js'
+import { layoutProblem } from '../protocol/setup-check.js'
 import type { IntentsContext } from './context.js'
 
 /** What is known of it. */

@@ -4,12 +4,12 @@
 //   finish    apply or drop one intent, whatever its transaction       done      the header, when no intent is left
 //
 // Every one of them may arrive twice, late or not at all.
-import type { EndpointInput } from '../endpoint/operations.js'
-import type { Item } from '../../model/value.js'
-import { attribute } from '../../model/value.js'
-import type { KeySchema } from '../../model/table.js'
-import type { ItemAddress } from '../unit/protocol.js'
-import { toSdkItem, toSdkValue } from '../values/values.js'
+import type { EndpointInput } from '../../endpoint/operations.js'
+import type { Item } from '../../../model/value.js'
+import { attribute } from '../../../model/value.js'
+import type { KeySchema } from '../../../model/table.js'
+import type { ItemAddress } from '../../unit/protocol.js'
+import { toSdkItem, toSdkValue } from '../../values/values.js'
 import { applyRedo } from './images.js'
 import { intentLimits } from './limits.js'
 import {

@@ -1,14 +1,17 @@
 // What all transactions of one transactor share: the endpoint, the record table, what is known of tables and of others.
-import type { Item } from '../../model/value.js'
-import { layoutOf, Layouts } from '../unit/layout.js'
-import type { ItemAddress } from '../unit/protocol.js'
-import { fromSdkItem, toSdkItem } from '../values/values.js'
+import type { Item } from '../../../model/value.js'
+import { layoutOf, Layouts } from '../../unit/layout.js'
+import type { ItemAddress } from '../../unit/protocol.js'
+import type { GuardUse } from '../../unit/transactor.js'
+import { fromSdkItem, toSdkItem } from '../../values/values.js'
 import type { Caller, RequestUsage } from './caller.js'
-import { intentLimits, type IntentsPatience } from './limits.js'
-import type { Guards } from './guards.js'
-import { addressText } from './images.js'
+import { intentLimits, type IntentsPatience } from '../protocol/limits.js'
+import { addressText } from '../protocol/images.js'
 import type { RecordTable } from './record-table.js'
 import { RecentSet, Watch } from './watch.js'
+
+/** How each table's queries and writes use its guards (see items/guards.ts). */
+export type Guards = Readonly<Record<string, GuardUse>>
 
 export interface IntentsContext {
   readonly caller: Caller

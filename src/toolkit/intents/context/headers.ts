@@ -1,7 +1,7 @@
 // Headers: reading them, and the one write that decides a transaction.
-import { type Header, headerKey, headerOf } from './records.js'
-import { cancelRequest, commitRequest, doneRequest } from './requests.js'
-import { AnswerLost } from '../endpoint/refusals.js'
+import { type Header, headerKey, headerOf } from '../protocol/records.js'
+import { cancelRequest, commitRequest, doneRequest } from '../protocol/requests.js'
+import { AnswerLost } from '../../endpoint/refusals.js'
 import type { RequestUsage } from './caller.js'
 import { readOne, type IntentsContext } from './context.js'
 

@@ -7,18 +7,15 @@
 // A guard is a participant like any other and has no attributes of its own: its version is all there is to it. Once
 // written it stays for good, so that its absence, too, is the same only if nobody has written in the partition.
 import { createHash } from 'node:crypto'
-import { openExpressions } from '../../expression/expression.js'
-import { type AttributeValue, attribute, type Item } from '../../model/value.js'
-import type { UnitAction, ItemAddress, UnitRange, TableLayout, CommitWork } from '../unit/protocol.js'
-import type { GuardUse } from '../unit/transactor.js'
-import type { RequestUsage } from './caller.js'
-import { addressText } from './images.js'
+import { openExpressions } from '../../../expression/expression.js'
+import { type AttributeValue, attribute, type Item } from '../../../model/value.js'
+import type { UnitAction, ItemAddress, UnitRange, TableLayout, CommitWork } from '../../unit/protocol.js'
+import type { RequestUsage } from '../context/caller.js'
+import { addressText } from '../protocol/images.js'
 import { ItemReader } from './look.js'
-import { GUARD_PART, recordKey } from './records.js'
-import type { IntentsContext } from './context.js'
+import { GUARD_PART, recordKey } from '../protocol/records.js'
+import type { IntentsContext } from '../context/context.js'
 import type { Observed } from './validate.js'
-
-export type Guards = Readonly<Record<string, GuardUse>>
 
 /** Of what a guard's id says in clear; longer ones are digested, because DynamoDB's keys end at 2,048 bytes. */
 const GUARD_ID_BYTES_MAX = 1_024

@@ -1,5 +1,5 @@
 // The table of transaction records.
-import { layoutProblem } from './setup-check.js'
+import { layoutProblem } from '../protocol/setup-check.js'
 import type { IntentsContext } from './context.js'
 
 const ACTIVE_ROUNDS_MAX = 300

@@ -6,16 +6,16 @@
 //
 // Ranges first, then single items: an item with a version was the same all the time between two looks, so the moment at
 // which the range was looked at again is one at which everything was as it had been seen.
-import { keyAttributesOf } from '../../model/table.js'
-import { sameItem } from '../../model/compare.js'
-import type { Item } from '../../model/value.js'
-import type { ItemAddress } from '../unit/protocol.js'
-import type { RequestUsage } from './caller.js'
+import { keyAttributesOf } from '../../../model/table.js'
+import { sameItem } from '../../../model/compare.js'
+import type { Item } from '../../../model/value.js'
+import type { ItemAddress } from '../../unit/protocol.js'
+import type { RequestUsage } from '../context/caller.js'
 import { type SeenItem, ItemReader } from './look.js'
-import { intentLimits } from './limits.js'
+import { intentLimits } from '../protocol/limits.js'
 import { recheckPage, type SeenPage } from './ranges.js'
 import { changed, makeRoom, type IntentWaiter } from './settle.js'
-import type { IntentsContext } from './context.js'
+import type { IntentsContext } from '../context/context.js'
 
 export interface Observed extends ItemAddress {
   readonly item?: Item

@@ -10,25 +10,32 @@
 //
 // N + 2 writes and two rounds before the answer, 2 N + 3 writes in all. Whatever goes wrong before the decision: the
 // header is cancelled first, a tombstone if need be, and only then the intents are taken away.
-import { sameItem } from '../../model/compare.js'
-import { itemBytes } from '../../model/item-size.js'
-import { Conflict, OutcomeUnknown, WriteLost } from '../endpoint/errors.js'
-import { described } from '../unit/steps.js'
-import { fromSdkItem, unmarshallItem } from '../values/values.js'
-import { AnswerLost } from '../endpoint/refusals.js'
-import type { RequestUsage } from './caller.js'
-import { cancel, decide, type HeaderFate, markDone, readHeader } from './headers.js'
-import { depthOf } from './images.js'
-import { intentLimits } from './limits.js'
+import { sameItem } from '../../../model/compare.js'
+import { itemBytes } from '../../../model/item-size.js'
+import { Conflict, OutcomeUnknown, WriteLost } from '../../endpoint/errors.js'
+import { described } from '../../unit/steps.js'
+import { fromSdkItem, unmarshallItem } from '../../values/values.js'
+import { AnswerLost } from '../../endpoint/refusals.js'
+import type { RequestUsage } from '../context/caller.js'
+import { cancel, decide, type HeaderFate, markDone, readHeader } from '../context/headers.js'
+import { depthOf } from '../protocol/images.js'
+import { intentLimits } from '../protocol/limits.js'
 import type { IntentParticipant } from './participants.js'
-import { beating, type CommitProgress } from './commit-progress.js'
-import { proveRecords, withoutRight } from './record-table.js'
-import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from './records.js'
-import { baseOf, beginRequest, placeRequest, turnRequest } from './requests.js'
-import { committedOf, isWriteLost, type Party } from './rules.js'
-import { apply, changed, drop, inTheWay, makeRoom } from './settle.js'
-import { inParallel, readOne, type IntentsContext } from './context.js'
-import { divided, NO_PARTICIPANTS, participantsOf, type Spill, spillsOf, writeSpill } from './spill.js'
+import { beating, type CommitProgress } from '../context/commit-progress.js'
+import { proveRecords, withoutRight } from '../context/record-table.js'
+import { type Header, type Intent, type Redo, type Stored, storedOf, writerOf } from '../protocol/records.js'
+import { baseOf, beginRequest, placeRequest, turnRequest } from '../protocol/requests.js'
+import { committedOf, isWriteLost, type Party } from '../protocol/rules.js'
+import { apply, changed, drop, inTheWay, makeRoom } from '../items/settle.js'
+import { inParallel, readOne, type IntentsContext } from '../context/context.js'
+import {
+  divided,
+  NO_PARTICIPANTS,
+  participantsOf,
+  type Spill,
+  spillsOf,
+  writeSpill,
+} from '../context/spill.js'
 
 export interface CommitPlan {
   readonly me: Party & { readonly once: boolean }

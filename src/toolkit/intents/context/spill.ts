@@ -1,13 +1,13 @@
 // What does not fit where it belongs goes into records of its own, as JSON text: participants of a large transaction,
 // the redo of an item that is nearly full, the plan of a detached unit. They are written in the same wave as the header.
-import { itemBytes } from '../../model/item-size.js'
-import { parseItem } from '../../model/parse-value.js'
-import { attribute } from '../../model/value.js'
-import type { ItemAddress } from '../unit/protocol.js'
-import { toSdkItem } from '../values/values.js'
+import { itemBytes } from '../../../model/item-size.js'
+import { parseItem } from '../../../model/parse-value.js'
+import { attribute } from '../../../model/value.js'
+import type { ItemAddress } from '../../unit/protocol.js'
+import { toSdkItem } from '../../values/values.js'
 import type { RequestUsage } from './caller.js'
-import { intentLimits } from './limits.js'
-import { type Header, type Intent, partName, recordKey, type Redo } from './records.js'
+import { intentLimits } from '../protocol/limits.js'
+import { type Header, type Intent, partName, recordKey, type Redo } from '../protocol/records.js'
 import { readOne, type IntentsContext } from './context.js'
 
 type Kind = Parameters<typeof partName>[0]

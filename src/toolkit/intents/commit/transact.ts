@@ -2,20 +2,20 @@
 // moment, with its version or its absence, and nobody's intent may be on any of them. Blind writes go with the unit's own
 // expressions. The token is the unit's id: a request that the network repeats does nothing.
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb'
-import { Conflict, OutcomeUnknown } from '../endpoint/errors.js'
-import type { UnitAction } from '../unit/protocol.js'
-import { fromSdkItem, toSdkItem } from '../values/values.js'
-import { invalidWrite } from '../unit/naming.js'
-import { AnswerLost } from '../endpoint/refusals.js'
-import type { Refusal, RequestUsage } from './caller.js'
-import { evaluateAction } from './evaluate.js'
-import { intentLimits } from './limits.js'
+import { Conflict, OutcomeUnknown } from '../../endpoint/errors.js'
+import type { UnitAction } from '../../unit/protocol.js'
+import { fromSdkItem, toSdkItem } from '../../values/values.js'
+import { invalidWrite } from '../../unit/naming.js'
+import { AnswerLost } from '../../endpoint/refusals.js'
+import type { Refusal, RequestUsage } from '../context/caller.js'
+import { evaluateAction } from '../protocol/evaluate.js'
+import { intentLimits } from '../protocol/limits.js'
 import { type Blind, conditionFailed, type IntentParticipant } from './participants.js'
-import { inserterOf, INTENT, STAR, type Stored, storedOf, VERSION } from './records.js'
-import { OLD_ON_FAILURE } from './requests.js'
-import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from './settle.js'
+import { inserterOf, INTENT, STAR, type Stored, storedOf, VERSION } from '../protocol/records.js'
+import { OLD_ON_FAILURE } from '../protocol/requests.js'
+import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from '../items/settle.js'
 import { pinOf, singleRequest } from './single.js'
-import { readOne, type IntentsContext } from './context.js'
+import { readOne, type IntentsContext } from '../context/context.js'
 
 export interface TransactPlan {
   readonly blind: readonly Blind[]

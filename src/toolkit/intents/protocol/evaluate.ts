@@ -1,12 +1,12 @@
 // What an action does to an image, decided on the client with the store's own expression language, so that nothing can
 // go wrong any more when the decision has been taken: sizes, keys and the keys of indexes are looked at here.
-import { keyAttributesOf, keyParts } from '../../model/table.js'
-import { applyUpdate, evaluateCondition, openExpressions } from '../../expression/expression.js'
-import { DynamoError } from '../../model/errors.js'
-import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
-import { attribute, typeOf, type Item } from '../../model/value.js'
-import type { KeyAttribute } from '../../model/table.js'
-import type { UnitAction, TableLayout } from '../unit/protocol.js'
+import { keyAttributesOf, keyParts } from '../../../model/table.js'
+import { applyUpdate, evaluateCondition, openExpressions } from '../../../expression/expression.js'
+import { DynamoError } from '../../../model/errors.js'
+import { itemBytes, itemSizeRefusal } from '../../../model/item-size.js'
+import { attribute, typeOf, type Item } from '../../../model/value.js'
+import type { KeyAttribute } from '../../../model/table.js'
+import type { UnitAction, TableLayout } from '../../unit/protocol.js'
 import { INTENT, VERSION } from './records.js'
 
 export type Evaluation =

@@ -1,18 +1,18 @@
 // A unit of one item, committed by one conditional write. The item must be what the unit saw, and nobody's intent may be
 // on it. The write leaves the unit's id as the item's version: by it, a write whose answer was lost is recognised.
-import { OutcomeUnknown } from '../endpoint/errors.js'
-import { attribute } from '../../model/value.js'
-import { fromSdkItem, toSdkItem } from '../values/values.js'
-import { AnswerLost, isTurnedAway, Overloaded } from '../endpoint/refusals.js'
-import type { RequestUsage } from './caller.js'
-import { applyRedo } from './images.js'
-import { intentLimits } from './limits.js'
+import { OutcomeUnknown } from '../../endpoint/errors.js'
+import { attribute } from '../../../model/value.js'
+import { fromSdkItem, toSdkItem } from '../../values/values.js'
+import { AnswerLost, isTurnedAway, Overloaded } from '../../endpoint/refusals.js'
+import type { RequestUsage } from '../context/caller.js'
+import { applyRedo } from '../protocol/images.js'
+import { intentLimits } from '../protocol/limits.js'
 import type { IntentParticipant } from './participants.js'
-import { inserterOf, INTENT, storedOf, VERSION, writerOf } from './records.js'
-import { changeExpression, type ItemRequest, OLD_ON_FAILURE } from './requests.js'
-import { versionAfter } from './rules.js'
-import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from './settle.js'
-import { readOne, type IntentsContext } from './context.js'
+import { inserterOf, INTENT, storedOf, VERSION, writerOf } from '../protocol/records.js'
+import { changeExpression, type ItemRequest, OLD_ON_FAILURE } from '../protocol/requests.js'
+import { versionAfter } from '../protocol/rules.js'
+import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from '../items/settle.js'
+import { readOne, type IntentsContext } from '../context/context.js'
 
 /** Resolves when it is written. Throws Conflict, or OutcomeUnknown where nothing can tell. */
 export async function commitSingle(

@@ -1,12 +1,12 @@
 // From image to image: what a write changes, and an image with that change made.
-import { sameValue } from '../../model/compare.js'
+import { sameValue } from '../../../model/compare.js'
 import {
   attribute,
   setAttribute,
   type AttributeValue,
   type Item,
   type MutableItem,
-} from '../../model/value.js'
+} from '../../../model/value.js'
 import type { Redo } from './records.js'
 
 type Write = Extract<Redo, { act: 'write' }>

@@ -13,8 +13,8 @@
 import { applyRedo } from './images.js'
 import type { Header, Intent, Redo, Stored } from './records.js'
 import type { IntentsPatience } from './limits.js'
-import type { Item } from '../../model/value.js'
-import type { Outcome } from '../unit/transactor.js'
+import type { Item } from '../../../model/value.js'
+import type { Outcome } from '../../unit/transactor.js'
 
 export type Settlement = 'apply' | 'drop' | 'undecided'
 

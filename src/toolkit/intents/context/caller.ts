@@ -1,14 +1,21 @@
 // Sends requests, again if their answers are lost: every request of the protocol is conditional, so that a second
 // delivery does nothing. What it cannot tell is whether a refused request was refused because it had already been
 // carried out; then the answer says `repeated`, and the caller looks.
-import type { Runtime } from '../../runtime/runtime.js'
-import type { Endpoint } from '../endpoint/endpoint.js'
-import type { EndpointInput, EndpointOperation, EndpointOutput } from '../endpoint/operations.js'
-import { Conflict } from '../endpoint/errors.js'
-import { namingTables } from '../unit/naming.js'
-import { AnswerLost, isTurnedAway, Overloaded, sendsOf, timedOut, verdictOf } from '../endpoint/refusals.js'
-import { ConcurrencyLimit } from '../endpoint/waiting.js'
-import { intentLimits } from './limits.js'
+import type { Runtime } from '../../../runtime/runtime.js'
+import type { Endpoint } from '../../endpoint/endpoint.js'
+import type { EndpointInput, EndpointOperation, EndpointOutput } from '../../endpoint/operations.js'
+import { Conflict } from '../../endpoint/errors.js'
+import { namingTables } from '../../unit/naming.js'
+import {
+  AnswerLost,
+  isTurnedAway,
+  Overloaded,
+  sendsOf,
+  timedOut,
+  verdictOf,
+} from '../../endpoint/refusals.js'
+import { ConcurrencyLimit } from '../../endpoint/waiting.js'
+import { intentLimits } from '../protocol/limits.js'
 
 export type CallReply<Name extends EndpointOperation> =
   | { readonly ok: true; readonly output: EndpointOutput<Name> }

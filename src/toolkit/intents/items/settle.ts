@@ -2,19 +2,19 @@
 // either for any transaction; every request is conditional on the intent that it removes.
 //
 //   intent in the way --> its header --> committed: apply   cancelled: drop   pending or absent: wait | cancel it | yield
-import { Conflict } from '../endpoint/errors.js'
-import type { ItemAddress } from '../unit/protocol.js'
-import { described } from '../unit/steps.js'
-import { unmarshallItem } from '../values/values.js'
-import type { RequestUsage } from './caller.js'
-import { cancel, markDone, readHeader, unchangedMs } from './headers.js'
-import { intentLimits } from './limits.js'
-import type { CommitProgress } from './commit-progress.js'
-import { type Header, inserterOf, type Intent, type Stored, storedOf, writerOf } from './records.js'
-import { applyRequest, dropRequest, type ItemRequest } from './requests.js'
-import { contentionOf, type Party, settlementOf } from './rules.js'
-import { inParallel, readOne, type IntentsContext } from './context.js'
-import { participantsOf, redoOfIntent } from './spill.js'
+import { Conflict } from '../../endpoint/errors.js'
+import type { ItemAddress } from '../../unit/protocol.js'
+import { described } from '../../unit/steps.js'
+import { unmarshallItem } from '../../values/values.js'
+import type { RequestUsage } from '../context/caller.js'
+import { cancel, markDone, readHeader, unchangedMs } from '../context/headers.js'
+import { intentLimits } from '../protocol/limits.js'
+import type { CommitProgress } from '../context/commit-progress.js'
+import { type Header, inserterOf, type Intent, type Stored, storedOf, writerOf } from '../protocol/records.js'
+import { applyRequest, dropRequest, type ItemRequest } from '../protocol/requests.js'
+import { contentionOf, type Party, settlementOf } from '../protocol/rules.js'
+import { inParallel, readOne, type IntentsContext } from '../context/context.js'
+import { participantsOf, redoOfIntent } from '../context/spill.js'
 
 export interface Locked extends ItemAddress {
   readonly stored: Stored

@@ -1,13 +1,13 @@
 // Reading: an item with somebody's intent on it is what it was before, or what that transaction made of it, as its
 // header says. No reader waits, and none sees half of a transaction that is not decided.
-import type { Item } from '../../model/value.js'
-import type { ItemAddress } from '../unit/protocol.js'
-import type { RequestUsage } from './caller.js'
-import { readHeader } from './headers.js'
-import { type Header, type Intent, type Redo, type Stored, storedOf } from './records.js'
-import { committedOf, type Effective, effectiveOf, settlementOf } from './rules.js'
-import { inParallel, readOne, readRaw, type IntentsContext } from './context.js'
-import { redoOfIntent } from './spill.js'
+import type { Item } from '../../../model/value.js'
+import type { ItemAddress } from '../../unit/protocol.js'
+import type { RequestUsage } from '../context/caller.js'
+import { readHeader } from '../context/headers.js'
+import { type Header, type Intent, type Redo, type Stored, storedOf } from '../protocol/records.js'
+import { committedOf, type Effective, effectiveOf, settlementOf } from '../protocol/rules.js'
+import { inParallel, readOne, readRaw, type IntentsContext } from '../context/context.js'
+import { redoOfIntent } from '../context/spill.js'
 
 export interface SeenItem extends Effective {
   /** As it is in the table. */

@@ -11,9 +11,9 @@
 //                   part 'guard'          of a partition (guards.ts); version and intent as in an item
 //
 // Everything here is pure.
-import type { AttributeValue, Item } from '../../model/value.js'
-import { attribute } from '../../model/value.js'
-import type { ItemAddress } from '../unit/protocol.js'
+import type { AttributeValue, Item } from '../../../model/value.js'
+import { attribute } from '../../../model/value.js'
+import type { ItemAddress } from '../../unit/protocol.js'
 
 export const VERSION = 'seriatimVersion'
 export const INTENT = 'seriatimIntent'

@@ -1,28 +1,28 @@
 // Queries and scans. Rows are read consistently and without the server's filter, because what is stored is not always
 // what is committed; the filter is evaluated here, on the image that counts. What was seen of a range is kept, so that
 // the same range can be read again after the intents are placed.
-import { keyAttributesOf } from '../../model/table.js'
+import { keyAttributesOf } from '../../../model/table.js'
 import { createHash } from 'node:crypto'
-import { evaluateCondition, openExpressions } from '../../expression/expression.js'
-import { compareValues } from '../../model/compare.js'
-import { itemBytes } from '../../model/item-size.js'
+import { evaluateCondition, openExpressions } from '../../../expression/expression.js'
+import { compareValues } from '../../../model/compare.js'
+import { itemBytes } from '../../../model/item-size.js'
 import {
   attribute,
   type AttributeValue,
   type Item,
   type MutableItem,
   setAttribute,
-} from '../../model/value.js'
-import type { IsolationLevel } from '../unit/transactor.js'
-import type { ItemAddress, Page, UnitRange, TableLayout } from '../unit/protocol.js'
-import { fromSdkItem, toSdkItem } from '../values/values.js'
-import type { RequestUsage } from './caller.js'
-import { addressText } from './images.js'
+} from '../../../model/value.js'
+import type { IsolationLevel } from '../../unit/transactor.js'
+import type { ItemAddress, Page, UnitRange, TableLayout } from '../../unit/protocol.js'
+import { fromSdkItem, toSdkItem } from '../../values/values.js'
+import type { RequestUsage } from '../context/caller.js'
+import { addressText } from '../protocol/images.js'
 import { type SeenItem, ItemReader } from './look.js'
-import type { Intent } from './records.js'
-import { effectiveOf } from './rules.js'
-import type { IntentsContext } from './context.js'
-import { redoOfIntent } from './spill.js'
+import type { Intent } from '../protocol/records.js'
+import { effectiveOf } from '../protocol/rules.js'
+import type { IntentsContext } from '../context/context.js'
+import { redoOfIntent } from '../context/spill.js'
 
 /** One page of a range as a unit saw it. */
 export interface SeenPage {

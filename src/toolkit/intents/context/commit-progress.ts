@@ -2,9 +2,9 @@
 // passes on a slow machine as well. Others are told of the progress, too: while the wave of intents goes on, the header
 // gets beats, and nobody takes the transaction for stalled.
 import type { RequestUsage } from './caller.js'
-import { commitLimits, type IntentsPatience } from './limits.js'
-import type { Header } from './records.js'
-import { beatRequest } from './requests.js'
+import { commitLimits, type IntentsPatience } from '../protocol/limits.js'
+import type { Header } from '../protocol/records.js'
+import { beatRequest } from '../protocol/requests.js'
 import type { IntentsContext } from './context.js'
 
 export class CommitProgress {

@@ -1,5 +1,5 @@
 // Whether a table can hold transaction records.
-import type { TableLayout } from '../unit/protocol.js'
+import type { TableLayout } from '../../unit/protocol.js'
 
 /** A sentence's end, or nothing. */
 export function layoutProblem({ key }: TableLayout): string | undefined {
