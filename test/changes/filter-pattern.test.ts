@@ -62,6 +62,12 @@ const MATCHES: readonly (readonly [string, object, boolean])[] = [
   ['numeric between', { dynamodb: { SizeBytes: [{ numeric: ['>', 50, '<=', 59] }] } }, true],
   ['numeric below', { dynamodb: { SizeBytes: [{ numeric: ['>', 50, '<', 59] }] } }, false],
   ['numeric equality', { dynamodb: { SizeBytes: [{ numeric: ['=', 59] }] } }, true],
+  ['a number of text beside what matches', inNew({ total: { N: [{ numeric: ['>', 5] }, '12.5'] } }), true],
+  [
+    'a number of text beside what does not',
+    inNew({ total: { N: [{ numeric: ['>', 5] }, { 'anything-but': '12.5' }] } }),
+    false,
+  ],
   ['numeric of text', { eventName: [{ numeric: ['>', 0] }] }, false],
   ['$or, the second', { $or: [{ eventName: ['REMOVE'] }, inNew({ state: { S: ['Paid'] } })] }, true],
   ['$or, none', { $or: [{ eventName: ['REMOVE'] }, { eventName: ['INSERT'] }] }, false],
@@ -114,7 +120,7 @@ const REFUSED: readonly (readonly [unknown, RegExp])[] = [
   [{ eventName: [{ numeric: ['>', '1'] }] }, /\[1\] is a number/],
   [{ eventName: [['INSERT']] }, /pattern 1\.eventName\[0\] is a string/],
   [{ $or: [{ eventName: ['INSERT'] }] }, /\$or is a list of at least two/],
-  [inNew({ total: { N: [12.5] } }), /pattern 1\.dynamodb\.NewImage\.total\.N\[0\] can never match/],
+  [inNew({ total: { N: [12.5] } }), /pattern 1\.dynamodb\.NewImage\.total\.N can never match/],
   [inNew({ total: { N: [{ numeric: ['>', 5] }] } }), /can never match/],
   [inNew({ total: { N: [{ 'anything-but': [5] }] } }), /can never match/],
 ]

@@ -2,7 +2,7 @@
 // Pure, with the rules of Lambda's event source mapping for streams:
 //
 //   answered, no failures reported      all done
-//   failures reported                   done up to the first failed record, the rest is tried again
+//   failures reported                   done up to the first failed record, the rest is a batch of its own from here on
 //   error, or a report that is none     nothing is done: tried again, in two halves if it may be bisected
 //   tried again `retries` times         given up (RetryAttemptsExhausted); halving does not count
 //   older than the age that is allowed  given up (RecordAgeExceeded), before an invocation
@@ -28,8 +28,10 @@ export interface RecordBatch {
   readonly records: readonly TriggerRecord[]
   /** How often the handler was called with it as it is. */
   readonly invocations: number
-  /** How many of those, and of those before parts of it were done, have failed at its first record. */
+  /** How often in a row its first record has failed, also before parts of it were done: so long is waited. */
   readonly failures: number
+  /** The last of those ended with an error, and not with a report of failures. */
+  readonly endedInError: boolean
 }
 
 export type InvocationOutcome =
@@ -61,6 +63,7 @@ export const newRecordBatch = (records: readonly TriggerRecord[]): RecordBatch =
   records,
   invocations: 0,
   failures: 0,
+  endedInError: false,
 })
 
 export function afterInvocation(
@@ -68,13 +71,18 @@ export function afterInvocation(
   outcome: InvocationOutcome,
   rules: BatchRules,
 ): AfterInvocation {
-  const batch = { ...called, invocations: called.invocations + 1 }
+  const batch = {
+    ...called,
+    invocations: called.invocations + 1,
+    endedInError: outcome.kind === 'error',
+  }
   const done = firstFailure(batch.records, outcome, rules)
   if (done === batch.records.length) return { done, next: [] }
-  if (done > 0) return { done, next: [{ records: batch.records.slice(done), invocations: 1, failures: 1 }] }
+  // It came further: what is left has all of its retries.
+  if (done > 0) return { done, next: [{ ...newRecordBatch(batch.records.slice(done)), failures: 1 }] }
   if (rules.bisect && batch.records.length > 1) return { done, next: halves(batch) }
   const failed = { ...batch, failures: batch.failures + 1 }
-  return rules.retries >= 0 && failed.failures > rules.retries
+  return rules.retries >= 0 && failed.invocations > rules.retries
     ? { done, next: [], discarded: { condition: 'RetryAttemptsExhausted', batch: failed } }
     : { done, next: [failed] }
 }
@@ -107,8 +115,7 @@ const DOUBLINGS_MAX = 30
 function halves({ records, failures }: RecordBatch): readonly RecordBatch[] {
   const middle = Math.ceil(records.length / 2)
   return [records.slice(0, middle), records.slice(middle)].map((half) => ({
-    records: half,
-    invocations: 0,
+    ...newRecordBatch(half),
     failures,
   }))
 }

@@ -76,23 +76,26 @@ function alternatives(patterns: unknown, path: string, depth: number): Test {
 /** Of a list in the record, such as a set of strings, one element has to match. */
 function leafTest(list: readonly unknown[], path: string, name: string): Test {
   if (list.length === 0) throw new TypeError(`${path} is an empty list, which matches nothing`)
-  const tests = list.map((element, at) => elementTest(element, `${path}[${at}]`, name))
+  if (name === 'N' && list.every((element) => needsNumber(element)))
+    throw new TypeError(
+      `${path} can never match: in a record the value of a number attribute is text, such as "5". Compare it with strings`,
+    )
+  const tests = list.map((element, at) => elementTest(element, `${path}[${at}]`))
   const matches: Test = (value) => tests.some((test) => test(value))
   return (value) => (Array.isArray(value) ? value.some(matches) : matches(value))
 }
 
-function elementTest(element: unknown, path: string, name: string): Test {
+function elementTest(element: unknown, path: string): Test {
   if (!isObject(element)) {
-    refuseNumberOfText(element, path, name)
     if (!isScalar(element)) throw new TypeError(`${path} is a string, a number, true, false, null or a rule`)
     return (value) => value === element
   }
   const [rule, ...more] = Object.entries(element)
   if (rule === undefined || more.length > 0) throw new TypeError(`${path} is an object with one rule`)
-  return ruleTest(rule[0], rule[1], path, name)
+  return ruleTest(rule[0], rule[1], path)
 }
 
-function ruleTest(rule: string, argument: unknown, path: string, name: string): Test {
+function ruleTest(rule: string, argument: unknown, path: string): Test {
   switch (rule) {
     case 'prefix':
       return textTest(argument, path, (value, prefix) => value.startsWith(prefix))
@@ -104,10 +107,9 @@ function ruleTest(rule: string, argument: unknown, path: string, name: string): 
       if (typeof argument !== 'boolean') throw new TypeError(`${path}.exists is true or false`)
       return (value) => isLeaf(value) === argument
     case 'numeric':
-      refuseNumberOfText(0, path, name)
       return numericTest(argument, `${path}.numeric`)
     case 'anything-but':
-      return anythingBut(argument, `${path}.anything-but`, name)
+      return anythingBut(argument, `${path}.anything-but`)
     default:
       throw new TypeError(
         `${path} has the unknown rule ${JSON.stringify(rule)}; there are prefix, suffix, equals-ignore-case, anything-but, numeric and exists`,
@@ -132,12 +134,12 @@ function textTest(
 }
 
 /** A value has to be there to be another one. */
-function anythingBut(argument: unknown, path: string, name: string): Test {
+function anythingBut(argument: unknown, path: string): Test {
   const excluded = isObject(argument)
-    ? [elementTest(argument, path, name)]
+    ? [elementTest(argument, path)]
     : (Array.isArray(argument) ? argument : [argument]).map((one: unknown, at) => {
         if (isObject(one) || Array.isArray(one)) throw new TypeError(`${path}[${at}] is a string or a number`)
-        return elementTest(one, path, name)
+        return elementTest(one, path)
       })
   return (value) => isLeaf(value) && !excluded.some((test) => test(value))
 }
@@ -168,14 +170,16 @@ function numericTest(argument: unknown, path: string): Test {
 }
 
 /**
- * In a record the value of an attribute of type N is text: Lambda compares it with no number, and such a pattern would let
+ * In a record the value of an attribute of type N is text, and Lambda compares it with no number: a pattern of nothing else lets
  * nothing through.
  */
-function refuseNumberOfText(element: unknown, path: string, name: string): void {
-  if (name === 'N' && typeof element === 'number')
-    throw new TypeError(
-      `${path} can never match: in a record the value of a number attribute is text, such as "5". Compare it with strings`,
-    )
+function needsNumber(element: unknown): boolean {
+  if (!isObject(element)) return typeof element === 'number'
+  const excluded = element['anything-but']
+  return (
+    Object.hasOwn(element, 'numeric') ||
+    (excluded !== undefined && [excluded].flat().every((one) => needsNumber(one)))
+  )
 }
 
 const isObject = (value: unknown): value is Json =>

@@ -93,7 +93,7 @@ export function failureDocument(
   streamArn: string,
   options: Pick<InvocationOptions, 'runtime' | 'functionName' | 'region'>,
 ): FailureDocument {
-  const { records, invocations } = batch
+  const { records, invocations, endedInError } = batch
   const first = records[0] as TriggerRecord
   const last = records.at(-1) as TriggerRecord
   return {
@@ -104,7 +104,11 @@ export function failureDocument(
       approximateInvokeCount: invocations,
     },
     ...(invocations > 0 && {
-      responseContext: { statusCode: 200, executedVersion: VERSION, functionError: 'Unhandled' },
+      responseContext: {
+        statusCode: 200,
+        executedVersion: VERSION,
+        functionError: endedInError ? 'Unhandled' : null,
+      },
     }),
     version: '1.0',
     timestamp: isoTextAt(nowMs(options.runtime.clock)),

@@ -126,8 +126,8 @@ export interface FailureDocument {
     /** How often the handler was called with them. */
     approximateInvokeCount: number
   }
-  /** Absent if the handler was not called with these records. */
-  responseContext?: { statusCode: number; executedVersion: string; functionError: string }
+  /** Absent if the handler was not called with these records. `functionError` is null if it reported them as failed, and threw nothing. */
+  responseContext?: { statusCode: number; executedVersion: string; functionError: 'Unhandled' | null }
   /** Of this document: `1.0`. */
   version: string
   /** When they were given up. */
