@@ -11,7 +11,8 @@ import { tags } from '@lezer/highlight'
 
 export interface OpenEditor {
   set(text: string): void
-  focus(): void
+  /** With this much selected. */
+  focus(from: number, to: number): void
   close(): void
 }
 
@@ -102,7 +103,11 @@ export function openEditor(place: HTMLElement, setup: EditorSetup): OpenEditor {
         annotations: fromOutside.of(true),
       })
     },
-    focus: () => view.focus(),
+    focus(from, to) {
+      const { length } = view.state.doc
+      view.dispatch({ selection: { anchor: Math.min(from, length), head: Math.min(to, length) } })
+      view.focus()
+    },
     close: () => view.destroy(),
   }
 }

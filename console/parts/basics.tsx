@@ -229,8 +229,20 @@ export function Dialog({
       ref={ref}
       class={wide === true ? 'wide' : ''}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        event.preventDefault()
+        event.stopPropagation()
+        onClose()
+      }}
       onCancel={(event) => {
         event.preventDefault()
+        onClose()
+      }}
+      onClose={() => {
+        // A browser that is asked for it often enough closes a dialog without a question. Whether it closes is decided above.
+        if (ref.current === null || ref.current.open) return
+        ref.current.showModal()
         onClose()
       }}
     >

@@ -1,5 +1,5 @@
 // A place for JSON or PartiQL. It is a text area until CodeMirror has arrived, and stays one if it never does.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { OpenEditor } from '../editor/code-mirror.js'
 
 export interface CodeEditorProps {
@@ -17,6 +17,9 @@ export function CodeEditor(props: CodeEditorProps) {
   const latest = useRef(props)
   latest.current = props
   const [isOpen, setOpen] = useState(false)
+  const plain = useRef<HTMLTextAreaElement>(null)
+  /** What was selected in the text area when the editor took its place. */
+  const selected = useRef<readonly [number, number] | undefined>(undefined)
   useEffect(() => {
     let isGone = false
     import('../editor/code-mirror.js').then(
@@ -29,6 +32,9 @@ export function CodeEditor(props: CodeEditorProps) {
           onChange: (text) => latest.current.onValue(text),
           onRun: latest.current.onRun && (() => latest.current.onRun?.()),
         })
+        const area = plain.current
+        if (area !== null && document.activeElement === area)
+          selected.current = [area.selectionStart, area.selectionEnd]
         setOpen(true)
       },
       () => undefined,
@@ -39,12 +45,18 @@ export function CodeEditor(props: CodeEditorProps) {
       editor.current = undefined
     }
   }, [])
+  // Who was typing goes on typing.
+  useLayoutEffect(() => {
+    if (isOpen && selected.current !== undefined) editor.current?.focus(...selected.current)
+    selected.current = undefined
+  }, [isOpen])
   useEffect(() => editor.current?.set(props.value), [props.value])
   return (
     <div class={`editor ${props.tall === true ? 'tall' : ''}`}>
       <div ref={place} class="editor-place" hidden={!isOpen} />
       {!isOpen && (
         <textarea
+          ref={plain}
           aria-label={props.label}
           spellcheck={false}
           value={props.value}

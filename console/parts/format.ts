@@ -1,4 +1,5 @@
 // Figures and times for people.
+import { attributeOf, type Item, shortText } from '../values/attribute.js'
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
 export function bytesText(bytes: number): string {
@@ -33,3 +34,17 @@ export const dateText = (ms: number): string =>
     .replace(/\.\d+Z$/, ' UTC')
 
 export const shortId = (id: string): string => (id.length > 14 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)
+
+const CHARACTERS_MAX = 42
+const ROWS_LOOKED_AT = 20
+
+/** Of a column, in pixels, by the first rows: columns must not move while a person reads. */
+export function columnWidth(name: string, items: readonly (Item | undefined)[]): number {
+  let characters = name.length + 8
+  for (const item of items.slice(0, ROWS_LOOKED_AT)) {
+    const value = attributeOf(item, name)
+    if (value !== undefined)
+      characters = Math.max(characters, Math.min(CHARACTERS_MAX, shortText(value, CHARACTERS_MAX + 2).length))
+  }
+  return Math.min(330, 24 + characters * 7.4)
+}

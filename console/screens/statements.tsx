@@ -1,8 +1,9 @@
 // PartiQL: statements alone, with what the store says about how it would read.
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { Check, copy, Empty, Problem } from '../parts/basics.js'
 import { CodeEditor } from '../parts/code-editor.js'
-import { countText, msText } from '../parts/format.js'
+import { columnWidth, countText, msText } from '../parts/format.js'
+import { VirtualRows } from '../parts/virtual-rows.js'
 import { attributeOf, type AttributeValue, type Item, shortText, typeOf } from '../values/attribute.js'
 import { asCli, asSdk } from '../values/code.js'
 import { itemFromJson, toPlainJson } from '../values/plain-json.js'
@@ -74,9 +75,6 @@ export function StatementsScreen() {
       setBusy(false)
     }
   }
-  const names = [
-    ...new Set((result?.items ?? []).slice(0, 200).flatMap((item) => Object.keys(item).slice(0, 200))),
-  ].slice(0, 24)
   const isExplain = result !== undefined && /^\s*explain\b/i.test(result.statement)
   return (
     <div class="screen">
@@ -143,33 +141,7 @@ export function StatementsScreen() {
               {result.items.map(toPlainJson).join('\n')}
             </pre>
           ) : (
-            <div class="scroll-x" tabIndex={0} role="region" aria-label="Rows">
-              <table class="grid">
-                <thead>
-                  <tr>
-                    {names.map((name) => (
-                      <th key={name} scope="col">
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {result.items.slice(0, 500).map((item, at) => (
-                    <tr key={at}>
-                      {names.map((name) => {
-                        const value = attributeOf(item, name)
-                        return (
-                          <td key={name} class={value === undefined ? 'absent' : `type-${typeOf(value)}`}>
-                            {shortText(value)}
-                          </td>
-                        )
-                      })}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <RowsGrid items={result.items} />
           )}
           <div class="actions left">
             {result.next !== undefined && (
@@ -190,6 +162,65 @@ export function StatementsScreen() {
         </>
       )}
     </div>
+  )
+}
+
+const ROW_HEIGHT = 32
+const COLUMNS_MAX = 24
+
+/** Rows as they were answered, of which only those in sight exist. */
+function RowsGrid({ items }: { readonly items: readonly Item[] }) {
+  const names = useMemo(
+    () =>
+      [...new Set(items.slice(0, 200).flatMap((item) => Object.keys(item).slice(0, 200)))].slice(
+        0,
+        COLUMNS_MAX,
+      ),
+    [items],
+  )
+  const template = {
+    gridTemplateColumns: `${names.map((name) => `${columnWidth(name, items)}px`).join(' ')} 1fr`,
+  }
+  return (
+    <VirtualRows
+      class="rows"
+      label="Rows"
+      count={items.length}
+      rowHeight={ROW_HEIGHT}
+      columns={names.length}
+      header={
+        <div class="item-row head" role="row" aria-rowindex={1} style={template}>
+          {names.map((name) => (
+            <span key={name} role="columnheader" class="cell" title={name}>
+              {name}
+            </span>
+          ))}
+        </div>
+      }
+      render={(at) => (
+        <div
+          key={at}
+          role="row"
+          class={`item-row plain ${at % 2 === 1 ? 'odd' : ''}`}
+          aria-rowindex={at + 2}
+          style={template}
+        >
+          {names.map((name) => {
+            const value = attributeOf(items[at], name)
+            return (
+              <span
+                key={name}
+                role="gridcell"
+                class={`cell ${value === undefined ? 'absent' : `type-${typeOf(value)}`}`}
+                title={shortText(value)}
+              >
+                {shortText(value)}
+              </span>
+            )
+          })}
+        </div>
+      )}
+    />
   )
 }
 

@@ -6,7 +6,7 @@ import { useLoad } from '../parts/load.js'
 import { go } from '../parts/route.js'
 import type { Item } from '../values/attribute.js'
 import { Diff } from '../parts/diff.js'
-import { call } from '../wire/client.js'
+import { call, NoAnswer } from '../wire/client.js'
 
 interface StreamEntry {
   readonly StreamArn: string
@@ -110,7 +110,13 @@ function Followed({ stream }: { readonly stream: StreamEntry }) {
           readonly NextShardIterator?: string
         }>('GetRecords', { ShardIterator: iterator, Limit: 200 }, options)
         place.set(shard, NextShardIterator)
-        if (Records.length > 0) setRecords((last) => [...Records.toReversed(), ...last].slice(0, RECORDS_MAX))
+        if (Records.length > 0)
+          setRecords((last) => {
+            // After an iterator that expired the oldest ones may come again.
+            const known = new Set(last.map(({ eventID }) => eventID))
+            const added = Records.filter(({ eventID }) => !known.has(eventID))
+            return [...added.toReversed(), ...last].slice(0, RECORDS_MAX)
+          })
       }
     }
     const again = (): void => {
@@ -120,8 +126,8 @@ function Followed({ stream }: { readonly stream: StreamEntry }) {
           (failure: unknown) => {
             if (abort.signal.aborted) return
             setError(failure)
-            // An iterator that has expired, or is of a server that was restarted: from the newest on.
-            place.clear()
+            // An iterator that has expired, or is of a server that was restarted. Where no answer came, the places are as they were.
+            if (!(failure instanceof NoAnswer)) place.clear()
           },
         )
         .then(() => {

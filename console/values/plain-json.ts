@@ -1,8 +1,9 @@
 // Items as plain JSON, without loss: a number keeps every digit that it was written with, both ways. Sets and binary values have
-// no plain form; they are written as DynamoDB's JSON under one member each, `{"SS": [...]}`, and read back as such.
+// no plain form; they are written as DynamoDB's JSON under one member each, `{"SS": [...]}`, and read back as such. So is a map that
+// would look like one of them: a map with the one member `SS` is written `{"M": {"SS": ...}}`.
 import { type AttributeValue, type Item, numberProblem } from './attribute.js'
 
-const TYPED = new Set(['SS', 'NS', 'BS', 'B'])
+const TYPED = new Set(['SS', 'NS', 'BS', 'B', 'M'])
 const DEPTH_MAX = 40
 
 export const toPlainJson = (item: Item): string => plainObject(item, 0)
@@ -13,7 +14,7 @@ function plainValue(value: AttributeValue, depth: number): string {
   if ('N' in value) return value.N
   if ('BOOL' in value) return String(value.BOOL)
   if ('NULL' in value) return 'null'
-  if ('M' in value) return plainObject(value.M, depth + 1)
+  if ('M' in value) return looksTyped(value.M) ? JSON.stringify(value) : plainObject(value.M, depth + 1)
   if (!('L' in value)) return JSON.stringify(value)
   if (value.L.length === 0) return '[]'
   const indent = '  '.repeat(depth + 2)
@@ -64,6 +65,15 @@ const isTyped = (value: Parsed): boolean =>
   value.size === 1 &&
   /^(?:S|N|B|BOOL|NULL|SS|NS|BS|L|M)$/.test([...value.keys()][0] as string)
 
+/** Which a person may write by hand: a member `M` that is a map of anything but values of DynamoDB. */
+const isPlainMap = (content: Parsed | undefined): boolean =>
+  content instanceof Map && (content.size === 0 || ![...content.values()].every(isTyped))
+
+function looksTyped(members: Item): boolean {
+  const names = Object.keys(members)
+  return names.length === 1 && TYPED.has(names[0] as string)
+}
+
 const fromPlainMembers = (members: Members): Item => {
   const item = bare()
   for (const [name, value] of members) item[name] = fromPlain(value)
@@ -81,7 +91,8 @@ function fromPlain(value: Parsed): AttributeValue {
   if (Array.isArray(value)) return { L: (value as readonly Parsed[]).map(fromPlain) }
   const members = value as Members
   const [first] = members.keys()
-  if (members.size === 1 && first !== undefined && TYPED.has(first)) return fromTyped(members, first)
+  if (members.size === 1 && first !== undefined && TYPED.has(first) && !isPlainMap(members.get(first)))
+    return fromTyped(members, first)
   return { M: fromPlainMembers(members) }
 }
 

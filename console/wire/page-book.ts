@@ -3,6 +3,10 @@
 //   pages of rows, the last few used --> kept
 //   where a page begins (a key)      --> kept for every page, then for every second, fourth, ... once there are many
 //   a row whose page is gone         --> read again from the nearest place that is known
+//   rows that are passed over        --> counted by the server, where nothing is filtered, and not sent
+//
+// One page is read again at a time, and always one that is in sight by then: who drags the scroll bar over ten thousand pages wants
+// the last of them, and not to wait for the others.
 //
 // A page of the book is what fills it: DynamoDB may answer fewer items than asked for, or none, and go on.
 import type { Item } from '../values/attribute.js'
@@ -13,9 +17,14 @@ const PAGES_KEPT_MAX = 20
 const PLACES_MAX = 1024
 /** Reads of one page: a filter that lets nothing through must not read a whole table for one screen. */
 const READS_A_PAGE_MAX = 8
+/** Pages that are passed over in one step. */
+export const PAGES_AHEAD_MAX = 100
+/** Rows that one request counts: for one of them the server must not work long. */
+const COUNTED_MAX = 1000
 
 interface Answer {
   readonly Items?: readonly Item[]
+  readonly Count?: number
   readonly ScannedCount?: number
   readonly LastEvaluatedKey?: Json
 }
@@ -34,7 +43,10 @@ export class PageBook {
   readonly #input: Json
   readonly #onChange: () => void
   readonly #pages = new Map<number, Page>()
-  readonly #reading = new Map<number, Promise<void>>()
+  #appending: Promise<void> | undefined
+  #rereading: Promise<void> | undefined
+  /** Pages that are in sight. */
+  #wanted: readonly [number, number] = [0, 0]
   #places: Place[] = [{ page: 0, from: undefined }]
   #stride = 1
   readonly #abort = new AbortController()
@@ -43,7 +55,6 @@ export class PageBook {
   scanned = 0
   isWhole = false
   error: unknown
-  isReading = false
   /** Nothing was found in as many reads as one page may take: a person decides whether to go on. */
   isPaused = false
   #resume: Place = { page: 0, from: undefined }
@@ -73,18 +84,22 @@ export class PageBook {
     return [...this.#pages.values()].flatMap(({ rows }) => rows)
   }
 
+  get isReading(): boolean {
+    return this.#appending !== undefined || this.#rereading !== undefined
+  }
+
   /** Sees to it that these rows are there; one page beyond what is known at most. */
   want(first: number, last: number): void {
-    const lastKnown = Math.floor(Math.max(0, this.count - 1) / ROWS_A_PAGE)
-    for (let page = Math.floor(first / ROWS_A_PAGE); page <= Math.floor(last / ROWS_A_PAGE); page++) {
-      if (page <= lastKnown && this.count > 0 && !this.#pages.has(page)) void this.#read(page)
-    }
+    this.#wanted = [Math.floor(first / ROWS_A_PAGE), Math.floor(last / ROWS_A_PAGE)]
+    if (this.#missing() !== undefined)
+      this.#rereading ??= this.#noted(this.#readWanted(), () => (this.#rereading = undefined))
     if (last >= this.count - 1 && !this.isWhole && !this.isPaused) void this.more()
   }
 
-  more(): Promise<void> {
+  /** The next page; of several, all but the last are passed over where that is cheaper. */
+  more(pages = 1): Promise<void> {
     if (this.isWhole) return Promise.resolve()
-    return this.#once(-1, () => this.#append())
+    return (this.#appending ??= this.#noted(this.#append(pages), () => (this.#appending = undefined)))
   }
 
   close(): void {
@@ -119,11 +134,8 @@ export class PageBook {
     }
   }
 
-  #once(page: number, read: () => Promise<void>): Promise<void> {
-    const running = this.#reading.get(page)
-    if (running !== undefined) return running
-    this.isReading = true
-    const begun = read()
+  #noted(work: Promise<void>, over: () => void): Promise<void> {
+    return work
       .then(
         () => (this.error = undefined),
         (error: unknown) => {
@@ -131,17 +143,15 @@ export class PageBook {
         },
       )
       .then(() => {
-        this.#reading.delete(page)
-        this.isReading = this.#reading.size > 0
+        over()
         if (!this.#abort.signal.aborted) this.#onChange()
       })
-    this.#reading.set(page, begun)
-    return begun
   }
 
   /** The next rows behind those that are known. */
-  async #append(): Promise<void> {
+  async #append(pages: number): Promise<void> {
     this.isPaused = false
+    if (pages > 1 && !this.#isFiltered && this.#partial.length === 0) await this.#passOver(pages - 1)
     let { from } = this.#resume
     for (let reads = 0; reads < READS_A_PAGE_MAX; reads++) {
       const answer = await this.#ask(from, ROWS_A_PAGE - this.#partial.length)
@@ -164,27 +174,90 @@ export class PageBook {
     }
   }
 
-  /** A page that was there before. */
-  #read(page: number): Promise<void> {
-    return this.#once(page, async () => {
-      const place = this.#places.findLast((each) => each.page <= page) ?? this.#places[0]!
-      let { from } = place
-      for (let at = place.page; at <= page; at++) {
-        const rows: Item[] = []
-        do {
-          const answer = await this.#ask(from, ROWS_A_PAGE - rows.length)
-          rows.push(...(answer.Items ?? []))
-          from = answer.LastEvaluatedKey
-        } while (from !== undefined && rows.length < ROWS_A_PAGE)
-        if (at === page) this.#keep(at, { rows })
-        if (from === undefined) break
+  get #isFiltered(): boolean {
+    return this.#input['FilterExpression'] !== undefined
+  }
+
+  /** At the end of the table it stops before the last page. */
+  async #passOver(pages: number): Promise<void> {
+    let upTo = this.#resume.page + pages
+    while (this.#resume.page < upTo) {
+      const rows = Math.min(COUNTED_MAX, (upTo - this.#resume.page) * ROWS_A_PAGE)
+      const { counted, from } = await this.#count(this.#resume.from, rows, ROWS_A_PAGE)
+      if (from === undefined) {
+        upTo = this.#resume.page + Math.max(0, Math.floor((counted - 1) / ROWS_A_PAGE))
+        continue
       }
-    })
+      this.scanned += counted
+      this.#resume = { page: this.#resume.page + counted / ROWS_A_PAGE, from }
+      this.count = this.#resume.page * ROWS_A_PAGE
+      this.#remember(this.#resume)
+    }
+  }
+
+  /** How many of these rows there are, as a multiple of `step` if more follow, and where those that follow begin. */
+  async #count(
+    from: Json | undefined,
+    rows: number,
+    step: number,
+  ): Promise<{ readonly counted: number; readonly from: Json | undefined }> {
+    let counted = 0
+    let next = from
+    do {
+      // A part of what was asked for, as the answer of 1 MB that it would have been.
+      const wanted = counted === 0 ? rows : step - (counted % step)
+      const answer = await this.#send({ ...this.#input, Select: 'COUNT', Limit: wanted }, next)
+      counted += answer.Count ?? 0
+      next = answer.LastEvaluatedKey
+    } while (next !== undefined && counted % step !== 0)
+    return { counted, from: next }
+  }
+
+  /** The first page in sight that is known and not kept. */
+  #missing(): number | undefined {
+    const lastKnown = Math.min(this.#wanted[1], Math.floor((this.count - 1) / ROWS_A_PAGE))
+    for (let page = this.#wanted[0]; page <= lastKnown; page++) if (!this.#pages.has(page)) return page
+    return undefined
+  }
+
+  /** Pages that were there before. */
+  async #readWanted(): Promise<void> {
+    for (let page = this.#missing(); page !== undefined; page = this.#missing()) await this.#readAgain(page)
+  }
+
+  /** Ends early if the page is out of sight meanwhile. */
+  async #readAgain(page: number): Promise<void> {
+    let { page: at, from } = this.#places.findLast((each) => each.page <= page) ?? this.#places[0]!
+    const isWanted = (): boolean => this.#wanted[0] <= page && page <= this.#wanted[1]
+    while (at < page && !this.#isFiltered) {
+      const rows = Math.min(COUNTED_MAX, (page - at) * ROWS_A_PAGE)
+      const passed = await this.#count(from, rows, ROWS_A_PAGE)
+      if (!isWanted()) return
+      // The table has become shorter: there is no such page any more.
+      if (passed.from === undefined) return this.#keep(page, { rows: [] })
+      at += passed.counted / ROWS_A_PAGE
+      from = passed.from
+    }
+    for (; at <= page; at++) {
+      const rows: Item[] = []
+      do {
+        const answer = await this.#ask(from, ROWS_A_PAGE - rows.length)
+        if (!isWanted()) return
+        rows.push(...(answer.Items ?? []))
+        from = answer.LastEvaluatedKey
+      } while (from !== undefined && rows.length < ROWS_A_PAGE)
+      if (at === page || from === undefined) this.#keep(page, { rows: at === page ? rows : [] })
+      if (from === undefined) return
+    }
+    this.#onChange()
   }
 
   #ask(from: Json | undefined, limit: number, signal?: AbortSignal): Promise<Answer> {
-    const input = { ...this.#input, Limit: limit, ...(from !== undefined && { ExclusiveStartKey: from }) }
-    return call<Answer>(this.#operation, input, {
+    return this.#send({ ...this.#input, Limit: limit }, from, signal)
+  }
+
+  #send(input: Json, from: Json | undefined, signal?: AbortSignal): Promise<Answer> {
+    return call<Answer>(this.#operation, from === undefined ? input : { ...input, ExclusiveStartKey: from }, {
       signal: signal ?? this.#abort.signal,
       isQuiet: from !== undefined,
     })

@@ -19,8 +19,11 @@ export const OPERATORS = [
   ['not_exists', 'does not exist'],
   ['type', 'is of type'],
   ['size=', 'size equals'],
+  ['size<>', 'size is not'],
   ['size<', 'size below'],
+  ['size<=', 'size at most'],
   ['size>', 'size above'],
+  ['size>=', 'size at least'],
 ] as const
 export type Operator = (typeof OPERATORS)[number][0]
 export const KEY_OPERATORS: readonly Operator[] = ['=', '<', '<=', '>', '>=', 'between', 'begins_with']
@@ -69,7 +72,7 @@ export function valueOf(type: TypeName, text: string): AttributeValue {
     case 'B':
       return { B: text.trim() }
     case 'BOOL':
-      return { BOOL: text.trim() === 'true' }
+      return { BOOL: text.trim() !== 'false' }
     case 'NULL':
       return { NULL: true }
     case 'S':
@@ -82,6 +85,23 @@ export function valueOf(type: TypeName, text: string): AttributeValue {
   }
 }
 
+const STEP = /("(?:[^"\\]|\\.)*"|[^.]*?)((?:\[\d+\])*)\./gy
+
+/** A name in quotes, as JSON has them, may have dots and brackets. */
+const stepsOf = (path: string): readonly { readonly name: string; readonly places: string }[] =>
+  [...`${path}.`.matchAll(STEP)].map(([, name = '', places = '']) => ({ name: unquoted(name), places }))
+
+function unquoted(name: string): string {
+  try {
+    return name.length > 1 && name.startsWith('"') ? String(JSON.parse(name)) : name
+  } catch {
+    return name
+  }
+}
+
+/** As a person writes the name of an attribute where a path may stand. */
+export const pathOf = (name: string): string => (/[.[\]"]/.test(name) ? JSON.stringify(name) : name)
+
 class Names {
   readonly names: Record<string, string> = {}
   readonly values: Record<string, AttributeValue> = {}
@@ -89,12 +109,8 @@ class Names {
 
   /** A path such as a.b[0]: each name between the dots by itself. */
   path(path: string): string {
-    return path
-      .split('.')
-      .map((part) => {
-        const [, name = part, rest = ''] = /^(.*?)((?:\[\d+\])*)$/.exec(part) ?? []
-        return this.name(name) + rest
-      })
+    return stepsOf(path)
+      .map(({ name, places }) => this.name(name) + places)
       .join('.')
   }
 
@@ -142,10 +158,13 @@ function condition(names: Names, path: string, each: Filter | KeyCondition): str
     case 'not_exists':
       return `attribute_not_exists(${path})`
     case 'type':
-      return `attribute_type(${path}, ${names.value({ S: each.value.trim() })})`
+      return `attribute_type(${path}, ${names.value({ S: each.value.trim() || 'S' })})`
     case 'size=':
+    case 'size<>':
     case 'size<':
+    case 'size<=':
     case 'size>':
+    case 'size>=':
       return `size(${path}) ${each.operator.slice(4)} ${names.value({ N: each.value.trim() })}`
   }
 }

@@ -7,7 +7,8 @@ import { go } from '../../parts/route.js'
 import type { Item } from '../../values/attribute.js'
 import { itemFromJson, toPlainJson } from '../../values/plain-json.js'
 import { call } from '../../wire/client.js'
-import { describeTable } from '../../wire/tables.js'
+import { valueOf } from '../../wire/requests.js'
+import { describeTable, keyNames, keyTypeOf } from '../../wire/tables.js'
 import type { Digest } from './ledger.js'
 import { ProofView } from './proof.js'
 
@@ -32,11 +33,11 @@ export interface HistoryViewProps {
 
 /** The key as a person writes it: plain JSON, typed by the table's definitions, or DynamoDB's JSON as links have it. */
 async function readKey(table: string, text: string, signal: AbortSignal): Promise<Item> {
-  const { KeySchema } = await describeTable(table, { signal, isQuiet: true })
+  const described = await describeTable(table, { signal, isQuiet: true })
   if (/^\s*\{\s*"[^"]*"\s*:\s*\{/.test(text)) return itemFromJson(text, 'dynamodb')
   if (/^\s*\{/.test(text)) return itemFromJson(text, 'plain')
-  const [first] = KeySchema
-  return { [first!.AttributeName]: { S: text } }
+  const { hash } = keyNames(described.KeySchema)
+  return { [hash]: valueOf(keyTypeOf(described, hash), text) }
 }
 
 export function HistoryView({ digest, trusted, table = '', keyText = '' }: HistoryViewProps) {

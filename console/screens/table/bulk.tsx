@@ -2,11 +2,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { confirmed, Dialog, Field, Notice, Progress, say, Select, TextInput } from '../../parts/basics.js'
 import { countText, plural } from '../../parts/format.js'
-import { type Item, numberProblem, TYPES } from '../../values/attribute.js'
+import { binaryProblem, type Item, numberProblem, TYPES } from '../../values/attribute.js'
 import { type BulkOptions, type BulkResult, deleteMany, editMany } from '../../wire/batches.js'
 import type { Json } from '../../wire/client.js'
 import { valueOf } from '../../wire/requests.js'
 import type { TableDescription } from '../../wire/tables.js'
+import { ValueInput } from './value-input.js'
 
 const SCALARS = TYPES.filter(([type]) => ['S', 'N', 'BOOL', 'NULL', 'B'].includes(type))
 const FAILURES_SHOWN_MAX = 20
@@ -148,7 +149,9 @@ function EditForm({
     ? 'a key cannot be changed'
     : action === 'set' && type === 'N'
       ? numberProblem(text.trim())
-      : undefined
+      : action === 'set' && type === 'B'
+        ? binaryProblem(text.trim())
+        : undefined
 
   const run = async (): Promise<void> => {
     const isSure = await confirmed({
@@ -202,7 +205,9 @@ function EditForm({
                 />
               )}
             </Field>
-            <Field label="Value">{(id) => <TextInput id={id} value={text} onValue={setText} />}</Field>
+            <Field label="Value">
+              {(id) => <ValueInput id={id} type={type} value={text} onValue={setText} />}
+            </Field>
           </>
         )}
       </div>

@@ -2,6 +2,7 @@
 // ten thousand attributes opens as fast as one of ten.
 import { useReducer, useState } from 'preact/hooks'
 import { Select } from '../../parts/basics.js'
+import { plural } from '../../parts/format.js'
 import { VirtualRows } from '../../parts/virtual-rows.js'
 import { bytesOf, TYPES } from '../../values/attribute.js'
 import {
@@ -59,7 +60,7 @@ export function ItemForm({ root, keys, isStored, onChange }: ItemFormProps) {
             onInput={(event) => setFind(event.currentTarget.value)}
           />
         )}
-        <span class="muted">{root.children.length.toLocaleString('en')} attributes</span>
+        <span class="muted">{plural(root.children.length, 'attribute')}</span>
       </div>
       <VirtualRows
         class="tree"

@@ -1,13 +1,14 @@
 // Items as rows. The keyboard is at one row: arrows move it, Space selects, Enter opens.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { columnWidth } from '../../parts/format.js'
 import { VirtualRows } from '../../parts/virtual-rows.js'
 import { attributeOf, type Item, shortText, typeOf } from '../../values/attribute.js'
-import type { PageBook } from '../../wire/page-book.js'
+import { type PageBook, PAGES_AHEAD_MAX } from '../../wire/page-book.js'
 import { keyNames, keyText, type TableDescription } from '../../wire/tables.js'
 import type { Selection } from './selection.js'
 
 const ROW_HEIGHT = 32
-const COLUMNS_MAX = 24
+export const COLUMNS_MAX = 24
 /** Looked at to find which attributes there are: an item may have thousands. */
 const NAMES_OF_ITEM_MAX = 200
 
@@ -40,10 +41,13 @@ export interface ItemGridProps {
 }
 
 export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: ItemGridProps) {
-  const [active, setActive] = useState(0)
+  const [place, setPlace] = useState({ at: 0 })
+  const active = place.at
   const { selected, select } = selection
-  useEffect(() => setActive(0), [book])
-  const move = (to: number): void => setActive(Math.max(0, Math.min(book.count - 1, to)))
+  /** How often End was pressed in a row: each time twice as many pages are passed over, so that the end of a long table can be reached. */
+  const ends = useRef(0)
+  useEffect(() => setPlace({ at: 0 }), [book])
+  const move = (to: number): void => setPlace({ at: Math.max(0, Math.min(book.count - 1, to)) })
   const onKeyDown = (event: KeyboardEvent, page: number): void => {
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: active + 1,
@@ -54,7 +58,11 @@ export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: 
       End: book.count - 1,
     }
     const to = steps[event.key]
-    if (to !== undefined) move(to)
+    ends.current = event.key === 'End' ? ends.current + (book.isReading ? 0 : 1) : 0
+    if (ends.current > 1 && !book.isWhole) {
+      const pages = Math.min(PAGES_AHEAD_MAX, 2 ** Math.min(10, ends.current))
+      if (!book.isReading) void book.more(pages).then(() => move(book.count - 1))
+    } else if (to !== undefined) move(to)
     else if (event.key === 'Enter') {
       const item = book.row(active)
       if (item !== undefined) onOpen(item)
@@ -65,7 +73,8 @@ export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: 
     else return
     event.preventDefault()
   }
-  const widths = columns.map((name) => widthOf(name, book))
+  const firstRows = Array.from({ length: Math.min(20, book.count) }, (_, at) => book.row(at))
+  const widths = columns.map((name) => columnWidth(name, firstRows))
   const template = { gridTemplateColumns: `2.25rem ${widths.map((width) => `${width}px`).join(' ')} 1fr` }
   const { hash, range } = keyNames(table.KeySchema)
   const header = (
@@ -89,7 +98,7 @@ export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: 
       rowHeight={ROW_HEIGHT}
       columns={columns.length + 1}
       header={header}
-      active={active}
+      active={place}
       activeId={book.count > 0 ? `row-${active}` : undefined}
       isMulti
       onRange={(first, last) => book.want(first, last)}
@@ -107,7 +116,7 @@ export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: 
             aria-selected={isSelected}
             style={template}
             onClick={(event) => {
-              setActive(at)
+              setPlace({ at })
               if (event.shiftKey) select(at, 'range')
               else if (item !== undefined) onOpen(item)
             }}
@@ -117,7 +126,7 @@ export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: 
               class="cell tick"
               onClick={(event) => {
                 event.stopPropagation()
-                setActive(at)
+                setPlace({ at })
                 select(at, event.shiftKey ? 'range' : 'toggle')
               }}
             >
@@ -142,14 +151,4 @@ export function ItemGrid({ table, book, columns, selection, onOpen, onDelete }: 
       }}
     />
   )
-}
-
-/** By the first rows: columns must not move while a person reads. */
-function widthOf(name: string, book: PageBook): number {
-  let characters = name.length + 8
-  for (let at = 0; at < Math.min(20, book.count); at++) {
-    const value = attributeOf(book.row(at), name)
-    if (value !== undefined) characters = Math.max(characters, Math.min(42, shortText(value, 44).length))
-  }
-  return Math.min(330, 24 + characters * 7.4)
 }

@@ -11,7 +11,7 @@ import { requestFor, type ItemRequest } from '../../wire/requests.js'
 import type { TableDescription } from '../../wire/tables.js'
 import { BulkDialog, isDeletionSure } from './bulk.js'
 import { ItemDialog } from './item-dialog.js'
-import { columnsOf, ItemGrid } from './item-grid.js'
+import { COLUMNS_MAX, columnsOf, ItemGrid } from './item-grid.js'
 import { QueryForm, requestOn } from './query-form.js'
 import { useSelection } from './selection.js'
 
@@ -22,6 +22,20 @@ const CODE_FORMS = [
   ['python', 'Python (boto3)'],
   ['json', 'JSON'],
 ] as const
+
+/** A column stays where it is while more rows of the same question are read. */
+function useColumns(table: TableDescription, book: PageBook | undefined): readonly string[] {
+  const before = useRef<
+    { readonly book: PageBook | undefined; readonly columns: readonly string[] } | undefined
+  >(undefined)
+  return useMemo(() => {
+    const shown = before.current?.book === book ? (before.current?.columns ?? []) : []
+    const found = columnsOf(table, book?.loaded() ?? [])
+    const columns = [...shown, ...found.filter((name) => !shown.includes(name))].slice(0, COLUMNS_MAX)
+    before.current = { book, columns }
+    return columns
+  }, [table, book, book?.count, book?.kept])
+}
 
 export function ItemsView({
   table,
@@ -55,7 +69,7 @@ export function ItemsView({
     setTurn((last) => last + 1)
     onChanged()
   }
-  const columns = useMemo(() => columnsOf(table, rows?.loaded() ?? []), [table, rows?.count, rows?.kept])
+  const columns = useColumns(table, rows)
   const remove = async (): Promise<void> => {
     if (canChange && (await isDeletionSure(table, selected.size))) setBulk('delete')
   }

@@ -8,7 +8,9 @@ import {
   KEY_OPERATORS,
   type KeyCondition,
   OPERATORS,
+  pathOf,
 } from '../../wire/requests.js'
+import { ValueInput } from './value-input.js'
 import { indexesOf, keyNames, keyTypeOf, type TableDescription } from '../../wire/tables.js'
 
 const NO_INDEX = ''
@@ -161,7 +163,7 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
             list="attributes"
             value={filter.attribute}
             spellcheck={false}
-            placeholder="attribute"
+            placeholder="attribute, or a.b[0]"
             onInput={(event) => changeFilter(at, { attribute: event.currentTarget.value })}
           />
           <Select
@@ -180,16 +182,27 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
                   onValue={(type) => changeFilter(at, { type })}
                 />
               )}
-              <TextInput
-                aria-label={`Value of filter ${at + 1}`}
-                value={filter.value}
-                placeholder={
-                  filter.operator === 'in' ? 'a, b, c' : filter.operator === 'type' ? 'S, N, M, …' : 'value'
-                }
-                onValue={(value) => changeFilter(at, { value })}
-              />
+              {filter.operator === 'type' ? (
+                <Select
+                  aria-label={`Value of filter ${at + 1}`}
+                  value={TYPES.find(([type]) => type === filter.value)?.[0] ?? 'S'}
+                  options={TYPES}
+                  onValue={(value) => changeFilter(at, { value })}
+                />
+              ) : (
+                <ValueInput
+                  type={
+                    filter.operator.startsWith('size') ? 'N' : filter.operator === 'in' ? 'S' : filter.type
+                  }
+                  aria-label={`Value of filter ${at + 1}`}
+                  value={filter.value}
+                  {...(filter.operator === 'in' && { placeholder: 'a, b, c' })}
+                  onValue={(value) => changeFilter(at, { value })}
+                />
+              )}
               {filter.operator === 'between' && (
-                <TextInput
+                <ValueInput
+                  type={filter.type}
                   aria-label={`Upper end of filter ${at + 1}`}
                   value={filter.other}
                   placeholder="and"
@@ -210,7 +223,7 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
       ))}
       <datalist id="attributes">
         {attributes.map((name) => (
-          <option key={name} value={name} />
+          <option key={name} value={pathOf(name)} />
         ))}
       </datalist>
     </form>

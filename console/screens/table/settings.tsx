@@ -23,7 +23,14 @@ import {
   keyTypeOf,
   type TableDescription,
 } from '../../wire/tables.js'
-import { emptyIndex, type IndexDraft, IndexFields, schemaOf, STREAM_VIEWS } from '../tables/create-table.js'
+import {
+  emptyIndex,
+  type IndexDraft,
+  IndexFields,
+  projectionOf,
+  schemaOf,
+  STREAM_VIEWS,
+} from '../tables/create-table.js'
 
 interface Ttl {
   readonly TimeToLiveStatus?: string
@@ -58,6 +65,7 @@ export function SettingsView({
   const [error, setError] = useState<unknown>(undefined)
   const [isAdding, setAdding] = useState(false)
   const [ttl, setTtl] = useState('')
+  const [tag, setTag] = useState({ key: '', value: '' })
   const name = table.TableName
   const { hash, range } = keyNames(table.KeySchema)
   const isLedger =
@@ -228,11 +236,51 @@ export function SettingsView({
       <section aria-labelledby="tags">
         <h2 id="tags">Tags</h2>
         {more.value?.tags.length === 0 && <p class="muted">None.</p>}
-        <p>
+        <ul class="tags">
           {more.value?.tags.map(({ Key, Value }) => (
-            <Badge key={Key}>{`${Key} = ${Value}`}</Badge>
+            <li key={Key} class="row-line">
+              <Badge>{`${Key} = ${Value}`}</Badge>
+              {!Key.startsWith('seriatim:') && (
+                <button
+                  type="button"
+                  class="icon"
+                  aria-label={`Remove the tag ${Key}`}
+                  onClick={() =>
+                    void change(
+                      'UntagResource',
+                      { ResourceArn: table.TableArn, TagKeys: [Key] },
+                      'Tag removed',
+                    )
+                  }
+                >
+                  ✕
+                </button>
+              )}
+            </li>
           ))}
-        </p>
+        </ul>
+        <form
+          class="inline"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void change(
+              'TagResource',
+              { ResourceArn: table.TableArn, Tags: [{ Key: tag.key, Value: tag.value }] },
+              'Tag set',
+            )
+            setTag({ key: '', value: '' })
+          }}
+        >
+          <Field label="Tag">
+            {(id) => (
+              <TextInput id={id} value={tag.key} onValue={(key) => setTag({ ...tag, key })} required />
+            )}
+          </Field>
+          <Field label="Its value">
+            {(id) => <TextInput id={id} value={tag.value} onValue={(value) => setTag({ ...tag, value })} />}
+          </Field>
+          <button type="submit">Set tag</button>
+        </form>
       </section>
       <section aria-labelledby="deletion">
         <h2 id="deletion">Delete</h2>
@@ -328,7 +376,7 @@ function AddIndex({
                 Create: {
                   IndexName: index.name,
                   KeySchema: schemaOf(index.hash, index.range),
-                  Projection: { ProjectionType: index.projection },
+                  Projection: projectionOf(index),
                 },
               },
             ],

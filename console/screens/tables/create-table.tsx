@@ -25,7 +25,9 @@ export interface IndexDraft {
   readonly hashType: KeyType
   readonly range: string
   readonly rangeType: KeyType
-  readonly projection: 'ALL' | 'KEYS_ONLY'
+  readonly projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE'
+  /** With commas between, for `INCLUDE`. */
+  readonly included: string
 }
 
 export const emptyIndex: IndexDraft = {
@@ -36,6 +38,7 @@ export const emptyIndex: IndexDraft = {
   range: '',
   rangeType: 'S',
   projection: 'ALL',
+  included: '',
 }
 
 const ACTIVE_TRIES_MAX = 100
@@ -233,11 +236,24 @@ export function IndexFields({
             options={[
               ['ALL', 'All attributes'],
               ['KEYS_ONLY', 'Keys only'],
+              ['INCLUDE', 'Keys, and these attributes'],
             ]}
             onValue={(projection) => onChange({ projection })}
           />
         )}
       </Field>
+      {index.projection === 'INCLUDE' && (
+        <Field label="Attributes" hint="with commas between">
+          {(id) => (
+            <TextInput
+              id={id}
+              value={index.included}
+              onValue={(included) => onChange({ included })}
+              required
+            />
+          )}
+        </Field>
+      )}
     </div>
   )
 }
@@ -259,6 +275,16 @@ export const schemaOf = (hash: string, range: string): readonly object[] => [
   ...(range === '' ? [] : [{ AttributeName: range, KeyType: 'RANGE' }]),
 ]
 
+export const projectionOf = ({ projection, included }: IndexDraft): object => ({
+  ProjectionType: projection,
+  ...(projection === 'INCLUDE' && {
+    NonKeyAttributes: included
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  }),
+})
+
 function createInput(draft: TableDraft): Readonly<Record<string, unknown>> {
   const types = new Map<string, KeyType>([[draft.hash, draft.hashType]])
   if (draft.range !== '') types.set(draft.range, draft.rangeType)
@@ -269,7 +295,7 @@ function createInput(draft: TableDraft): Readonly<Record<string, unknown>> {
   const indexOf = (index: IndexDraft): object => ({
     IndexName: index.name,
     KeySchema: schemaOf(index.kind === 'local' ? draft.hash : index.hash, index.range),
-    Projection: { ProjectionType: index.projection },
+    Projection: projectionOf(index),
   })
   const globals = draft.indexes.filter(({ kind }) => kind === 'global').map(indexOf)
   const locals = draft.indexes.filter(({ kind }) => kind === 'local').map(indexOf)
