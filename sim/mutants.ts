@@ -114,7 +114,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   // Rules: single writes and transactions in one round.
   'before-prepared-unchecked': {
     module: beside,
-    find: "return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image));",
+    find: "return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image()));",
     replace: 'return true;',
     ...mixed,
   },

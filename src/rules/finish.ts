@@ -113,7 +113,7 @@ class FinishingItem {
       throw new Error(`the write of ${tx} was accepted and failed: ${result.verdict}`)
     this.done.push({ tx, timestamp, next: result.next, blind: !observes(action), about: action.about })
     this.#written = timestamp
-    this.#image = () => result.image
+    this.#image = result.image
   }
 }
 

@@ -127,7 +127,7 @@ export function decideWriteStep(
     // A check leaves the item as it is, and what is pending was accepted on that.
     if (!writes(action)) return true
     if (isExpected(item)) return false
-    return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image))
+    return !isContended(item) || (result?.verdict === 'fine' && pendingStillHolds(item, result.image()))
   })
   if (timestamp === undefined || !holds) return blocked(steps, rules)
   return {

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ledgerSlot, txId, type Timestamp } from '../../src/model/brand.js'
 import type { Action, ContendedItem, Pending } from '../../src/rules/item/contended-item.js'
+import { TextPut } from '../../src/model/text-put.js'
+import type { Item } from '../../src/model/value.js'
 import { allRules } from '../../src/rules/item/section-4.js'
 import { decideWriteStep } from '../../src/rules/write-step.js'
 import { deleteRequest, number, plain, plainItem, updateRequest } from '../suites/tables.js'
@@ -59,4 +61,21 @@ test('write step: a check with a condition sees the committed item before what i
   assert.equal(decide('v = :one').verdict, 'done')
   assert.equal(decide('v > :one').verdict, 'refused')
   assert.equal(seen.parsed, 2)
+})
+
+test('write step: a put of which the text is known is not parsed where nothing depends on its image', () => {
+  const text = Buffer.from(JSON.stringify(plainItem('a', { v: number(2) })))
+  const put = new TextPut(4, text)
+  const parsed: string[] = []
+  Object.defineProperty(put, 'item', {
+    get: () => {
+      parsed.push('put')
+      return JSON.parse(text.toString()) as Item
+    },
+  })
+  const action: Action = { ...rest, mutation: put }
+  const free: ContendedItem = { ...contendedItem().item, pending: [] }
+  const verdict = decideWriteStep([{ item: free, action }], at(2_000), allRules)
+  assert.equal(verdict.verdict, 'done')
+  assert.deepEqual(parsed, [])
 })

@@ -13,7 +13,8 @@ import { decideWrite, type NextImage, type WriteAction } from './single-write.js
 const IMAGES_MAX = 4
 
 export type ActionResult =
-  | { readonly verdict: 'fine'; readonly image: Image; readonly next?: NextImage }
+  /** The image is made for whoever looks at it: of a put the text alone may be known. */
+  | { readonly verdict: 'fine'; readonly image: () => Image; readonly next?: NextImage }
   | { readonly verdict: 'condition-failed' }
   | { readonly verdict: 'invalid'; readonly message: string }
 
@@ -22,14 +23,14 @@ export function actionResult(action: Action, image: Image): ActionResult {
   const { mutation, condition } = action
   if (mutation.kind === 'check') {
     const holds = condition === undefined || evaluateCondition(condition, image)
-    return holds ? { verdict: 'fine', image } : { verdict: 'condition-failed' }
+    return holds ? { verdict: 'fine', image: () => image } : { verdict: 'condition-failed' }
   }
   const verdict = decideWrite({ item: () => image }, action as WriteAction)
   if (verdict.verdict !== 'done') return verdict
   const { next } = verdict
   return next === undefined
-    ? { verdict: 'fine', image: undefined }
-    : { verdict: 'fine', image: next.item, next }
+    ? { verdict: 'fine', image: () => undefined }
+    : { verdict: 'fine', image: () => next.item, next }
 }
 
 /** The images that the item may have just before that timestamp; undefined if there are too many. */
@@ -55,7 +56,7 @@ function imagesAfter(
     const result = actionResult(pending.action, image)
     // An action that was accepted holds in every image that was possible then, and still is.
     if (result.verdict !== 'fine') throw new Error(`pending ${pending.tx} no longer holds: ${result.verdict}`)
-    return result.image
+    return result.image()
   })
   const { kind } = pending.action.mutation
   // A put or delete leaves one image, whatever it met.

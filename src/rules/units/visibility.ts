@@ -56,7 +56,7 @@ export function ifCommitted(
     if (timestamp <= item.written || !writes(action)) continue
     const result = actionResult(action, image)
     if (result.verdict !== 'fine') continue
-    image = result.image
+    image = result.image()
     last = { timestamp, next: result.next }
   }
   return last
