@@ -202,14 +202,33 @@ test('infrastructure: a policy is kept by revision, and refused where it is none
   const put = (input: object) => dynamodb.putResourcePolicy({ ResourceArn, Policy, ...input })
   const first = await put({ ExpectedRevisionId: 'NO_POLICY' })
   assert.deepEqual((await put({})).RevisionId, first.RevisionId)
-  await assert.rejects(put({ ExpectedRevisionId: 'NO_POLICY' }), { name: 'ValidationException' })
-  await assert.rejects(put({ ExpectedRevisionId: '1' }), { name: 'PolicyNotFoundException' })
+  const notFound = (detail: string) => ({
+    name: 'PolicyNotFoundException',
+    message: `Resource-based policy not found for the provided ResourceArn: ${detail}`,
+  })
+  await assert.rejects(
+    put({ ExpectedRevisionId: 'NO_POLICY' }),
+    notFound(
+      `Requested policy update expecting none to be present for table ${TableName}, but a policy exists with revision id ${first.RevisionId}.`,
+    ),
+  )
+  const other = notFound(
+    `Requested update for policy with revision id 1, but the policy associated to target table ${TableName} has revision id ${first.RevisionId}.`,
+  )
+  await assert.rejects(put({ ExpectedRevisionId: '1' }), other)
+  await assert.rejects(dynamodb.deleteResourcePolicy({ ResourceArn, ExpectedRevisionId: '1' }), other)
+  const absent = {
+    name: 'ResourceNotFoundException',
+    message: `Requested resource not found: Table: ${TableName}_ not found`,
+  }
+  await assert.rejects(put({ ResourceArn: `${ResourceArn}_` }), absent)
+  await assert.rejects(dynamodb.getResourcePolicy({ ResourceArn: `${ResourceArn}_` }), absent)
   await assert.rejects(put({ Policy: 'nonsense' }), { name: 'ValidationException' })
   const stream = TableDescription?.LatestStreamArn
   await dynamodb.putResourcePolicy({ ResourceArn: stream, Policy })
   await dynamodb.deleteResourcePolicy({ ResourceArn, ExpectedRevisionId: first.RevisionId! })
   assert.deepEqual((await dynamodb.deleteResourcePolicy({ ResourceArn })).RevisionId, undefined)
-  await assert.rejects(dynamodb.getResourcePolicy({ ResourceArn }), { name: 'PolicyNotFoundException' })
+  await assert.rejects(dynamodb.getResourcePolicy({ ResourceArn }), notFound(ResourceArn!))
   assert.equal((await dynamodb.getResourcePolicy({ ResourceArn: stream })).Policy, Policy)
 })
 

@@ -1,7 +1,7 @@
 // PutResourcePolicy, GetResourcePolicy and DeleteResourcePolicy: a policy is kept as text, and told again.
 //
 // Nothing is granted or refused by it. Where keys are in use that would be a promise which is not kept: there it is refused.
-import { DynamoError, validationError } from '../../model/errors.js'
+import { DynamoError } from '../../model/errors.js'
 import type { RequestScope } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { streamArn, streamOfArn, tableArn, tableNameOfArn } from '../shapes/table-name.js'
@@ -60,7 +60,7 @@ export const getResourcePolicy = tableOperation<PolicyInput>({
   run(catalog, input, scope) {
     const resource = resourceOf(input.ResourceArn, scope)
     const policy = recordOf(catalog, resource).resourcePolicies?.[resource.part]
-    if (policy === undefined) throw noPolicy(resource)
+    if (policy === undefined) throw noPolicy(resource.arn)
     return jsonReply({ Policy: policy.text, RevisionId: policy.revision })
   },
 })
@@ -102,10 +102,8 @@ function resourceOf(arn: string, scope: RequestScope): Resource {
 function recordOf(catalog: TableCatalog | CatalogDraft, { arn, tableName, part }: Resource): TableRecord {
   const record = catalog.find(tableName)
   if (record !== undefined && isThere(record, part)) return record
-  throw new DynamoError(
-    'ResourceNotFoundException',
-    `Requested resource not found: ResourcArn: ${arn} not found`,
-  )
+  const absent = record === undefined ? `Table: ${tableName}` : `ResourcArn: ${arn}`
+  throw new DynamoError('ResourceNotFoundException', `Requested resource not found: ${absent} not found`)
 }
 
 /** A policy of a stream goes with it: streams come and go as long as the table is there. */
@@ -118,16 +116,18 @@ function refuseOtherRevision(
   expected: string | undefined,
 ): void {
   if (expected === undefined || expected === (there?.revision ?? NO_POLICY)) return
-  if (expected === NO_POLICY) {
-    throw validationError(
-      `Resource-based policy already exists for the provided ResourceArn: ${resource.arn}, and NO_POLICY was expected`,
-    )
-  }
-  throw noPolicy(resource)
+  if (there === undefined) throw noPolicy(resource.arn)
+  const { tableName } = resource
+  throw noPolicy(
+    expected === NO_POLICY
+      ? `Requested policy update expecting none to be present for table ${tableName}, but a policy exists with revision id ${there.revision}.`
+      : `Requested update for policy with revision id ${expected}, but the policy associated to target table ${tableName} has revision id ${there.revision}.`,
+  )
 }
 
-const noPolicy = ({ arn }: Resource): DynamoError =>
+/** The service answers another revision than the one that was expected with the exception of a policy that is not there. */
+const noPolicy = (detail: string): DynamoError =>
   new DynamoError(
     'PolicyNotFoundException',
-    `Resource-based policy not found for the provided ResourceArn: Requested policy not found: ${arn}`,
+    `Resource-based policy not found for the provided ResourceArn: ${detail}`,
   )
