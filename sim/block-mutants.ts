@@ -36,15 +36,15 @@ export const BLOCK_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...made,
   },
   'blocks-data-without-salt': {
-    module: 'blocks/maker.js',
-    find: 'saltedData(salt, change.new)',
-    replace: 'saltedData(new Uint8Array(16), change.new)',
+    module: 'blocks/batch.js',
+    find: 'data.set(salt, 0);',
+    replace: 'data.fill(0, 0, salt.length);',
     ...made,
   },
   // The entry before is one of the same batch.
   'blocks-revision-of-a-batch-forgotten': {
     module: 'blocks/page.js',
-    find: 'this.#newest.set(id, place);',
+    find: 'this.#heads.set(id, head);',
     replace: ';',
     ...made,
   },

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BlockReader } from '../../src/blocks/block-reader.js'
-import { makeBlock, type LedgerTable } from '../../src/blocks/maker.js'
+import { BlockBatch } from '../../src/blocks/batch.js'
+import { type LedgerTable, timeText } from '../../src/blocks/maker.js'
 import { Pages, saltBytes } from '../../src/blocks/page.js'
 import { blockIn, decodeRows, type EntryRow } from '../../src/blocks/places.js'
 import { proofOf, revisionsOf } from '../../src/blocks/proofs.js'
@@ -21,7 +22,16 @@ import type { Shelf, ShelfEntry, ShelfRange } from '../../src/storage/contract/s
 import { openLocalNode } from '../../src/storage/folder/open-local-node.js'
 import { decodeBlockHeader, encodeBlock, NO_HASH } from '../../src/verify/block.js'
 import { verifyProof } from '../../src/verify/proof.js'
-import { blockPath, CHECKPOINT_PATH, TILE_WIDTH, tileOf, tilePath, tilesOf } from '../../src/verify/tiles.js'
+import { base64 } from '../../src/verify/bytes.js'
+import {
+  blockPath,
+  CHECKPOINT_PATH,
+  decodeBundle,
+  TILE_WIDTH,
+  tileOf,
+  tilePath,
+  tilesOf,
+} from '../../src/verify/tiles.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 const SIGNER = openSigner(signerText('ledger.example/study', new Uint8Array(32).fill(7)))
@@ -61,6 +71,7 @@ function putOf(id: string, at: number, isFirst: boolean): CommitRecord {
 }
 
 const STEP_BLOCKS = 8192
+const PIECE_BYTES = 32 * 1024
 const PROOFS = 2000
 
 /** The tree alone is kept, in a data folder, with the headers of the blocks that are proven. */
@@ -74,22 +85,19 @@ export async function studyProof(blocks: number): Promise<void> {
     const proven = new Map<number, Parameters<typeof proofOf>[1]>()
     let prev: Uint8Array = NO_HASH
     for (let block = 0; block < blocks; block++) {
-      const bytes = Buffer.from(
-        `{"kind":"info","operations":[],"documents":{},"number":${block},"data":null}`,
-      )
-      const made = makeBlock(
-        { block, strand: SIGNER.origin, prev },
-        { timestamp: (START_MICROS + block) as Timestamp },
-        [{ bytes }],
-      )
-      prev = made.leaf
-      tree.append(made.leaf)
-      if (block % every === 0)
-        proven.set(block, {
-          header: made.header,
-          parsed: decodeBlockHeader(made.header),
-          entries: [{ block, entry: 0, bytes }],
-        })
+      const text = `{"kind":"info","operations":[],"documents":{},"number":${block},"data":null}`
+      const timestamp = (START_MICROS + block) as Timestamp
+      const batch = new BlockBatch(PIECE_BYTES)
+      batch.begin({ block, strand: SIGNER.origin, prev: base64(prev) })
+      batch.entry(text)
+      prev = Buffer.from(batch.end({ timestamp, time: timeText(timestamp) }), 'base64')
+      tree.append(prev)
+      if (block % every === 0) {
+        const [piece] = batch.finish()
+        const [header] = decodeBundle(piece?.value as Uint8Array) as [Uint8Array]
+        const entries = [{ block, entry: 0, bytes: Buffer.from(text) }]
+        proven.set(block, { header, parsed: decodeBlockHeader(header), entries })
+      }
       if (tree.size % STEP_BLOCKS === 0 || block === blocks - 1) {
         await shelf.keep(tree.changes(), 'unhurried')
         tree.kept()
@@ -187,9 +195,9 @@ export async function studyHistory(versions: number): Promise<void> {
       records,
       tables: [TABLE],
       salts,
-      pieceBytes: 32 * 1024,
+      pieceBytes: PIECE_BYTES,
     }
-    const { entries, leaves } = await pages.make(job, (documents) => reader.newest(documents))
+    const { entries, leaves } = await pages.make(job, (documents) => reader.heads(documents))
     prev = leaves.at(-1) ?? prev
     await shelf.keep(entries)
   }
@@ -269,7 +277,7 @@ export async function writeExport(folder: string, blocks: number): Promise<void>
       records,
       tables: [TABLE],
       salts,
-      pieceBytes: 32 * 1024,
+      pieceBytes: PIECE_BYTES,
     }
     const { entries, leaves } = await pages.make(job, (documents) =>
       Promise.resolve(documents.map(() => undefined)),

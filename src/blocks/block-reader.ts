@@ -6,30 +6,32 @@ import { decodeBundle, encodeBundle, TILE_WIDTH } from '../verify/tiles.js'
 import {
   blockIn,
   decodeBlockNumber,
-  decodeRevisionPlace,
   decodeRows,
   type EntryRow,
   headersKey,
   newestKey,
   olderKey,
-  type RevisionPlace,
   rowsKey,
   transactionKey,
   unitPrefix,
 } from './places.js'
+import { decodeChunk, decodeHead, type DocumentHead, olderOf, type RevisionPlace } from './heads.js'
 import { blockOfSingle } from './maker.js'
 
 /** How many pieces of a block are read at once. */
 const PIECES_MAX = 64
 /** Behind the slot in the id of a transaction. */
 const SLOT_END = ':'
-/** How many revisions of a document are looked up at once. */
-const PLACES_MAX = 256
+/** How many chunks of places of a document are read at once. */
+const CHUNKS_MAX = 16
 
 /** A part of the ledger is not what was written, or is not there. */
 export class LedgerDamaged extends Error {
   override readonly name = 'LedgerDamaged'
 }
+
+const missingVersion = (document: string, version: number): LedgerDamaged =>
+  new LedgerDamaged(`Version ${version} of the document ${document} is not in its history.`)
 
 /** A piece of rows, and where it stands. */
 export interface Piece {
@@ -141,19 +143,21 @@ export class BlockReader {
     }
   }
 
+  /** What the shelf has of the newest revisions of these documents. */
+  heads(documents: readonly string[]): Promise<readonly (Uint8Array | undefined)[]> {
+    return this.#shelf.kept(documents.map(newestKey))
+  }
+
   /** The newest revision of each of these documents. */
-  async newest(documents: readonly string[]): Promise<readonly (RevisionPlace | undefined)[]> {
-    const found = await this.#shelf.kept(documents.map(newestKey))
-    return found.map((value) => value && decodeRevisionPlace(value))
+  async newest(documents: readonly string[]): Promise<readonly (DocumentHead | undefined)[]> {
+    return (await this.heads(documents)).map((value) => value && decodeHead(value))
   }
 
   /** The place of one revision; undefined if there is none of that version. `newest` is the document's. */
-  async place(document: string, version: number, newest: RevisionPlace): Promise<RevisionPlace | undefined> {
-    if (version >= newest.version) return version === newest.version ? newest : undefined
-    const [value] = await this.#shelf.kept([olderKey(document, version)])
-    if (value === undefined)
-      throw new LedgerDamaged(`Version ${version} of the document ${document} is not in its history.`)
-    return decodeRevisionPlace(value)
+  async place(document: string, version: number, newest: DocumentHead): Promise<RevisionPlace | undefined> {
+    if (version > newest.version) return undefined
+    for await (const place of this.places(document, version, version, newest)) return place
+    throw missingVersion(document, version)
   }
 
   /** The places of these versions, in order. `newest` is the document's. */
@@ -161,30 +165,35 @@ export class BlockReader {
     document: string,
     fromVersion: number,
     toVersion: number,
-    newest: RevisionPlace,
+    newest: DocumentHead,
   ): AsyncIterable<RevisionPlace> {
+    const recent = [...olderOf(newest), newest]
     const end = Math.min(toVersion, newest.version)
-    for (let version = fromVersion; version <= end;) {
-      const older = await this.#shelf.keptRange({
-        from: olderKey(document, version),
-        to: olderKey(document, Math.min(end + 1, newest.version)),
-        reverse: false,
-        entriesMax: PLACES_MAX,
+    let version = fromVersion
+    const last = Math.min(end, (recent[0] as RevisionPlace).version - 1)
+    // The chunk that has the first one begins with it, or before it.
+    for (let reverse = true; version <= last; reverse = false) {
+      const chunks = await this.#shelf.keptRange({
+        from: olderKey(document, reverse ? 0 : version),
+        to: olderKey(document, reverse ? version + 1 : last + 1),
+        reverse,
+        entriesMax: reverse ? 1 : CHUNKS_MAX,
       })
-      const found = older.map(({ value }) => decodeRevisionPlace(value))
-      if (version + found.length === newest.version && end === newest.version) found.push(newest)
+      const found = chunks
+        .flatMap(({ key, value }) => decodeChunk(key, value))
+        .filter((place) => place.version >= version && place.version <= last)
+      if (found.length === 0) throw missingVersion(document, version)
       for (const place of found) {
-        if (place.version !== version) break
+        if (place.version !== version) throw missingVersion(document, version)
         yield place
         version++
       }
-      if (found.length === 0 || (version <= end && found.at(-1)?.version !== version - 1))
-        throw new LedgerDamaged(`Version ${version} of the document ${document} is not in its history.`)
     }
+    for (const place of recent) if (place.version >= version && place.version <= end) yield place
   }
 
   /** The version that was current at that time: the last one that is not later; -1 if all are. */
-  async versionAt(document: string, timestamp: number, newest: RevisionPlace): Promise<number> {
+  async versionAt(document: string, timestamp: number, newest: DocumentHead): Promise<number> {
     if (newest.timestamp <= timestamp) return newest.version
     let [low, high] = [-1, newest.version]
     while (high - low > 1) {

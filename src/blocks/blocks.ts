@@ -18,11 +18,11 @@ import type { Timestamp } from '../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../model/knobs.js'
 import type { Runtime } from '../runtime/runtime.js'
 import type { Shelf, ShelfEntry } from '../storage/contract/shelf.js'
-import type { StoredEntry } from '../verify/block.js'
+import { base64 } from '../verify/bytes.js'
 import { BlockBatch } from './batch.js'
 import { BlockReader } from './block-reader.js'
-import { type LedgerTable, makeBlock, singleId, tableEntry, timeText } from './maker.js'
-import { type MadePage, type PageJob, type PageMaker, Pages, saltBytes } from './page.js'
+import { type LedgerTable, singleId, tableText, timeText } from './maker.js'
+import { type HeadsOf, type MadePage, type PageJob, type PageMaker, Pages, saltBytes } from './page.js'
 import {
   decodeMarks,
   decodeState,
@@ -219,7 +219,8 @@ export class Blocks implements RecordFollower {
   /** A block of its own, made when all before it are there; `make` sees them, and says what else changes with it. */
   append(
     make: (head: { readonly tx: string; readonly time: string }) => Promise<{
-      readonly entry: StoredEntry
+      /** Of its only entry. */
+      readonly text: string
       readonly changes: readonly ShelfEntry[]
     }>,
   ): Promise<number> {
@@ -229,8 +230,8 @@ export class Blocks implements RecordFollower {
       await this.#advance(await settled)
       const block = this.size
       const timestamp = runtime.clock.nowMicros() as Timestamp
-      const { entry, changes } = await make({ tx: singleId(block), time: timeText(timestamp) })
-      await this.#keepAlone(timestamp, entry, changes)
+      const { text, changes } = await make({ tx: singleId(block), time: timeText(timestamp) })
+      await this.#keepAlone(timestamp, text, changes)
       return block
     })
   }
@@ -340,14 +341,14 @@ export class Blocks implements RecordFollower {
 
   async #made(where: 'here' | 'thread', job: PageJob): Promise<MadePage> {
     const { thread } = this.#options
-    const newestOf = (documents: readonly string[]) => this.reader.newest(documents)
-    if (where === 'here' || thread === undefined) return this.#pages.make(job, newestOf)
+    const headsOf: HeadsOf = (documents) => this.reader.heads(documents)
+    if (where === 'here' || thread === undefined) return this.#pages.make(job, headsOf)
     try {
-      return await thread.make(job, newestOf)
+      return await thread.make(job, headsOf)
     } catch (error) {
       if (!(error instanceof NoThread)) throw error
       this.#hasThread = false
-      return this.#pages.make(job, newestOf)
+      return this.#pages.make(job, headsOf)
     }
   }
 
@@ -364,13 +365,14 @@ export class Blocks implements RecordFollower {
   }
 
   /** A block of one entry, of no transaction. */
-  async #keepAlone(timestamp: Timestamp, entry: StoredEntry, changes: readonly ShelfEntry[]): Promise<void> {
+  async #keepAlone(timestamp: Timestamp, text: string, changes: readonly ShelfEntry[]): Promise<void> {
     const { size, next, prev } = this.#durable
-    const made = makeBlock({ block: size, strand: this.signer.origin, prev }, { timestamp }, [entry])
     const batch = new BlockBatch(this.#knobs.blocksPieceBytes)
-    batch.add(made)
-    this.tree.append(made.leaf)
-    await this.#keep([...batch.finish(), ...changes], { size: size + 1, next, prev: made.leaf })
+    batch.begin({ block: size, strand: this.signer.origin, prev: base64(prev) })
+    batch.entry(text)
+    const leaf = Buffer.from(batch.end({ timestamp, time: timeText(timestamp) }), 'base64')
+    this.tree.append(leaf)
+    await this.#keep([...batch.finish(), ...changes], { size: size + 1, next, prev: leaf })
   }
 
   async #marksOf({ id }: LedgerTable): Promise<TableMarks | undefined> {
@@ -418,8 +420,8 @@ export class Blocks implements RecordFollower {
     event: 'CREATE' | 'DELETE',
     marks: TableMarks,
   ): Promise<void> {
-    const entry = tableEntry(event, table, timeText(timestamp))
-    await this.#keepAlone(timestamp, entry, [{ key: tableKey(table.id), value: encodeMarks(marks) }])
+    const text = tableText(event, table, timeText(timestamp))
+    await this.#keepAlone(timestamp, text, [{ key: tableKey(table.id), value: encodeMarks(marks) }])
     this.#marks.set(table.id, marks)
   }
 }

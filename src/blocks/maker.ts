@@ -1,27 +1,11 @@
-// Makes blocks of what was committed: pure, but for the salts, which are given.
+// What blocks say of what was committed: pure. Hashes and bytes are made where the texts go (batch.ts).
 //
-//   record of the log --> info, one entry for each revision --> inner tree --> header --> leaf of the ledger's tree
+//   record of the log --> info, one entry for each revision --> batch: inner tree, header, leaf of the ledger's tree
 import { hash } from 'node:crypto'
 import { type About, aboutIn, type CommitRecord, type LoggedChange } from '../commit-log/commit-record.js'
-import type { SpaceId, Timestamp } from '../model/brand.js'
+import type { SpaceId } from '../model/brand.js'
 import type { KeySchema } from '../model/table.js'
-import {
-  saltedData,
-  encodeBlockEntry,
-  encodeBlockHeader,
-  type InfoEntry,
-  type StoredEntry,
-} from '../verify/block.js'
-import { leafHash, rootOf } from '../verify/merkle.js'
-import type { Sha256 } from '../verify/sha256.js'
-import type { RevisionPlace } from './places.js'
-
-const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
-const utf8 = (text: string): Uint8Array => Buffer.from(text)
-
-/** Node's own is faster for all but the shortest texts: 1 us for 100 bytes and for 1,000. */
-const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')
+import type { InfoEntry, TableEntry } from '../verify/block.js'
 
 /** A table whose every change is kept, also after it was dropped. */
 export interface LedgerTable {
@@ -32,50 +16,6 @@ export interface LedgerTable {
   readonly createdAtMicros: number
   /** It is no more. */
   readonly droppedAtMicros?: number
-}
-
-export interface MadeBlock {
-  readonly block: number
-  readonly header: Uint8Array
-  /** Of the header. */
-  readonly leaf: Uint8Array
-  readonly entries: readonly StoredEntry[]
-  /** Of the entries, as leaves. */
-  readonly hashes: readonly Uint8Array[]
-}
-
-/** Where a block stands: its number, and the hash of the header before it. */
-export interface BlockHead {
-  readonly block: number
-  readonly strand: string
-  readonly prev: Uint8Array
-}
-
-/** What a block is of. */
-export interface BlockSubject {
-  /** Absent: no transaction; the block's number is in its id then. */
-  readonly tx?: string | undefined
-  readonly timestamp: Timestamp
-}
-
-export function makeBlock(
-  { block, strand, prev }: BlockHead,
-  { tx = singleId(block), timestamp }: BlockSubject,
-  entries: readonly StoredEntry[],
-): MadeBlock {
-  const hashes = entries.map(({ bytes }) => leafHash(bytes, sha256))
-  const header = encodeBlockHeader({
-    v: 1,
-    block,
-    strand,
-    tx,
-    time: timeText(timestamp),
-    ts: timestamp,
-    entries: entries.length,
-    root: base64(rootOf(hashes)),
-    prev: base64(prev),
-  })
-  return { block, header, leaf: leafHash(header, sha256), entries, hashes }
 }
 
 /** The id of a single write, of which the log has none. */
@@ -90,18 +30,34 @@ export function blockOfSingle(tx: string): number | undefined {
 /** Microseconds as ISO text, to the millisecond. */
 export const timeText = (micros: number): string => new Date(Math.floor(micros / 1000)).toISOString()
 
-/** The same for an item for ever, and for no other. `key`: JSON of its key attributes. */
-export const documentId = (tableId: string, key: string): string =>
-  (hash('sha256', utf8(`${tableId} ${key}`), 'buffer').subarray(0, DOCUMENT_ID_BYTES) as Buffer).toString(
-    'base64url',
+/** The same for an item for ever, and for no other: 16 bytes of a hash. `key`: JSON of its key attributes. */
+export function documentId(tableId: string, key: string): string {
+  const text = hash('sha256', `${tableId} ${key}`, 'base64url')
+  // Of the last digit only the first two bits are of the 16th byte.
+  return (
+    text.slice(0, DOCUMENT_ID_DIGITS - 1) + LAST_DIGITS[DIGITS.indexOf(text[DOCUMENT_ID_DIGITS - 1]!) >> 4]
   )
+}
 
-const DOCUMENT_ID_BYTES = 16
+const DOCUMENT_ID_DIGITS = 22
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const LAST_DIGITS = 'AQgw'
+
+/** A table, with what all entries say of it. */
+export interface NamedTable extends LedgerTable {
+  /** JSON text of its name and id, without braces. */
+  readonly names: string
+}
+
+export const named = (table: LedgerTable): NamedTable => ({
+  ...table,
+  names: `"table":${quoted(table.name)},"tableId":${quoted(table.id)}`,
+})
 
 /** One change of a record, with the item that it is of. */
 export interface DocumentChange {
   readonly change: LoggedChange
-  readonly table: LedgerTable
+  readonly table: NamedTable
   readonly id: string
   readonly key: string
 }
@@ -109,14 +65,16 @@ export interface DocumentChange {
 /** The changes of ledger tables. */
 export function documentsOf(
   record: CommitRecord,
-  tables: ReadonlyMap<SpaceId, LedgerTable>,
+  tables: ReadonlyMap<SpaceId, NamedTable>,
 ): readonly DocumentChange[] {
-  return record.changes.flatMap((change) => {
+  const documents: DocumentChange[] = []
+  for (const change of record.changes) {
     const table = tables.get(change.space)
-    if (table === undefined) return []
+    if (table === undefined) continue
     const key = keyTextOf(change)
-    return { change, table, key, id: documentId(table.id, key) }
-  })
+    documents.push({ change, table, key, id: documentId(table.id, key) })
+  }
+  return documents
 }
 
 function keyTextOf({ keys }: LoggedChange): string {
@@ -130,24 +88,20 @@ export interface LedgerCommit {
   readonly documents: readonly DocumentChange[]
 }
 
+/** The hash of data behind its salt, in base64; whoever keeps the entry that follows keeps both with it. */
+export type Salted = (data: Uint8Array) => string
+
 /**
  * The info of a block: who did what, to which documents. Literals and parameters of statements are its data, which can be
  * redacted; a digest of them without a salt could be guessed then.
  */
-export function infoEntry({ documents }: LedgerCommit, salt: Uint8Array): StoredEntry {
+export function infoText({ documents }: LedgerCommit, salted: Salted): string {
   const [only] = documents
   if (documents.length === 1 && only?.change.about === undefined) return plainInfo(only as DocumentChange)
   const abouts = documents.map(({ change }) => aboutIn(change.about))
   const by = abouts.find((about) => about.by !== undefined)?.by
   const unit = unitOf(abouts)
   const statements = abouts.flatMap((about) => about.statements ?? [])
-  const data =
-    statements.length === 0
-      ? undefined
-      : saltedData(
-          salt,
-          utf8(JSON.stringify(statements.map(({ text, parameters }) => ({ text, parameters })))),
-        )
   let before = 0
   const entry: InfoEntry = {
     kind: 'info',
@@ -163,9 +117,14 @@ export function infoEntry({ documents }: LedgerCommit, salt: Uint8Array): Stored
         return [id, count === 0 ? of : { ...of, statements: own }]
       }),
     ),
-    data: data === undefined ? null : base64(sha256(data)),
+    data:
+      statements.length === 0
+        ? null
+        : salted(
+            Buffer.from(JSON.stringify(statements.map(({ text, parameters }) => ({ text, parameters })))),
+          ),
   }
-  return { bytes: encodeBlockEntry(entry), ...(data && { data }) }
+  return JSON.stringify(entry)
 }
 
 const unitOf = (abouts: readonly About[]): string | undefined =>
@@ -178,41 +137,39 @@ export const unitOfCommit = ({ documents }: LedgerCommit): string | undefined =>
     : undefined
 
 /** The same text, for most blocks. */
-const plainInfo = ({ change, table, id }: DocumentChange): StoredEntry => ({
-  bytes: utf8(
-    `{"kind":"info","operations":[{"operation":"${change.operation}"}],` +
-      `"documents":{"${id}":{"table":${quoted(table.name)},"tableId":${quoted(table.id)},"operations":[0]}},"data":null}`,
-  ),
-})
+const plainInfo = ({ change, table, id }: DocumentChange): string =>
+  `{"kind":"info","operations":[{"operation":"${change.operation}"}],` +
+  `"documents":{"${id}":{${table.names},"operations":[0]}},"data":null}`
 
 const quoted = (text: string): string => JSON.stringify(text)
 
 const EVENTS = { insert: 'INSERT', modify: 'MODIFY', remove: 'REMOVE' } as const
 
 /** The revision that a change has left, behind the one before it. Its fields are those of RevisionEntry, in its order. */
-export function revisionEntry(
+export function revisionText(
   { change, table, id, key }: DocumentChange,
   { tx, time }: { readonly tx: string; readonly time: string },
-  before: Pick<RevisionPlace, 'version' | 'hash'> | undefined,
-  salt: Uint8Array,
-): StoredEntry {
-  const data = change.new && saltedData(salt, change.new)
+  before: { readonly version: number; readonly hash: string } | undefined,
+  salted: Salted,
+): string {
+  const data = change.new && salted(change.new)
   const version = before === undefined ? 0 : before.version + 1
   // Not by JSON.stringify: the key is a text already, and this is made for each write.
-  const text =
-    `{"kind":"revision","table":${quoted(table.name)},"tableId":${quoted(table.id)},"key":${key},"id":"${id}",` +
+  return (
+    `{"kind":"revision",${table.names},"key":${key},"id":"${id}",` +
     `"version":${version},"tx":${quoted(tx)},"time":"${time}","event":"${EVENTS[change.event]}","cause":"${change.cause}",` +
-    `"data":${data === undefined ? 'null' : `"${base64(sha256(data))}"`},` +
-    `"previous":${before === undefined ? 'null' : `"${base64(before.hash)}"`}}`
-  return { bytes: utf8(text), ...(data && { data }) }
+    `"data":${data === undefined ? 'null' : `"${data}"`},` +
+    `"previous":${before === undefined ? 'null' : `"${before.hash}"`}}`
+  )
 }
 
 /** The creation or the end of a ledger table. */
-export const tableEntry = (
+export const tableText = (
   event: 'CREATE' | 'DELETE',
   { name, id, key: { partition, sort } }: LedgerTable,
   time: string,
-): StoredEntry => {
+): string => {
   const keys = sort === undefined ? [partition] : [partition, sort]
-  return { bytes: encodeBlockEntry({ kind: 'table', event, table: name, tableId: id, keys, time }) }
+  const entry: TableEntry = { kind: 'table', event, table: name, tableId: id, keys, time }
+  return JSON.stringify(entry)
 }

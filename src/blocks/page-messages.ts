@@ -6,9 +6,8 @@ import type { KeyBytes } from '../model/brand.js'
 import { HASH_BYTES } from '../verify/merkle.js'
 import type { LedgerTable } from './maker.js'
 import type { MadePage, PageJob } from './page.js'
-import { decodeRevisionPlace, encodeRevisionPlace, type RevisionPlace } from './places.js'
 
-export type ToThread = JobMessage | PlacesMessage
+export type ToThread = JobMessage | HeadsMessage
 
 interface JobMessage extends Pick<PageJob, 'strand' | 'size' | 'pieceBytes'> {
   readonly kind: 'job'
@@ -19,17 +18,16 @@ interface JobMessage extends Pick<PageJob, 'strand' | 'size' | 'pieceBytes'> {
   readonly records: Uint8Array
 }
 
-interface PlacesMessage {
-  readonly kind: 'places'
-  /** One behind the other; `known` says of which documents. */
-  readonly places: Uint8Array
-  readonly known: readonly boolean[]
+interface HeadsMessage {
+  readonly kind: 'heads'
+  /** As the shelf has them. */
+  readonly heads: readonly (Uint8Array | undefined)[]
 }
 
-export type FromThread = MadeMessage | NewestMessage | FailedMessage
+export type FromThread = MadeMessage | WantedMessage | FailedMessage
 
-interface NewestMessage {
-  readonly kind: 'newest'
+interface WantedMessage {
+  readonly kind: 'wanted'
   readonly documents: readonly string[]
 }
 
@@ -73,23 +71,11 @@ function packed(records: readonly CommitRecord[]): Uint8Array {
   return packed.frame(NOWHERE, NO_SEGMENT).bytes
 }
 
-export function encodePlaces(found: readonly (RevisionPlace | undefined)[]): Sent<PlacesMessage> {
-  const places = Buffer.concat(
-    found.flatMap((place) => (place === undefined ? [] : encodeRevisionPlace(place))),
-  )
-  return [
-    { kind: 'places', places: new Uint8Array(places), known: found.map((place) => place !== undefined) },
-    [],
-  ]
-}
-
-export function decodePlaces({ places, known }: PlacesMessage): readonly (RevisionPlace | undefined)[] {
-  const length = places.byteLength / Math.max(1, known.filter(Boolean).length)
-  let at = 0
-  return known.map((isKnown) =>
-    isKnown ? decodeRevisionPlace(places.subarray(at, (at += length))) : undefined,
-  )
-}
+/** Copied: parts of pages of the index are not. */
+export const encodeHeads = (heads: readonly (Uint8Array | undefined)[]): Sent<HeadsMessage> => [
+  { kind: 'heads', heads: heads.map((head) => head?.slice()) },
+  [],
+]
 
 export function encodeMade({ entries, leaves }: MadePage): Sent<MadeMessage> {
   const lengths = Uint32Array.from(entries, ({ value }) => value?.byteLength ?? 0)

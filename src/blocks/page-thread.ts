@@ -1,15 +1,15 @@
 // A thread beside that of the store that makes the blocks of large pages: hashes and texts of thousands of writes would keep
 // requests waiting. It reads and keeps nothing; what it needs it is sent.
 //
-//   store: page of records, salts --> thread: newest revisions of these documents? --> store: here --> thread: entries, leaves
+//   store: page of records, salts --> thread: heads of these documents? --> store: here --> thread: entries, leaves
 //
 // Should it end, or should no thread be possible here, the pages are made in the thread of the store.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { NoThread } from './no-thread.js'
-import type { MadePage, NewestOf, PageJob, PageMaker } from './page.js'
-import { decodeMade, encodeJob, encodePlaces, type FromThread, type ToThread } from './page-messages.js'
+import type { HeadsOf, MadePage, PageJob, PageMaker } from './page.js'
+import { decodeMade, encodeHeads, encodeJob, type FromThread, type ToThread } from './page-messages.js'
 
 export interface PageThread extends PageMaker {
   close(): Promise<void>
@@ -31,7 +31,7 @@ export function openPageThread(): PageThread {
     return worker
   }
   return {
-    make: (job, newestOf) => made(started(), job, newestOf, (reason) => (ended ??= new NoThread(reason))),
+    make: (job, headsOf) => made(started(), job, headsOf, (reason) => (ended ??= new NoThread(reason))),
     async close() {
       ended ??= new NoThread('the store is closed')
       await worker?.terminate()
@@ -42,7 +42,7 @@ export function openPageThread(): PageThread {
 function made(
   worker: Worker,
   job: PageJob,
-  newestOf: NewestOf,
+  headsOf: HeadsOf,
   end: (reason: string) => NoThread,
 ): Promise<MadePage> {
   return new Promise((resolve, reject) => {
@@ -55,9 +55,9 @@ function made(
       worker.postMessage(message, bytes)
     const onMessage = (message: FromThread): void => {
       switch (message.kind) {
-        case 'newest':
-          newestOf(message.documents).then(
-            (places) => send(...encodePlaces(places)),
+        case 'wanted':
+          headsOf(message.documents).then(
+            (heads) => send(...encodeHeads(heads)),
             (error: Error) => done(() => reject(end(error.message))),
           )
           break

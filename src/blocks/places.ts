@@ -5,16 +5,15 @@
 //   h block               headers from that block on, each behind its length (u16), up to the end of their bundle of 256
 //   d block entry         entries from that one on, with salt and data: rows (below); the next piece goes on where it ends
 //   T level index         hashes of a tile; of one that is full also those of its inner nodes, row by row
-//   n document            its newest revision
-//   i document version    an older revision
+//   n document            its newest revision, and the places of some before it (heads.ts)
+//   i document version    places of older revisions, from that version on
 //   x transaction         its block
 //   u length unit block   a block of that unit of work: the id is its client's, and others may choose the same
 //   t table id            the blocks of its creation and of its end
 //   k                     where the key is at home (ledger-key.ts)
 //
-//   row       block u48  entry u32  length u32  length of salt and data u32 (0: none)  entry, salt, data
-//   revision  version u48  block u48  entry u32  timestamp f64  hash 32 bytes
-import type { KeyBytes, Timestamp } from '../model/brand.js'
+//   row  block u48  entry u32  length u32  length of salt and data u32 (0: none)  entry, salt, data
+import type { KeyBytes } from '../model/brand.js'
 import { NO_HASH, type StoredEntry } from '../verify/block.js'
 
 export const STATE_KEY = 's' as KeyBytes
@@ -39,17 +38,11 @@ export const tableKey = (tableId: string): KeyBytes => `t${tableId}` as KeyBytes
 /** The block of a key of headers or rows. */
 export const blockIn = (key: KeyBytes): number => Buffer.from(key, 'latin1').readUIntBE(1, 6)
 
-function u48(value: number): string {
-  const bytes = Buffer.allocUnsafe(6)
-  bytes.writeUIntBE(value, 0, 6)
-  return bytes.toString('latin1')
-}
+const u48 = (value: number): string =>
+  String.fromCharCode((value / 2 ** 40) & 0xff, (value / 2 ** 32) & 0xff) + u32(value % 2 ** 32)
 
-function u32(value: number): string {
-  const bytes = Buffer.allocUnsafe(4)
-  bytes.writeUInt32BE(value, 0)
-  return bytes.toString('latin1')
-}
+const u32 = (value: number): string =>
+  String.fromCharCode((value >>> 24) & 0xff, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff)
 
 export const encodeBlockNumber = (block: number): Uint8Array => Buffer.from(u48(block), 'latin1')
 export const decodeBlockNumber = (value: Uint8Array): number => asBuffer(value).readUIntBE(0, 6)
@@ -60,19 +53,38 @@ export interface EntryRow extends StoredEntry {
   readonly entry: number
 }
 
-const ROW_HEADER_BYTES = 18
+export const ROW_HEADER_BYTES = 18
 
-export const rowBytes = ({ bytes, data }: EntryRow): number =>
+/** Of the row of that entry; text, salt and data follow. */
+export function writeRowHeader(
+  bytes: Buffer,
+  at: number,
+  row: {
+    readonly block: number
+    readonly entry: number
+    readonly textBytes: number
+    readonly dataBytes: number
+  },
+): void {
+  bytes.writeUIntBE(row.block, at, 6)
+  bytes.writeUInt32BE(row.entry, at + 6)
+  bytes.writeUInt32BE(row.textBytes, at + 10)
+  bytes.writeUInt32BE(row.dataBytes, at + 14)
+}
+
+const rowBytes = ({ bytes, data }: EntryRow): number =>
   ROW_HEADER_BYTES + bytes.byteLength + (data?.byteLength ?? 0)
 
 export function encodeRows(rows: readonly EntryRow[]): Buffer {
   const bytes = Buffer.allocUnsafe(rows.reduce((length, row) => length + rowBytes(row), 0))
   let at = 0
   for (const { block, entry, bytes: text, data } of rows) {
-    bytes.writeUIntBE(block, at, 6)
-    bytes.writeUInt32BE(entry, at + 6)
-    bytes.writeUInt32BE(text.byteLength, at + 10)
-    bytes.writeUInt32BE(data?.byteLength ?? 0, at + 14)
+    writeRowHeader(bytes, at, {
+      block,
+      entry,
+      textBytes: text.byteLength,
+      dataBytes: data?.byteLength ?? 0,
+    })
     bytes.set(text, at + ROW_HEADER_BYTES)
     if (data !== undefined) bytes.set(data, at + ROW_HEADER_BYTES + text.byteLength)
     at += ROW_HEADER_BYTES + text.byteLength + (data?.byteLength ?? 0)
@@ -97,39 +109,6 @@ export function decodeRows(value: Uint8Array): EntryRow[] {
     at = end
   }
   return rows
-}
-
-/** A revision as the history of its item has it. */
-export interface RevisionPlace {
-  readonly version: number
-  readonly block: number
-  readonly entry: number
-  readonly timestamp: Timestamp
-  /** Of its entry, as a leaf of its block's tree. */
-  readonly hash: Uint8Array
-}
-
-const REVISION_BYTES = 56
-
-export function encodeRevisionPlace({ version, block, entry, timestamp, hash }: RevisionPlace): Buffer {
-  const bytes = Buffer.allocUnsafe(REVISION_BYTES)
-  bytes.writeUIntBE(version, 0, 6)
-  bytes.writeUIntBE(block, 6, 6)
-  bytes.writeUInt32BE(entry, 12)
-  bytes.writeDoubleBE(timestamp, 16)
-  bytes.set(hash, 24)
-  return bytes
-}
-
-export function decodeRevisionPlace(value: Uint8Array): RevisionPlace {
-  const bytes = asBuffer(value)
-  return {
-    version: bytes.readUIntBE(0, 6),
-    block: bytes.readUIntBE(6, 6),
-    entry: bytes.readUInt32BE(12),
-    timestamp: bytes.readDoubleBE(16) as Timestamp,
-    hash: bytes.subarray(24, REVISION_BYTES),
-  }
 }
 
 /** How far the ledger is. */

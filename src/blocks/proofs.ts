@@ -7,7 +7,7 @@ import { formatProof } from '../verify/proof.js'
 import { blockAt, CHECKPOINT_PATH, TILE_WIDTH, tileAt, tileOf } from '../verify/tiles.js'
 import type { FoundRevision, WholeBlock } from './block-reader.js'
 import type { Blocks } from './blocks.js'
-import type { RevisionPlace } from './places.js'
+import type { DocumentHead } from './heads.js'
 
 /** What proofs are made of. */
 type Signing = Pick<Blocks, 'tree' | 'signer'>
@@ -73,7 +73,7 @@ export interface HistoryRange {
 export async function versionsBetween(
   { reader }: Blocks,
   document: string,
-  newest: RevisionPlace,
+  newest: DocumentHead,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
 ): Promise<HistoryRange | undefined> {
   const fromVersion = from === undefined ? 0 : Math.max(0, await reader.versionAt(document, from, newest))
@@ -85,7 +85,7 @@ export async function versionsBetween(
 export async function revisionsOf(
   { reader }: Pick<Blocks, 'reader'>,
   document: string,
-  newest: RevisionPlace,
+  newest: DocumentHead,
   {
     fromVersion,
     toVersion,

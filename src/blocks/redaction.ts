@@ -1,13 +1,8 @@
 // Removes the data of a revision that is not the current one any more. Its hash and all else of it stay, and the redaction is
 // a block itself: who, when and what.
 import { base64 } from '../verify/bytes.js'
-import {
-  committedData,
-  decodeBlockEntry,
-  encodeBlockEntry,
-  type RedactionEntry,
-  type RevisionEntry,
-} from '../verify/block.js'
+import { leafHash } from '../verify/merkle.js'
+import { committedData, decodeBlockEntry, type RedactionEntry, type RevisionEntry } from '../verify/block.js'
 import type { Blocks } from './blocks.js'
 import type { LedgerTable } from './maker.js'
 import { encodeRows, type EntryRow } from './places.js'
@@ -53,14 +48,14 @@ export async function redact(blocks: Blocks, redaction: Redaction): Promise<Reda
         version,
         block: place.block,
         entry: place.entry,
-        revision: base64(place.hash),
+        revision: base64(leafHash(row.bytes)),
         ...(reason !== undefined && { reason }),
         id,
         time,
         ...(by !== undefined && { by }),
       }
       return {
-        entry: { bytes: encodeBlockEntry(entry) },
+        text: JSON.stringify(entry),
         changes: [...bared].map(([key, rows]) => ({ key, value: encodeRows(rows) })),
       }
     })

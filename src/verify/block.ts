@@ -122,8 +122,11 @@ export interface StoredEntry {
   readonly data?: Uint8Array
 }
 
-/** The fields in their order, whatever order they are given in. */
 export const encodeBlockHeader = (header: BlockHeader): Uint8Array => utf8(headerText(header))
+
+/** The fields in their order, whatever order they are given in. */
+export const headerText = ({ v, block, strand, tx, time, ts, entries, root, prev }: BlockHeader): string =>
+  JSON.stringify({ v, block, strand, tx, time, ts, entries, root, prev })
 
 export function decodeBlockHeader(bytes: Uint8Array): BlockHeader {
   const text = utf8Text(bytes)
@@ -188,9 +191,6 @@ export function itemOf({ tableId, key }: Pick<RevisionEntry, 'tableId' | 'key'>)
   const names = Object.keys(key)
   return `${tableId} ${JSON.stringify(names.length < 2 ? key : names.toSorted().map((name) => [name, key[name]]))}`
 }
-
-const headerText = ({ v, block, strand, tx, time, ts, entries, root, prev }: BlockHeader): string =>
-  JSON.stringify({ v, block, strand, tx, time, ts, entries, root, prev })
 
 /** JSON that is written in one way only: no blanks, no name twice. Else undefined. */
 function canonical(bytes: Uint8Array): unknown {

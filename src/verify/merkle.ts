@@ -29,11 +29,11 @@ export function leafHash(bytes: Uint8Array, hash: Sha256 = sha256): Uint8Array {
   return hash(prefixed)
 }
 
-export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function nodeHash(left: Uint8Array, right: Uint8Array, hash: Sha256 = sha256): Uint8Array {
   pair[0] = NODE
   pair.set(left, 1)
   pair.set(right, 1 + HASH_BYTES)
-  return sha256(pair)
+  return hash(pair)
 }
 
 /** The right edge of a growing tree: as many hashes as its size has binary ones. */
@@ -41,6 +41,11 @@ export class Frontier {
   #size = 0
   /** Of whole subtrees, the largest first. */
   readonly #hashes: Uint8Array[] = []
+  readonly #sha256: Sha256
+
+  constructor(hash: Sha256 = sha256) {
+    this.#sha256 = hash
+  }
 
   get size(): number {
     return this.#size
@@ -49,7 +54,7 @@ export class Frontier {
   append(leaf: Uint8Array): void {
     let hash = leaf
     for (let size = this.#size; size % 2 === 1; size = (size - 1) / 2)
-      hash = nodeHash(this.#hashes.pop()!, hash)
+      hash = nodeHash(this.#hashes.pop()!, hash, this.#sha256)
     this.#hashes.push(hash)
     this.#size++
   }
@@ -57,12 +62,12 @@ export class Frontier {
   root(): Uint8Array {
     return this.#hashes.length === 0
       ? emptyRoot()
-      : this.#hashes.reduceRight((right, left) => nodeHash(left, right))
+      : this.#hashes.reduceRight((right, left) => nodeHash(left, right, this.#sha256))
   }
 }
 
-export function rootOf(leaves: Iterable<Uint8Array>): Uint8Array {
-  const frontier = new Frontier()
+export function rootOf(leaves: Iterable<Uint8Array>, hash: Sha256 = sha256): Uint8Array {
+  const frontier = new Frontier(hash)
   for (const leaf of leaves) frontier.append(leaf)
   return frontier.root()
 }

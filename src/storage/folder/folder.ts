@@ -38,7 +38,9 @@ const FORMAT = 4
 /** The same with a log of commits, of which earlier versions know nothing. */
 const FORMAT_WITH_LOG = 5
 /** And with ledger tables: an earlier version would leave holes in their history. */
-const FORMAT_WITH_LEDGER = 6
+const FORMAT_WITH_LEDGER = 7
+/** Its histories had an entry for each revision. They are read as they are, and added to in the form of this version. */
+const OLD_FORMAT_WITH_LEDGER = 6
 /**
  * Before, nothing in a folder said where it belonged. In format 1 each of several nodes had a journal of its own: that is not
  * read any more.
@@ -123,7 +125,7 @@ async function takenFolder(
 
 function folderOf(
   path: string,
-  { nodes, id, state, hasLog, hasLedger }: Required<Format>,
+  { nodes, id, state, hasLog, hasLedger, isOutgrown = false }: Format & { readonly id: string },
   release: DataFolder['release'],
 ): DataFolder {
   const files = realFiles()
@@ -134,7 +136,10 @@ function folderOf(
     await files.syncFolder(path)
   }
   const begin = async (): Promise<void> => {
-    if (state === 'whole') return
+    if (state === 'whole') {
+      if (isOutgrown) await write({})
+      return
+    }
     if (state === 'old') {
       await write({ unfinished: true })
       await files.syncFolder(dirname(resolve(path)))
@@ -224,6 +229,8 @@ interface Format {
   readonly state: DataFolder['state']
   readonly hasLog: boolean
   readonly hasLedger: boolean
+  /** Of an earlier format that needs nothing but the number of this one. */
+  readonly isOutgrown?: boolean
   readonly id?: string
 }
 
@@ -248,9 +255,16 @@ async function readFormat(path: string, wanted: number | undefined): Promise<For
   }
   if (!isCurrent) return { nodes, state: 'old', hasLog: false, hasLedger: false }
   const hasLog = format >= FORMAT_WITH_LOG
-  const hasLedger = format === FORMAT_WITH_LEDGER
+  const hasLedger = format >= OLD_FORMAT_WITH_LEDGER
   if (typeof id !== 'string' || !ID.test(id)) throw unreadableFormat(file)
-  return { nodes, id, hasLog, hasLedger, state: unfinished === true ? 'unfinished' : 'whole' }
+  return {
+    nodes,
+    id,
+    hasLog,
+    hasLedger,
+    isOutgrown: format === OLD_FORMAT_WITH_LEDGER,
+    state: unfinished === true ? 'unfinished' : 'whole',
+  }
 }
 
 interface FormatText {

@@ -5,7 +5,8 @@
 import type { Cause, LoggedChange } from '../../commit-log/commit-record.js'
 import type { SharedEnds } from '../../commit-log/shared-ends.js'
 import { sameItem } from '../../model/compare.js'
-import { keyAttributesOf, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
+import { leadingAttributes } from '../../model/leading-attributes.js'
+import { keyNames, type ItemKey, type LoggedImages, type TableShape } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { NextImage } from '../../rules/item/single-write.js'
 import { asBuffer } from '../../line/record.js'
@@ -38,7 +39,7 @@ export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChan
   const { bytes } = key
   // Of a ledger table: readers need not look for the key in the image.
   if (logged.keys === true) {
-    const keys = keysOf(table, next?.item ?? parsed(old))
+    const keys = keysOf(table, (text ?? old) as Uint8Array)
     const images = { ...(keptOld && { old: keptOld }), ...(keptNew && { new: keptNew }) }
     const change = { space, key: bytes, event, operation, cause, keys, ...images } as const
     return about === undefined ? change : { ...change, about: Buffer.from(about) }
@@ -56,14 +57,14 @@ export function loggedChange(logged: LoggedImages, step: LoggedStep): LoggedChan
     }
   if (keptNew !== undefined) return { space, key: bytes, event, operation, cause, new: keptNew }
   if (keptOld !== undefined) return { space, key: bytes, event, operation, cause, old: keptOld }
-  return { space, key: bytes, event, operation, cause, keys: keysOf(table, next?.item ?? parsed(old)) }
+  return { space, key: bytes, event, operation, cause, keys: keysOf(table, (text ?? old) as Uint8Array) }
 }
 
-const keysOf = (table: TableShape, item: Item): Uint8Array =>
-  Buffer.from(JSON.stringify(keyAttributesOf(table.key, item)))
+/** Of either image: they have the same key. */
+const keysOf = (table: TableShape, text: Uint8Array): Uint8Array =>
+  Buffer.from(JSON.stringify(leadingAttributes(asBuffer(text), 0, text.byteLength, keyNames(table.key))))
 
-const parsed = (text: Uint8Array | undefined): Item =>
-  text === undefined ? {} : (JSON.parse(asBuffer(text).toString('utf8')) as Item)
+const parsed = (text: Uint8Array): Item => JSON.parse(asBuffer(text).toString('utf8')) as Item
 
 /**
  * Whether two images are the same item. Their texts are canonical but for the order of attributes and of members of sets:

@@ -49,11 +49,11 @@ test('folder: another format, or another number of nodes, is refused with a sent
     /was made for 1 node, not 4\. Start with --nodes 1/,
   )
   writeFileSync(join(path, 'seriatim.json'), '{"format":2,"nodes":1}')
-  await assert.rejects(open(path), /has format 2, and this version reads format 6\. Open it with the version/)
+  await assert.rejects(open(path), /has format 2, and this version reads format 7\. Open it with the version/)
   writeFileSync(join(path, 'seriatim.json'), '{"form')
   await assert.rejects(open(path), /seriatim\.json is not readable\. Restore it/)
-  writeFileSync(join(path, 'seriatim.json'), '{"format":7,"nodes":1}')
-  await assert.rejects(open(path), /has format 7, and this version reads format 6\. Open it with the version/)
+  writeFileSync(join(path, 'seriatim.json'), '{"format":8,"nodes":1}')
+  await assert.rejects(open(path), /has format 8, and this version reads format 7\. Open it with the version/)
   writeFileSync(join(path, 'seriatim.json'), written)
   await (await open(path)).close() // A refused folder is free.
 })
@@ -86,7 +86,7 @@ test('folder: several nodes share a journal; a folder in which each had its own 
   const file = join(path, 'seriatim.json')
   assert.match(readFileSync(file, 'utf8'), /^\{"format":4,"nodes":2,"id":"[0-9a-f]{32}"\}\n$/)
   writeFileSync(file, '{"format":1,"nodes":2}')
-  await assert.rejects(openLocalNodes({ runtime, path }), /has format 1, and this version reads format 6/)
+  await assert.rejects(openLocalNodes({ runtime, path }), /has format 1, and this version reads format 7/)
 })
 
 test('verify: damage in the journal that several nodes share is found', async () => {

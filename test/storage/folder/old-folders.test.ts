@@ -11,6 +11,7 @@ import { gunzipSync } from 'node:zlib'
 import { verifyDataFolder } from '../../../src/cli/operate/verify-folder.js'
 import { manualClock } from '../../../src/runtime/manual-clock.js'
 import { open, type Store } from '../../../src/store/store.js'
+import type { HistoryOptions } from '../../../src/store/store-ledger.js'
 import { diskFaults, needsCompiler } from '../../faults/disk-faults.js'
 import { testFolder } from '../../support/folder.js'
 import { sized, wholeOnly } from '../../support/sizes.js'
@@ -22,10 +23,10 @@ const NAMES = readdirSync(OLD).map((file) => basename(file, '.json.gz'))
 const EXPECTED = new Map(
   Array.from({ length: 20 }, (_, n) => [`item ${n}`, String(n % 10 < 4 ? n + 300 : n)] as const),
 )
-/** Those with a stream, and their formats, which stay. */
+/** Those with a stream, and the formats that they have then. */
 const streams = new Map([
   ['format-5', 5],
-  ['format-6', 6],
+  ['format-6', 7],
 ])
 /** When they were written: what is in a stream is kept for a day. */
 const WRITTEN_MS = Date.parse('2026-11-17T12:00:00Z')
@@ -88,6 +89,33 @@ async function assertRestores(store: Store, opening: number): Promise<void> {
   assert.ok(size > 20, `${size} blocks`)
 }
 
+/** Of an item whose first versions are in the history as format 6 wrote it, and which gets more. */
+async function assertHistory(store: Store): Promise<void> {
+  const { Item } = await store.call('GetItem', { TableName: 'Things', Key: { id: { S: 'item 1' } } })
+  const held = async (options?: HistoryOptions): Promise<readonly number[]> => {
+    const versions: number[] = []
+    for await (const { version, item } of store.ledger.history('Things', { id: 'item 1' }, options)) {
+      assert.ok(item !== undefined, 'none of them is a delete')
+      versions.push(version)
+    }
+    return versions
+  }
+  const before = (await held()).length
+  for (let more = 0; more < 11; more++)
+    await store.call('PutItem', { TableName: 'Things', Item: { ...Item!, n: { N: String(-more) } } })
+  await store.call('PutItem', { TableName: 'Things', Item: Item! })
+  const all = await held()
+  assert.deepEqual(
+    all,
+    Array.from({ length: before + 12 }, (_, version) => version),
+  )
+  for (const fromVersion of all)
+    assert.deepEqual(
+      await held({ fromVersion, toVersion: fromVersion + 3 }),
+      all.slice(fromVersion, fromVersion + 4),
+    )
+}
+
 const byNumber = ([one]: readonly [string], [other]: readonly [string]): number =>
   Number(one.slice(5)) - Number(other.slice(5))
 
@@ -114,7 +142,10 @@ for (const name of NAMES) {
       await store.call('PutItem', { TableName: 'Things', Item: { id: { S: 'more' } } })
       await store.call('DeleteItem', { TableName: 'Things', Key: { id: { S: 'more' } } })
       if (streams.has(name) && opening === 0) assert.equal(await changesIn(store), 46)
-      if (name === 'format-6') await assertRestores(store, opening)
+      if (name === 'format-6') {
+        await assertRestores(store, opening)
+        await assertHistory(store)
+      }
       await store.close()
       const { format, unfinished } = formatOf(path) as { format: number; unfinished?: true }
       assert.equal(unfinished, undefined)
