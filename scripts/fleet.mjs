@@ -4,6 +4,7 @@
 //   npm run fleet -- --suites            the suites alone
 //   npm run fleet -- --faults SECONDS    faults alone, for so long: three servers, clients at all of them (fleet/faults.mjs)
 //   npm run fleet -- --seed N            of the faults
+//   npm run fleet -- --clients N --pause-ms M    of the faults: so many clients (12), each with pauses of so long in the mean (0)
 //   npm run fleet -- --costs             what requests cost the nodes and a server in processor time (fleet/costs.mjs)
 //   npm run fleet -- --keep              leaves the data of the ring in its folder for temporary files
 //
@@ -24,6 +25,8 @@ const { values } = parseArgs({
     faults: { type: 'string' },
     costs: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
+    clients: { type: 'string', default: '12' },
+    'pause-ms': { type: 'string', default: '0' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -74,7 +77,8 @@ async function suites() {
 }
 
 async function faults(seconds) {
-  const report = await runFaults({ ring, proxies, seconds, seed: Number(values.seed), log: console.log })
+  const [seed, clients, pauseMs] = [values.seed, values.clients, values['pause-ms']].map(Number)
+  const report = await runFaults({ ring, proxies, seconds, seed, clients, pauseMs, log: console.log })
   console.log(JSON.stringify(report, undefined, 2))
   console.log(`${report.requests} requests, ${report.problems.length} problems`)
   if (report.problems.length > 0) process.exitCode = 1

@@ -3,8 +3,10 @@
 //
 //   npm run sim:fleet                        100,000 transactions in worlds of 800 requests, and the mutants
 //   npm run sim:fleet -- 1000000 --seed 1    as many as that: TransactWriteItems, TransactGetItems and single writes
+//   npm run sim:fleet -- --worlds 100000     the worlds alone
+//   npm run sim:fleet -- --mutants           the mutants alone
 //
-// Two processes at a time. A world that fails is named by its seed: runFleet({ seed, transactions: 800 }) plays it again.
+// In every second world clients repeat requests under their tokens. Two processes at a time; --processes for another number. A world that fails is named by its seed: runFleet(worldOf(seed)) plays it again.
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -13,30 +15,44 @@ import { runFleet } from '../dist/sim/engine/world.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string', default: '1' }, worker: { type: 'boolean', default: false } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    processes: { type: 'string', default: '2' },
+    worlds: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
+    worker: { type: 'boolean', default: false },
+  },
 })
 const WORLD_REQUESTS = 800
 const WORLDS_OF_A_JOB = 10
 const MUTANT_WORLDS_MAX = 40
-const PROCESSES = 2
 const PROGRESS_EVERY = 100_000
 const KINDS = ['transaction', 'read', 'write']
 
 if (values.worker) process.on('message', (job) => void work(job))
-else await main(Number(positionals[0] ?? 100_000), Number(values.seed))
+else {
+  let failed = 0
+  if (!values.mutants) failed += await worlds(Number(positionals[0] ?? 100_000), Number(values.seed))
+  if (!values.worlds) failed += await mutants()
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+function worldOf(seed) {
+  return { seed, transactions: WORLD_REQUESTS, isRepeating: seed % 2 === 1 }
+}
 
 /** The worlds of some seeds, until one fails. */
 async function work({ from, count }) {
   let transactions = 0
   for (let seed = from; seed < from + count; seed++) {
-    const { anomalies, tally } = await runFleet({ seed, transactions: WORLD_REQUESTS })
+    const { anomalies, tally } = await runFleet(worldOf(seed))
     for (const [what, times] of tally) if (KINDS.includes(what.split(' ')[0])) transactions += times
     if (anomalies.length > 0) process.send({ seed, anomaly: anomalies[0] })
   }
   process.send({ transactions })
 }
 
-async function main(wanted, first) {
+async function worlds(wanted, first) {
   let transactions = 0
   let next = first
   let failed = 0
@@ -64,17 +80,29 @@ async function main(wanted, first) {
         transactions += done
         ask()
       })
-      child.on('exit', resolve)
+      child.on('exit', (code, signal) => {
+        // One that ended by itself has not said what its worlds came to.
+        if (code !== null || signal !== 'SIGTERM') {
+          failed++
+          console.log(`a process of worlds before seed ${next} ended by itself: ${code ?? signal}`)
+        }
+        resolve()
+      })
       ask()
     })
-  await Promise.all(Array.from({ length: PROCESSES }, one))
+  await Promise.all(Array.from({ length: Number(values.processes) }, one))
   console.log(`${transactions} transactions in worlds ${first} to ${next - 1}: ${failed} with an anomaly`)
+  return failed
+}
+
+async function mutants() {
+  let failed = 0
   for (const { name, options } of fleetMutants) {
     const seed = await foundAt(options)
     console.log(seed === undefined ? `NOT FOUND: ${name}` : `found by world ${seed}: ${name}`)
     if (seed === undefined) failed++
   }
-  process.exitCode = failed === 0 ? 0 : 1
+  return failed
 }
 
 async function foundAt(options) {

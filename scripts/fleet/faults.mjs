@@ -5,12 +5,15 @@
 //   every few seconds: kill -9 of a node or a server, SIGSTOP of one, a cut between servers and nodes; later its end
 //   at the end: all faults end, and each server has to carry out a transaction within 30 s; then the judges
 import { setTimeout as sleep } from 'node:timers/promises'
+import { botoCaller, sdkCaller } from './callers.mjs'
 import { call, Clients, table } from './history.mjs'
 import { startServer } from './servers.mjs'
 
 const RECOVERY_MS_MAX = 30_000
+/** Of the SDKs. */
+const PATIENCE_MS = 20_000
 
-export async function runFaults({ ring, seconds, seed, log, clients: count = 12, proxies }) {
+export async function runFaults({ ring, seconds, seed, log, clients: count = 12, pauseMs = 0, proxies }) {
   const random = seeded(seed)
   const between = (least, most) => least + random(most - least + 1)
   const address = ring.address(`faults_${seed}`)
@@ -27,11 +30,16 @@ export async function runFaults({ ring, seconds, seed, log, clients: count = 12,
     await sleep(200)
   }
 
+  const boto = await botoCaller(PATIENCE_MS)
+  if (boto === undefined) log('boto3 is not there (apt-get install python3-boto3): it goes without')
+  const callers = [sdkCaller(PATIENCE_MS), ...(boto === undefined ? [] : [boto]), { name: 'plain', call }]
   const clients = new Clients({
     urls: () => servers.map((server) => (server?.isUp ? server.url : undefined)),
     random,
     clients: count,
     epochMs: 10_000,
+    pauseMs,
+    callers,
   })
   const running = clients.run()
   const faults = new Map()
@@ -121,8 +129,10 @@ export async function runFaults({ ring, seconds, seed, log, clients: count = 12,
       `a server did not carry out a transaction within 30 s of the last fault: ${recovered.join()} ms`,
     )
   await clients.judge(servers[0].url)
+  for (const caller of callers) caller.close?.()
   await Promise.all(servers.map((server) => server.stop()))
   return {
+    clients: callers.map(({ name }) => name),
     requests: total(clients.tally),
     tally: sorted(clients.tally),
     faults: sorted(faults),

@@ -1,4 +1,5 @@
-// What clients of a fleet do, and what they have seen: appends to lists, alone and several at once, reads at one moment, plain reads. Every
+// What clients of a fleet do, and what they have seen: appends to lists, alone and several at once, reads at one moment, plain reads, by
+// plain requests and by the SDKs that people have (callers.mjs). Every
 // value is appended once, so a list tells the order of its writers (sim/check/elle.ts). The lists change every few seconds: each set is
 // judged by itself, when it is not used any more.
 import { Agent, request } from 'node:http'
@@ -8,6 +9,7 @@ const TableName = 'Lists'
 const COLORS = ['red', 'green', 'blue']
 const LISTS = 10
 const REQUEST_MS_MAX = 40_000
+const REST_MS_MAX = 30_000
 const REFUSALS = new Set([
   'TransactionCanceledException',
   'TransactionConflictException',
@@ -67,7 +69,9 @@ export function call(url, operation, body, timeoutMs = REQUEST_MS_MAX) {
 
 export class Clients {
   /** @param urls where the servers are now, and nothing where one is down */
-  constructor({ urls, random, clients, epochMs }) {
+  constructor({ urls, random, clients, epochMs, pauseMs = 0, callers = [{ call }] }) {
+    this.callers = callers
+    this.pauseMs = pauseMs
     this.urls = urls
     this.random = random
     this.clients = clients
@@ -84,7 +88,9 @@ export class Clients {
   async run() {
     this.#newEpoch()
     const timer = setInterval(() => this.#newEpoch(), this.epochMs)
-    await Promise.all(Array.from({ length: this.clients }, () => this.#client()))
+    await Promise.all(
+      Array.from({ length: this.clients }, (_, at) => this.#client(this.callers[at % this.callers.length])),
+    )
     clearInterval(timer)
   }
 
@@ -114,18 +120,19 @@ export class Clients {
     return Array.from({ length: count }, () => left.splice(this.random(left.length), 1)[0])
   }
 
-  async #client() {
+  async #client({ call }) {
     while (!this.isEnded) {
+      if (this.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, this.random(2 * this.pauseMs)))
       const url = this.urls()[this.random(3)]
       if (url === undefined) {
         await new Promise((resolve) => setTimeout(resolve, 20))
         continue
       }
       const which = this.random(10)
-      if (which < 4) await this.#transact(url)
-      else if (which < 6) await this.#readAll(url)
-      else if (which < 8) await this.#append(url)
-      else await this.#look(url)
+      if (which < 4) await this.#transact(url, call)
+      else if (which < 6) await this.#readAll(url, call)
+      else if (which < 8) await this.#append(url, call)
+      else await this.#look(url, call)
     }
   }
 
@@ -171,32 +178,39 @@ export class Clients {
     this.count(`${what} ${status === 200 ? 'done' : (name ?? status)}`)
   }
 
-  async #transact(url) {
+  async #transact(url, call) {
     const keys = this.sample(this.epoch.keys, 1 + this.random(3))
     const operations = keys.map((key) => ({ kind: 'append', key, value: ++this.values }))
     const done = this.#begin(operations)
     const body = { TransactItems: operations.map(({ key, value }) => ({ Update: this.#update(key, value) })) }
-    const isSdk = this.random(3) === 0
-    if (isSdk) body.ClientRequestToken = done.id
+    const isRepeated = this.random(3) === 0
+    if (isRepeated) body.ClientRequestToken = done.id
     let answer = await call(url, 'TransactWriteItems', body)
-    // As an SDK does: the same request again, at whatever server.
-    for (let tries = 0; tries < (isSdk ? 4 : 0); tries++) {
-      if (answer.status !== 'lost' && answer.status < 500) break
+    let isOnItsWay = answer.status === 'lost'
+    // As an SDK does behind a load balancer: the same request again, at whatever server.
+    for (let tries = 0; tries < (isRepeated ? 4 : 0); tries++) {
+      const isOver = answer.status !== 'lost' && answer.status < 500
+      if (isOver && answer.name !== 'TransactionInProgressException') break
       await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** tries))
       const other = this.urls()[this.random(3)]
-      if (other !== undefined) answer = await call(other, 'TransactWriteItems', body)
+      if (other === undefined) continue
+      answer = await call(other, 'TransactWriteItems', body)
+      isOnItsWay ||= answer.status === 'lost'
+      this.count(`again ${answer.status === 200 ? 'done' : (answer.name ?? answer.status)}`)
     }
-    this.#end(done, answer, isSdk ? 'transaction with a token' : 'transaction')
+    // A server that was frozen may not have read the one before yet: then a refusal of this one does not tell of it.
+    if (isOnItsWay && answer.status !== 200) answer = { status: 'lost' }
+    this.#end(done, answer, isRepeated ? 'transaction with a token' : 'transaction')
   }
 
-  async #append(url) {
+  async #append(url, call) {
     const [key] = this.sample(this.epoch.keys, 1)
     const value = ++this.values
     const done = this.#begin([{ kind: 'append', key, value }])
     this.#end(done, await call(url, 'UpdateItem', this.#update(key, value)), 'update')
   }
 
-  async #readAll(url) {
+  async #readAll(url, call) {
     const keys = this.sample(this.epoch.keys, 2 + this.random(3))
     const done = this.#begin([])
     const answer = await call(url, 'TransactGetItems', {
@@ -209,7 +223,7 @@ export class Clients {
   }
 
   /** A consistent read of one item sees what was acknowledged before it began, at whatever server. */
-  async #look(url) {
+  async #look(url, call) {
     const { epoch } = this
     const [key] = this.sample(epoch.keys, 1)
     const acknowledged = epoch.history.flatMap(({ status, operations }) =>
@@ -230,10 +244,26 @@ export class Clients {
         this.problems.push(`a read of ${key} did not see ${value}, which was acknowledged`)
   }
 
+  /** Nothing is pending: a read at one moment is not refused, or not for long. */
+  async #judgeRest(url, keys) {
+    const TransactItems = keys.map((id) => ({ Get: { TableName, Key: { id: { S: id } } } }))
+    const untilMs = performance.now() + REST_MS_MAX
+    for (;;) {
+      const { status, name } = await call(url, 'TransactGetItems', { TransactItems })
+      if (status === 200) return
+      if (performance.now() > untilMs) {
+        this.problems.push(`${keys[0]} and others are not at rest: ${name ?? status}`)
+        return
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+
   /** What clients have seen against what is there. */
   async judge(url) {
     const colors = new Map()
     for (const { keys, history } of this.epochs) {
+      await this.#judgeRest(url, keys)
       const final = new Map()
       for (const key of keys) {
         const { status, body } = await call(url, 'GetItem', {

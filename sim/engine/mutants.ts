@@ -61,9 +61,19 @@ export const fleetMutants: readonly FleetMutant[] = [
     options: { traits: { keepMs: 1 }, isFrozenOften: true, clients: 30, transactions: 3000 },
   },
   {
+    name: 'cancel without a fence',
+    why: 'point 2: what a client was told of a token holds on all servers',
+    options: { traits: { isCancelUnfenced: true }, isRepeating: true },
+  },
+  {
     name: 'section 4 without read marks',
     why: 'point 36: old timestamps and blind overtaking need read marks',
     options: { traits: { rules: { ...engineRules, oldTimestamps: true } } },
+  },
+  {
+    name: 'section 4 with several prepared on one item',
+    why: 'point 36: an item of an engine has room for one intent, which nothing overtakes',
+    options: { traits: { rules: { ...engineRules, severalPrepared: true } } },
   },
 ]
 

@@ -17,6 +17,8 @@ export interface ServerTraits {
   readonly doubts?: DoubtFunctions
   /** A mutant: nobody looks whether a step came late. */
   readonly isLateLeftAlone?: boolean
+  /** A mutant: a cancel under a token is not written where other servers see it. */
+  readonly isCancelUnfenced?: boolean
   readonly keepMs?: number
   readonly leaseMs?: number
   /** Wraps the engine of a server: for mutants. */
@@ -77,6 +79,7 @@ export class SimServer {
       },
     })
     const placement = enginePlacement(node)
+    if (this.#traits.isCancelUnfenced === true) unfence(node.ledger)
     const nodes = [node]
     const coordinator = openCoordinator({
       runtime,
@@ -136,6 +139,11 @@ export class SimServer {
       defer: (callback) => void user.after(0, `defer ${this.name}`, callback),
     }
   }
+}
+
+function unfence(ledger: EngineNode['ledger']): void {
+  const decide = ledger.decide.bind(ledger)
+  ledger.decide = (tx, decision, at) => decide(tx, decision, { ...at, payloadHash: undefined })
 }
 
 const EPOCH_MICROS = 1_700_000_000_000_000

@@ -15,8 +15,12 @@ import type { Item } from '../../src/model/value.js'
 import { DurabilityUnknown } from '../../src/line/errors.js'
 import { Random } from '../../src/runtime/seeded-random.js'
 import type { ItemRecord } from '../../src/rules/item/item.js'
+import { holderOf, recordsIn } from '../../src/storage/engine/engine-ledger.js'
+import { ledgerRow } from '../../src/storage/engine/rows.js'
+import { tokenSlot } from '../../src/coordinator/slots.js'
 import { decodeItemHead } from '../../src/storage/engine/item-row.js'
 import type { EngineRow } from '../../src/engine/engine.js'
+import type { WriteTransaction, WriteTransactionOutcome } from '../../src/coordinator/coordinator.js'
 import { check, keyNamed, number, put, type Request, update } from '../actions.js'
 import { type Anomaly, Findings } from '../check/anomaly.js'
 import { judgeLists, type ListOperation, type ListTransaction } from '../check/elle.js'
@@ -34,6 +38,8 @@ export interface FleetWorldOptions {
   readonly traits?: ServerTraits
   /** A mutant: no lease is kept. */
   readonly isLeaseIgnored?: boolean
+  /** A client whose answer does not come in time sends the same request again, under the same token, to any server. */
+  readonly isRepeating?: boolean
   /** All servers but one are frozen while the index is added. */
   readonly isFrozenAtIndex?: boolean
   /** One server is frozen again and again, each time for almost as long as a transaction may take. */
@@ -51,6 +57,9 @@ const LISTS = ['l-0', 'l-1', 'l-2', 'l-5']
 const REGISTERS = ['r-0', 'r-1', 'r-2', 'r-5']
 const HOURS_MICROS = 3_600_000_000
 const CLIENT_MICROS = 20_000_000
+/** Of a client that sends its request again. */
+const PATIENCE_MICROS = 800_000
+const REPEATS_MAX = 4
 const REST_LOOKS_MAX = 200
 const WORLD_MICROS_MAX = 600_000_000
 const LEASE_MS = 2000
@@ -263,9 +272,9 @@ class FleetWorld {
   }
 
   /** A server that was killed never answers. */
-  #within<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  #within<T>(answer: Promise<T>, otherwise: T, micros = CLIENT_MICROS): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#scheduler.after(CLIENT_MICROS, 'client time-out', () => resolve(otherwise))
+      const cancel = this.#scheduler.after(micros, 'client time-out', () => resolve(otherwise))
       answer.then(resolve, reject).finally(cancel)
     })
   }
@@ -316,16 +325,45 @@ class FleetWorld {
       false,
     )
     const token = random.chance(0.3) ? { token: { text: draft.id, payloadHash: draft.id } } : {}
-    const outcome = await this.#within(
-      running.coordinator
-        .write({ actions: [...made.map(({ request }) => request), ...checks], ...token })
-        .catch(() => ({ outcome: 'unknown' }) as const),
-      { outcome: 'unknown', message: '' },
-    )
+    const transaction = { actions: [...made.map(({ request }) => request), ...checks], ...token }
+    const isRepeating = this.#options.isRepeating === true && transaction.token !== undefined
+    const repeatsMax = isRepeating ? REPEATS_MAX : 0
+    let outcome = await this.#written(running, transaction, isRepeating ? PATIENCE_MICROS : CLIENT_MICROS)
+    for (let repeats = 0; repeats < repeatsMax; repeats++) {
+      if (outcome.outcome !== 'unknown' && outcome.outcome !== 'token-in-progress') break
+      await this.#sleep(random.skewed(10_000, 1_000_000))
+      const other = random.pick(this.#servers).running
+      if (other === undefined) continue
+      const table = this.#shapes.get(other)!
+      const actions = transaction.actions.map((action) => ({ ...action, table }))
+      outcome = await this.#written(other, { ...transaction, actions }, PATIENCE_MICROS)
+      this.#count(`repeated transaction ${outcome.outcome}`)
+    }
     if (outcome.outcome === 'committed') this.#ended(draft, 'committed', outcome.timestamp)
-    else if (outcome.outcome === 'cancelled' || outcome.outcome === 'unavailable')
-      this.#ended(draft, 'aborted')
+    else if (outcome.outcome === 'repeated')
+      this.#ended(draft, 'committed', await this.#timestampOf(draft.id))
+    else if (outcome.outcome === 'cancelled') this.#ended(draft, 'aborted')
+    // It was not carried out; an earlier one may still be.
+    else if (outcome.outcome === 'unavailable' && !isRepeating) this.#ended(draft, 'aborted')
     this.#count(`transaction ${outcome.outcome}`)
+  }
+
+  /** Of what was committed under a token: an answer that says `repeated` does not tell. */
+  async #timestampOf(token: string): Promise<number | undefined> {
+    const [row] = await this.#ring.core.read([ledgerRow(tokenSlot(token))], 'consistent')
+    return holderOf(recordsIn(row))?.timestamp
+  }
+
+  #written(
+    { coordinator }: Running,
+    transaction: WriteTransaction,
+    micros: number,
+  ): Promise<WriteTransactionOutcome | { readonly outcome: 'unknown' }> {
+    return this.#within<WriteTransactionOutcome | { readonly outcome: 'unknown' }>(
+      coordinator.write(transaction).catch(() => ({ outcome: 'unknown' }) as const),
+      { outcome: 'unknown' },
+      micros,
+    )
   }
 
   async #single(running: Running): Promise<void> {

@@ -5,17 +5,16 @@
 // the second, and might be accepted with the old timestamp after the new one was refused. With an id of its own it meets
 // the fence that the cancel of the first attempt left at the node, or, where there is none any more, becomes a pending
 // entry of a transaction that the ledger knows to be cancelled.
-import type { Decided, LedgerRecord, Participant } from '../ledger/ledger.js'
+import type { BeginOutcome, Decided, LedgerRecord, Participant } from '../ledger/ledger.js'
 import type { LedgerSlot, Timestamp, TxId } from '../model/brand.js'
 import { WriteFailed } from '../line/errors.js'
 import type {
   Action,
   ActionVerdict,
-  CommitRequest,
   PredicateVerdict,
   PrepareReply,
 } from '../storage/contract/transactions.js'
-import type { ClientToken, Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
+import type { Parts, WriteTransaction, WriteTransactionOutcome } from './coordinator.js'
 import { tellParticipants } from './finish.js'
 import { type FirstWave, firstWave } from './first-wave.js'
 import {
@@ -30,6 +29,7 @@ import {
   withPredicateNodes,
 } from './placement.js'
 import { oneRound } from './one-round.js'
+import { afterAnother, unfencedOver } from './other-attempt.js'
 import { cancelled, failed } from './outcomes.js'
 import { isRefusedVerdict, reasonsOf } from './reasons.js'
 import type { PhaseTimes } from './recent.js'
@@ -94,6 +94,13 @@ type Attempt =
   /** Given up because of its timestamp, or cancelled by somebody who took this coordinator for dead. */
   | { readonly done?: never; readonly verdicts: readonly ActionVerdict[]; readonly above: Timestamp }
 
+interface EarlierAttempt {
+  readonly replaces: TxId
+  /** What the first one met in its slot. */
+  readonly met: Met
+}
+type Met = Extract<BeginOutcome, { verdict: 'begun' }>['met']
+
 async function twoPhases(
   parts: Parts,
   groups: readonly Group<Action>[],
@@ -102,15 +109,15 @@ async function twoPhases(
 ): Promise<WriteTransactionOutcome> {
   // By the clock that the ledger keeps its tombstones by: a machine that slept has passed it.
   const deadline = parts.runtime.clock.nowMicros() + parts.deadlineMs * 1000
-  let replaces: TxId | undefined
+  let earlier: EarlierAttempt | undefined
   for (let attempt = 1; ; attempt++) {
     const tx = newAttempt(parts.runtime, slot)
     const times = timesOf(parts, groups, transaction, attempt)
-    const run = new TwoPhases(parts, groups, tx, { deadline, times })
+    const run = new TwoPhases(parts, groups, tx, { deadline, times, token: transaction.token })
     parts.recent.begun(tx, times)
     let result: Attempt
     try {
-      result = await run.attempt(transaction, replaces)
+      result = await run.attempt(transaction, earlier)
     } finally {
       parts.recent.over(tx)
     }
@@ -121,7 +128,7 @@ async function twoPhases(
     }
     // Before the next attempt asks for the same items.
     await run.release()
-    replaces = tx
+    earlier = { replaces: tx, met: run.met }
   }
 }
 
@@ -135,6 +142,8 @@ class TwoPhases {
   readonly #ledger: Parts['nodes'][number]['ledger']
   /** What the nodes hold of it if it is accepted; nodes that were only asked about predicates hold nothing. */
   readonly #participants: readonly Participant[]
+  readonly #token: WriteTransaction['token']
+  met: Met
   /** Nodes that may hold something of this attempt. */
   #holding: readonly Group<Action>[]
 
@@ -142,7 +151,15 @@ class TwoPhases {
     parts: Parts,
     groups: readonly Group<Action>[],
     tx: TxId,
-    { deadline, times }: { readonly deadline: number; readonly times: PhaseTimes },
+    {
+      deadline,
+      times,
+      token,
+    }: {
+      readonly deadline: number
+      readonly times: PhaseTimes
+      readonly token: WriteTransaction['token']
+    },
   ) {
     this.#parts = parts
     this.#groups = groups
@@ -151,13 +168,14 @@ class TwoPhases {
     this.#tx = tx
     this.#deadline = deadline
     this.#times = times
+    this.#token = token
     this.#timestamp = parts.clock.nextTimestamp()
     this.#ledger = nodeAt(parts.nodes, parts.placement.ledgerNodeOf(tx.slice(0, 32) as LedgerSlot)).ledger
   }
 
-  async attempt(transaction: WriteTransaction, replaces: TxId | undefined): Promise<Attempt> {
-    const { token } = transaction
-    const [begun, prepared] = await this.#prepare(transaction, replaces)
+  async attempt(transaction: WriteTransaction, earlier: EarlierAttempt | undefined): Promise<Attempt> {
+    const token = this.#token
+    const [begun, prepared] = await this.#prepare(transaction, earlier)
     const replies = prepared.map((answer) => (answer?.status === 'fulfilled' ? answer.value : undefined))
     for (const reply of replies) if (reply !== undefined) this.#parts.clock.witness(reply.clock)
     this.#noteHolding(replies)
@@ -166,11 +184,12 @@ class TwoPhases {
       const { record } = begun.value
       if (record.tx !== this.#tx) {
         await this.release()
-        return { done: await this.#tokenOutcome(record, token) }
+        return { done: await afterAnother(this.#parts, record, token) }
       }
       this.#parts.clock.witness(record.begunAt)
       return { verdicts: this.#ended(), above: record.timestamp }
     }
+    if (begun.status === 'fulfilled' && begun.value.verdict === 'begun') this.met = begun.value.met
     const failure = [begun, ...prepared].find((answer) => answer?.status === 'rejected')
     if (failure !== undefined) {
       await this.cancel([])
@@ -193,8 +212,8 @@ class TwoPhases {
 
   /** The first wave: the ledger and all nodes at once. A node that answers before the ledger knows is no harm. */
   #prepare(
-    { token, imagesWanted, predicates, unit }: WriteTransaction,
-    replaces: TxId | undefined,
+    { imagesWanted, predicates, unit }: WriteTransaction,
+    earlier: EarlierAttempt | undefined,
   ): Promise<FirstWave> {
     const { calls, nodes, runtime, sharedJournal } = this.#parts
     const [tx, timestamp] = [this.#tx, this.#timestamp]
@@ -202,8 +221,8 @@ class TwoPhases {
       tx,
       timestamp,
       participants: this.#participants,
-      ...(token && { payloadHash: token.payloadHash }),
-      ...(replaces && { replaces }),
+      ...(this.#token && { payloadHash: this.#token.payloadHash }),
+      ...earlier,
     }
     const begun = calls(() => this.#ledger.begin(entry))
     const prepared = this.#groups.map(({ node, parts: actions }, at) => {
@@ -263,6 +282,10 @@ class TwoPhases {
       // Not for its timestamp, nor for others: a next attempt would fail as well.
       await this.cancel([])
       return { done: failed(failure) }
+    }
+    if (record.tx !== this.#tx) {
+      await this.release()
+      return { done: await afterAnother(this.#parts, record, this.#token) }
     }
     if (record.decision !== 'commit') return { verdicts: this.#ended(), above: record.timestamp }
     if (record.state === 'completed')
@@ -328,12 +351,21 @@ class TwoPhases {
     predicates?: readonly PredicateVerdict[],
   ): Promise<WriteTransactionOutcome> {
     const { calls, completion } = this.#parts
-    const reasons = reasonsOf(verdicts)
+    const at = {
+      timestamp: this.#timestamp,
+      reasons: reasonsOf(verdicts),
+      payloadHash: this.#token?.payloadHash,
+    }
     this.#times.decidedMicros = this.#parts.runtime.clock.nowMicros()
     const [decided] = await Promise.allSettled([
-      calls(() => this.#ledger.decide(this.#tx, 'cancel', { timestamp: this.#timestamp, reasons })),
+      calls(() => this.#ledger.decide(this.#tx, 'cancel', at)),
       this.release(),
     ])
+    if (this.#ledger.isShared === true && this.#token !== undefined) {
+      // Until the ledger has it, the same request may be committed elsewhere; or it has been.
+      if (decided.status === 'rejected') return { ...failed(decided.reason), outcome: 'unknown' }
+      if (decided.value.tx !== this.#tx) return afterAnother(this.#parts, decided.value, this.#token)
+    }
     if (decided.status === 'fulfilled') {
       const participants = this.#holding.map(participantOf)
       completion.add({ tx: this.#tx, participants, ledger: this.#ledger })
@@ -353,32 +385,10 @@ class TwoPhases {
     ).catch(() => undefined)
   }
 
-  /** What another transaction in the slot means to this one. */
-  async #tokenOutcome(
-    record: LedgerRecord,
-    token: ClientToken | undefined,
-  ): Promise<WriteTransactionOutcome> {
-    if (record.payloadHash !== token?.payloadHash) return { outcome: 'token-mismatch' }
-    if (record.state === 'completed') return { outcome: 'repeated' }
-    if (record.decision !== 'commit') return { outcome: 'token-in-progress' }
-    // It is decided, and anybody may carry it out (§3.5): then it is done, whether its coordinator lives or not.
-    const { nodes, calls } = this.#parts
-    try {
-      const { clock } = await tellParticipants(nodes, record, calls, { unfenced: unfencedOver(calls) })
-      this.#parts.clock.witness(clock)
-    } catch {
-      return { outcome: 'token-in-progress' }
-    }
-    return { outcome: 'repeated' }
-  }
-
   #ended(): readonly ActionVerdict[] {
     return this.#groups.flatMap(({ parts: actions }) => actions.map(() => ({ verdict: 'ended' }) as const))
   }
 }
-
-/** Every prepare of a committed transaction has been answered; only over a network a copy of one may be on its way. */
-const unfencedOver = ({ lossy }: Parts['calls']): CommitRequest['unfenced'] => (lossy ? undefined : true)
 
 /** The runs of the journal in which intents were put that may not be durable yet. Those of a run that is over may be lost. */
 function runsOf(replies: readonly (PrepareReply | undefined)[]): readonly string[] {

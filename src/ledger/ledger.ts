@@ -20,6 +20,10 @@
 // it was committed. A cancelled one gives the token back: the same request may run again under the same token, which is
 // what a client does that tries again after TransactionCanceledException. (DynamoDB's documentation promises
 // idempotency only for what succeeded.)
+//
+// Where several servers share the ledger, each may run the same request under the same token: a client that got no answer asks
+// another server. So a cancel that is answered to a client is written into the slot, and what was begun before it, anywhere, is
+// not committed any more: nobody is told `cancelled` of a request that is carried out later.
 import type { LedgerSlot, SpaceId, Timestamp, TxId } from '../model/brand.js'
 import type { ItemKey } from '../model/table.js'
 
@@ -61,6 +65,8 @@ export interface LedgerRecord {
 export interface DecideAt {
   readonly timestamp: Timestamp
   readonly reasons?: readonly CancellationReason[]
+  /** Of a cancel that a client is told of: the digest of its request under a token. */
+  readonly payloadHash?: string | undefined
   /** Of the journal in which intents were put that may not be durable yet. */
   readonly run?: string | undefined
   /** What is done upon a commit will stand behind it in the same journal: the answer may come before it is durable. */
@@ -77,20 +83,26 @@ export interface LedgerEntry {
   readonly payloadHash?: string
   /** An earlier attempt at the same request, in the same slot, that is given up: cancelled in the same step. */
   readonly replaces?: TxId
+  /** With a token, of a later attempt: what its first one met in the slot. */
+  readonly met?: readonly TxId[] | undefined
 }
 
 export type BeginOutcome =
-  | { readonly verdict: 'begun' }
+  /** `met`: transactions that have ended in the slot before, where servers share the ledger. */
+  | { readonly verdict: 'begun'; readonly met?: readonly TxId[] }
   /** The slot is taken: by the same request (repeated), by a tombstone, or by another request with the same token. */
   | { readonly verdict: 'exists'; readonly record: LedgerRecord }
 
 /** One node's part of the ledger. Every decision is durable when it is answered, unless it says otherwise. */
 export interface Ledger {
+  /** Other servers decide in it, too. */
+  readonly isShared?: boolean
   /** Begins a transaction. Repeating the same begin answers `begun` as long as nothing was decided. */
   begin(entry: LedgerEntry): Promise<BeginOutcome>
   /**
    * Decides, at this timestamp, unless it is decided; answers the record in force afterwards: its `decision` counts.
-   * Deciding for an absent transaction, `cancel` or `commit`, writes a tombstone and answers that. With the run of a
+   * Deciding for an absent transaction, `cancel` or `commit`, writes a tombstone and answers that. Under a token the record in
+   * force may be of another transaction with the same slot: this one is cancelled. With the run of a
    * journal: intents were put there ahead of this, and if it is over they may be lost; then it is cancelled, and that
    * need not be durable.
    */

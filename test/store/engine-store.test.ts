@@ -72,6 +72,63 @@ test('transactions of several servers are all or nothing, and a client token is 
   })
 })
 
+test('a client that was told of a cancel under its token is told the truth: the request it had sent before ends, too', async () => {
+  const engine = new MemoryEngine()
+  const held = holding(engine, 'ledger')
+  await using one = await server(held.engine)
+  await using two = await server(engine)
+  await one.call('CreateTable', accounts)
+  const transfer = { TransactItems: [put('a', 90), put('b', 110)], ClientRequestToken: 'transfer-1' }
+  const ask = (store: Store) =>
+    store.call('TransactWriteItems', transfer).then(
+      () => 'done',
+      ({ name }: Error) => name,
+    )
+  // Its items are prepared, and its decision is on its way for long.
+  const first = ask(one)
+  await held.arrived
+  // The same request at another server, as SDKs send it after a time-out, meets what the first one has prepared.
+  assert.equal(await ask(two), 'TransactionCanceledException')
+  held.release()
+  assert.equal(await first, 'TransactionInProgressException')
+  const { Item } = await two.call('GetItem', { TableName: 'Accounts', Key: { id: { S: 'a' } } })
+  assert.equal(Item, undefined)
+  // The token was given back.
+  let last = ''
+  for (let tries = 0; tries < 50 && last !== 'done'; tries++) last = await ask(two)
+  assert.equal(last, 'done')
+  assert.equal(await ask(one), 'done')
+  const { Item: after } = await one.call('GetItem', { TableName: 'Accounts', Key: { id: { S: 'a' } } })
+  assert.deepEqual(after, account('a', 90))
+})
+
+/** Holds the first compare-and-set in that space until it is released. */
+function holding(inner: MemoryEngine, space: string) {
+  let arrive = (): void => undefined
+  let release = (): void => undefined
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const engine: Engine = {
+    name: inner.name,
+    limits: inner.limits,
+    scopeOf: (address) => inner.scopeOf(address),
+    read: (...args) => inner.read(...args),
+    range: (request) => inner.range(request),
+    cas: async (changes) => {
+      if (changes[0]?.address.space === space) {
+        arrive()
+        await released
+      }
+      return inner.cas(changes)
+    },
+    write: (rows) => inner.write(rows),
+    createSpace: (name) => inner.createSpace(name),
+    dropSpace: (name) => inner.dropSpace(name),
+    close: () => inner.close(),
+  }
+  return { engine, arrived, release: () => release() }
+}
+
 test('many transfers by three servers lose no money and repeat none', async () => {
   const engine = new MemoryEngine()
   const servers = await Promise.all([server(engine), server(engine), server(engine)])
@@ -200,16 +257,21 @@ test('GetItem is one read; a blind PutItem one compare-and-set; one with a condi
 
 test('a transaction of P partitions is at most 2P + 2 compare-and-sets, and 4 rounds before its answer', async () => {
   const { store, take } = await costed()
-  for (const partitions of [2, 3, 10]) {
-    const items = Array.from({ length: partitions }, (_, n) => put(`t${partitions}-${n}`, n))
-    await store.call('TransactWriteItems', { TransactItems: items })
-    const answered = take()
-    assert.ok(answered.rounds <= 4, `${answered.rounds} rounds`)
-    await store.idle()
-    const { cas } = take()
-    assert.equal(answered.cas + cas, 2 * partitions + 2)
-    assert.equal(answered.read, partitions)
-  }
+  for (const partitions of [2, 3, 10])
+    for (const token of [undefined, `token ${partitions}`]) {
+      const items = Array.from({ length: partitions }, (_, n) => put(`t${partitions}-${n}`, n))
+      await store.call('TransactWriteItems', {
+        TransactItems: items,
+        ...(token && { ClientRequestToken: token }),
+      })
+      const answered = take()
+      assert.ok(answered.rounds <= 4, `${answered.rounds} rounds`)
+      await store.idle()
+      const { cas } = take()
+      assert.equal(answered.cas + cas, 2 * partitions + 2)
+      // Of a token the slot is read, while the items are.
+      assert.equal(answered.read, token === undefined ? partitions : partitions + 1)
+    }
   await store.close()
 })
 

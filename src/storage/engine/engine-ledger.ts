@@ -2,6 +2,8 @@
 //
 //   begin    in memory, with a client token after a look at its slot       (presumed abort)
 //   decide   commit: one cas, on an absent row without a look; cancel by who began it: in memory; by others: a tombstone
+//            with a client token: a cancel that a client is told of is a fence in the slot, behind which nothing is committed
+//            that was begun before it, on whatever server
 //   complete one cas
 //   purge    records that this server has seen completed, unchanged, for ten minutes by its own steady clock
 //
@@ -41,14 +43,17 @@ const PAGE_ROWS = 500
 const PAGES_MAX = 10
 const RECENT_MAX = 100
 
+type Begun = LedgerEntry & { readonly begunAt: Timestamp }
+
 interface Watched {
   readonly version: string
   readonly sinceMicros: number
 }
 
 export class EngineLedger implements Ledger {
+  readonly isShared = true
   readonly #options: EngineLedgerOptions
-  readonly #begun = new Map<TxId, LedgerEntry & { readonly begunAt: Timestamp }>()
+  readonly #begun = new Map<TxId, Begun>()
   /** Those of them whose commit is on its way to the engine, or was, and nobody knows. */
   readonly #deciding = new Set<TxId>()
   /** Completed ones, since when they were seen unchanged. */
@@ -65,17 +70,24 @@ export class EngineLedger implements Ledger {
   async begin(entry: LedgerEntry): Promise<BeginOutcome> {
     const { tx, payloadHash, replaces } = entry
     if (replaces !== undefined) this.#begun.delete(replaces)
+    let { met } = entry
     if (payloadHash !== undefined) {
       const [row] = await this.#options.engine.read([ledgerRow(slotOf(tx))], 'consistent')
-      const holder = holderOf(recordsIn(row))
-      if (holder !== undefined && holder.tx !== tx) return { verdict: 'exists', record: holder }
+      const records = recordsIn(row)
+      met ??= records.map((each) => each.tx)
+      const other = holderOf(records) ?? fenceOf(records, { ...entry, met })
+      if (other !== undefined && other.tx !== tx) return { verdict: 'exists', record: other }
     }
     if (this.#begun.size >= BEGUN_MAX) throw new Error('too many transactions are under way on this server')
-    this.#begun.set(tx, { ...entry, begunAt: this.#options.clock.now() })
-    return { verdict: 'begun' }
+    this.#begun.set(tx, { ...entry, met, begunAt: this.#options.clock.now() })
+    return { verdict: 'begun', ...(met && { met }) }
   }
 
-  async decide(tx: TxId, decision: Decision, { timestamp, reasons }: DecideAt): Promise<RecordInForce> {
+  async decide(
+    tx: TxId,
+    decision: Decision,
+    { timestamp, reasons, payloadHash }: DecideAt,
+  ): Promise<RecordInForce> {
     const begun = this.#begun.get(tx)
     const now = this.#options.clock.now()
     const cancelled: LedgerRecord = {
@@ -87,35 +99,43 @@ export class EngineLedger implements Ledger {
       completedAt: now,
       decision: 'cancel',
       ...(reasons && { reasons }),
+      ...(payloadHash !== undefined && { payloadHash }),
     }
-    if (decision === 'cancel' && begun !== undefined && !this.#deciding.has(tx)) {
+    const isFence = payloadHash !== undefined
+    if (decision === 'cancel' && begun !== undefined && !isFence && !this.#deciding.has(tx)) {
       // Nobody else may commit it, and it is not any more: what is not written was cancelled. Not while its commit is on its way,
       // which recovery on this same server must not overtake.
       this.#begun.delete(tx)
       return { ...cancelled, state: 'cancelling', participants: begun.participants }
     }
-    if (begun !== undefined) this.#deciding.add(tx)
-    const record = await this.#step(
-      tx,
-      (records) => {
-        const known = records.find((each) => each.tx === tx)
-        if (known !== undefined) return { answer: known }
-        const holder = holderOf(records)
-        if (begun === undefined || holder !== undefined || decision === 'cancel')
-          return { answer: cancelled, records: [...records, cancelled] }
-        const committing: LedgerRecord = {
-          ...begun,
-          state: 'committing',
-          timestamp,
-          decision: 'commit',
-        }
-        return { answer: committing, records: [...records, committing] }
-      },
-      begun !== undefined && begun.payloadHash === undefined,
-    )
-    this.#begun.delete(tx)
-    this.#deciding.delete(tx)
-    return record
+    if (begun !== undefined && decision === 'commit') this.#deciding.add(tx)
+    try {
+      return await this.#step(
+        tx,
+        (records) => {
+          const known = records.find((each) => each.tx === tx)
+          if (known !== undefined && !isFence) return { answer: known }
+          const holder = holderOf(records)
+          if (isFence)
+            return holder === undefined
+              ? { answer: cancelled, records: fenced(records, cancelled) }
+              : { answer: holder }
+          const fence = begun && fenceOf(records, begun)
+          if (fence !== undefined) return { answer: fence }
+          if (begun === undefined || holder !== undefined || decision === 'cancel')
+            return { answer: cancelled, records: [...records, cancelled] }
+          const { met: _, ...entry } = begun
+          const committing: LedgerRecord = { ...entry, state: 'committing', timestamp, decision: 'commit' }
+          return { answer: committing, records: [...records, committing] }
+        },
+        // With a token the slot was looked at when it was begun.
+        begun !== undefined && (begun.met ?? []).length === 0,
+      )
+    } finally {
+      // Also if nobody knows: whoever asks for a cancel from here on asks the engine.
+      this.#begun.delete(tx)
+      this.#deciding.delete(tx)
+    }
   }
 
   async complete(tx: TxId): Promise<void> {
@@ -247,6 +267,24 @@ export const ledgerPut = (tx: TxId, records: readonly LedgerRecord[]): RowNext =
 /** The one that has the slot: it is or was committed. */
 export const holderOf = (records: readonly LedgerRecord[]): LedgerRecord | undefined =>
   records.find(({ decision }) => decision === 'commit')
+
+/** A cancel of the same request, by another attempt, that a client may have been told of since this one was begun. */
+const fenceOf = (
+  records: readonly LedgerRecord[],
+  { payloadHash, met = [] }: Pick<LedgerEntry, 'payloadHash' | 'met'>,
+): LedgerRecord | undefined =>
+  payloadHash === undefined
+    ? undefined
+    : records.find((each) => isFenceFor(each, payloadHash) && !met.includes(each.tx))
+
+const isFenceFor = (record: LedgerRecord, payloadHash: string | undefined): boolean =>
+  record.decision === 'cancel' && record.payloadHash === payloadHash
+
+/** The last fence of a request stands for those before it. */
+const fenced = (records: readonly LedgerRecord[], fence: LedgerRecord): readonly LedgerRecord[] => [
+  ...records.filter((each) => each.tx !== fence.tx && !isFenceFor(each, fence.payloadHash)),
+  fence,
+]
 
 export function recordsIn(row: EngineRow | undefined): readonly LedgerRecord[] {
   if (row?.cells.head === undefined) return []
