@@ -162,7 +162,7 @@ refuses('CreateTable', [
       AttributeDefinitions: [S('id'), S('group'), S('other')],
       GlobalSecondaryIndexes: [index('by-group', [HASH('group')])],
     }),
-    `${INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: [id, group, other], keys used: [id, group]`,
+    `${INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: [other, id, group], keys used: [id, group]`,
   ],
   [
     'an empty list of local indexes',

@@ -32,7 +32,7 @@ import { readRows } from '../reads/read-page.js'
 import { isVectorIndex, notByVector, readTarget, type ReadTarget } from '../reads/read-target.js'
 import { selectionOf, type Selection } from '../reads/selection.js'
 import { rangeAfter, startPosition } from '../reads/start-key.js'
-import { javaSetOrder } from './java-order.js'
+import { javaSetOrder } from '../shapes/java-order.js'
 import type { TableStatement } from './statement-table.js'
 
 const NO_PATHS: RequestedProjection['paths'] = []

@@ -2,6 +2,7 @@
 import { validationError } from '../../../model/errors.js'
 import { limits } from '../../../model/limits.js'
 import type { Projection } from '../../../model/table.js'
+import { javaSetOrder } from '../../shapes/java-order.js'
 import type {
   AttributeDefinition,
   BillingMode,
@@ -143,7 +144,7 @@ function checkIndexKeySchema(schema: readonly KeySchemaElement[], defined: Reado
     throw invalid('The KeySchema exceeds the maximum allowed number of RANGE key attributes')
 }
 
-const listed = (names: Iterable<string>): string => `[${[...names].join(', ')}]`
+const listed = (names: Iterable<string>): string => `[${javaSetOrder([...names]).join(', ')}]`
 
 function localIndexes(input: CreateTableInput): IndexDefinition[] {
   const inputs = input.LocalSecondaryIndexes
