@@ -171,7 +171,7 @@ export class RuleNode {
     const stored = this.stored(name)
     const { timestamp, blind } = write
     // A write that observed the item is its own read mark, until a blind one takes its place.
-    if (stored.image !== undefined && !stored.last.blind) this.#mark(name, stored.last.timestamp)
+    if (blind && stored.image !== undefined && !stored.last.blind) this.#mark(name, stored.last.timestamp)
     stored.image = next?.item
     if (next === undefined) {
       // It leaves no image that could be its mark.

@@ -145,8 +145,8 @@ export class ItemSteps {
         return undefined
       }
     }
-    // A write that observed the item is its own read mark, until a blind one takes its place.
-    if (record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
+    // A write that observed the item is its own read mark, until a blind one takes its place: one that observes is a higher one.
+    if (blind && record !== undefined && !record.lastWrite.blind) this.#marks.raise(address, record.timestamp)
     const written = next && encodeItemRecord(next, timestamp, lsn, json)
     this.#line[put](address, written)
     this.#log(change, written)
