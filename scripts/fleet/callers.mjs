@@ -33,7 +33,11 @@ export function sdkCaller(timeoutMs) {
         region: 'eu-central-1',
         credentials: KEYS,
         maxAttempts: attempts,
-        requestHandler: { requestTimeout: timeoutMs, connectionTimeout: timeoutMs },
+        requestHandler: {
+          requestTimeout: timeoutMs,
+          connectionTimeout: timeoutMs,
+          throwOnRequestTimeout: true,
+        },
       })
       clients.set(name, client)
     }

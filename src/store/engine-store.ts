@@ -21,6 +21,7 @@ export type EngineStoreParts = Pick<
   | 'sharedJournal'
   | 'isSoleOwner'
   | 'hasUnits'
+  | 'leaseMs'
   | 'staleMs'
   | 'refreshMs'
   | 'metrics'
@@ -57,6 +58,7 @@ export async function engineParts(
     sharedJournal: false,
     isSoleOwner: false,
     hasUnits: false,
+    leaseMs,
     staleMs: leaseMs + lateMs,
     ...(refreshMs !== undefined && { refreshMs }),
     metrics: () => meter.text(),

@@ -76,6 +76,7 @@ export interface ContentParts {
   /** Snapshots, units of work and waits are served here; absent: they are. Clients do without where they are not. */
   readonly hasUnits?: boolean
   /** As the catalogue has them: how long other routers may be behind, and how often this one looks. */
+  readonly leaseMs?: number
   readonly staleMs?: number
   readonly refreshMs?: number
   /** What is counted of the engine, for /metrics. */
@@ -99,7 +100,7 @@ export interface ContentParts {
 /** @param share the turns that the requests of the store take */
 export async function openContent(parts: ContentParts, share: LoopYield): Promise<StoreContent> {
   const { runtime, nodes, log, placement, rules, sharedJournal, isSoleOwner, onError } = parts
-  const { shardMinutes, creatingMs, staleMs, refreshMs, hub } = parts
+  const { shardMinutes, creatingMs, leaseMs, staleMs, refreshMs, hub } = parts
   const catalog = await openCatalog({
     runtime,
     nodes,
@@ -107,6 +108,7 @@ export async function openContent(parts: ContentParts, share: LoopYield): Promis
     ...(log && { log }),
     ...(shardMinutes !== undefined && { shardMinutes }),
     ...(creatingMs !== undefined && { creatingMs }),
+    ...(leaseMs !== undefined && { leaseMs }),
     ...(staleMs !== undefined && { staleMs }),
     ...(refreshMs !== undefined && { refreshMs }),
     ...(hub && { announce: () => hub.announce() }),

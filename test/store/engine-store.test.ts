@@ -46,6 +46,45 @@ test('a table that one server has made is there on the others, and so is what is
   assert.fail('the table is still there')
 })
 
+test('a table that is deleted and made again is the same one to all servers: what one acknowledges the others have', async () => {
+  const engine = new MemoryEngine()
+  const slow = { leaseMs: 300, lateMs: 20, refreshMs: 1_000_000 }
+  // One that has not heard of anything since it last looked.
+  await using one = await open({ engine, fleet: slow })
+  await using two = await open({ engine, fleet: slow })
+  await two.call('CreateTable', accounts)
+  const key = { TableName: 'Accounts', Key: { id: { S: 'a' } } }
+  await one.call('PutItem', { TableName: 'Accounts', Item: account('a', 1) })
+  const written: number[] = []
+  for (let made = 2; made < 5; made++) {
+    await two.call('DeleteTable', { TableName: 'Accounts' })
+    const creating = two.call('CreateTable', accounts)
+    // As soon as the new one is there for anybody.
+    for (;;) {
+      const { Table } = await two.call('DescribeTable', { TableName: 'Accounts' })
+      if (Table?.TableStatus === 'ACTIVE') break
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    const before = await one.call('GetItem', key).catch((error: unknown) => error as Error)
+    if (!(before instanceof Error)) assert.equal(before.Item, undefined, 'an item of the table before')
+    const put = one.call('PutItem', { TableName: 'Accounts', Item: account('a', made) })
+    const isWritten = await put.then(
+      () => true,
+      ({ name }: Error) => {
+        assert.equal(name, 'ResourceNotFoundException')
+        return false
+      },
+    )
+    if (isWritten) {
+      written.push(made)
+      for (const server of [one, two])
+        assert.deepEqual((await server.call('GetItem', key)).Item, account('a', made), `made ${made}`)
+    }
+    await creating
+  }
+  assert.ok(written.length > 0, 'nothing was written')
+})
+
 test('transactions of several servers are all or nothing, and a client token is known to all of them', async () => {
   const engine = new MemoryEngine()
   await using one = await server(engine)

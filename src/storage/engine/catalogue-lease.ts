@@ -5,7 +5,8 @@
 //        \-> no: the catalogue is read again ----> go, with the shapes that it has now
 //   step meets a row that a newer shape has written --> the catalogue is read again, and the step taken once more
 //
-// A lease runs from before the catalogue was read, on a clock that is not set. A server that was frozen looks at its lease
+// A lease runs from before the catalogue was read, on a clock that is not set; and ends by the other clock, too, since the one that
+// is not set may stand still while the machine is suspended. A server that was frozen looks at its lease
 // again before it sends anything; what was on its way already carries the version of the shape in the row that it writes, by which
 // readers see that entries may be missing, and put them there.
 import { WriteFailed } from '../../line/errors.js'
@@ -23,7 +24,7 @@ export class CatalogueLease {
   readonly #clock: Clock
   readonly #leaseMicros: number
   #refresh: (() => Promise<void>) | undefined
-  #untilMicros = -Infinity
+  #until = { steadyMicros: -Infinity, wallMicros: -Infinity }
   #refreshing: Promise<void> | undefined
 
   constructor(clock: Clock, leaseMs = CATALOGUE_LEASE_MS) {
@@ -36,17 +37,27 @@ export class CatalogueLease {
     this.#refresh = refresh
   }
 
+  /** Others may change tables. If not, what was validated with a table was so before the table was dropped. */
+  get isFollowing(): boolean {
+    return this.#refresh !== undefined
+  }
+
   get isHeld(): boolean {
-    return this.#refresh === undefined || steadyMicros(this.#clock) < this.#untilMicros
+    return !this.isFollowing || this.#leftMicros > 0
+  }
+
+  get #leftMicros(): number {
+    const { steadyMicros: steady, wallMicros } = this.#until
+    return Math.min(steady - steadyMicros(this.#clock), wallMicros - this.#clock.nowMicros())
   }
 
   /** Undefined: go. */
   confirm(): Promise<void> | undefined {
     if (this.#refresh === undefined) return undefined
-    const now = steadyMicros(this.#clock)
-    if (now >= this.#untilMicros) return this.renew()
+    const left = this.#leftMicros
+    if (left <= 0) return this.renew()
     // Before it runs out, and nobody waits for it.
-    if (now >= this.#untilMicros - this.#leaseMicros / 2) this.renew().catch(() => undefined)
+    if (left <= this.#leaseMicros / 2) this.renew().catch(() => undefined)
     return undefined
   }
 
@@ -58,13 +69,16 @@ export class CatalogueLease {
   }
 
   async #renew(): Promise<void> {
-    const began = steadyMicros(this.#clock)
+    const until = {
+      steadyMicros: steadyMicros(this.#clock) + this.#leaseMicros,
+      wallMicros: this.#clock.nowMicros() + this.#leaseMicros,
+    }
     try {
       await this.#refresh?.()
     } catch (error) {
       const sentence = `The tables may have changed, and the engine does not tell${because(error)}`
       throw new StaleCatalogue(sentence, { cause: error })
     }
-    this.#untilMicros = began + this.#leaseMicros
+    this.#until = until
   }
 }

@@ -44,7 +44,7 @@ import { EngineMeta } from './engine-meta.js'
 import { type EngineParts, MetTransactions, RowWaits, TableShapes } from './engine-parts.js'
 import { EngineRanges } from './engine-ranges.js'
 import { EngineTransactions } from './engine-transactions.js'
-import { transactInScope, writeItem } from './engine-writes.js'
+import { tableMissing, transactInScope, writeItem } from './engine-writes.js'
 import { EntryRepair } from './entry-repair.js'
 import { decodeItemHead, recordOf } from './item-row.js'
 import { itemKeyOf, itemRow, ledgerRow, spaceName, SYSTEM_SPACES } from './rows.js'
@@ -189,6 +189,7 @@ export class EngineNode implements StorageNode {
 
   async get(space: SpaceId, key: ItemKey, isConsistent: boolean): Promise<ItemRecord | undefined> {
     const address = itemRow(space, key)
+    await this.#readable([space], isConsistent)
     try {
       const [row] = await this.#parts.engine.read([address], isConsistent ? 'consistent' : 'eventual')
       if (row === undefined) return undefined
@@ -258,8 +259,25 @@ export class EngineNode implements StorageNode {
     return Promise.resolve([])
   }
 
-  readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+  async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
+    await this.#readable(
+      request.items.map(({ space }) => space),
+      true,
+    )
     return this.#transactions.readLatest(request)
+  }
+
+  /** A reader follows the catalogue, too: another table may have the name of the one that it means. */
+  async #readable(spaces: readonly SpaceId[], isConsistent: boolean): Promise<void> {
+    const { lease, shapes } = this.#parts
+    if (!lease.isFollowing) return
+    try {
+      const confirming = lease.confirm()
+      if (confirming !== undefined) await confirming
+    } catch (error) {
+      if (isConsistent) throw error
+    }
+    if (spaces.some((space) => shapes.isDropped(space))) throw tableMissing()
   }
 
   stalled(_olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {
@@ -270,7 +288,8 @@ export class EngineNode implements StorageNode {
     this.#parts.pendings.onStalled(callback)
   }
 
-  range(request: RangeRequest): Promise<RangePage> {
+  async range(request: RangeRequest): Promise<RangePage> {
+    await this.#readable([request.space], true)
     return this.#ranges.range(request)
   }
 

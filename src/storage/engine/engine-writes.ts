@@ -2,6 +2,7 @@
 import { type EngineRow, type RowAddress, SpaceMissing } from '../../engine/engine.js'
 import { DurabilityUnknown } from '../../line/errors.js'
 import { slotOf, type Timestamp } from '../../model/brand.js'
+import { DynamoError } from '../../model/errors.js'
 import { type TableShape, versionOf } from '../../model/table.js'
 import { looksAtImage, observes, writes, type Action } from '../../rules/item/contended-item.js'
 import type { WriteRequest } from '../../rules/item/item.js'
@@ -35,6 +36,8 @@ export class NewerShape extends Error {
 }
 
 export function loadStep<A extends Action>(parts: EngineParts, rows: RowsSeen, given: A): LoadedStep<A> {
+  // Its rows may be there for a while; there may be another table of its name by now.
+  if (parts.shapes.isDropped(given.table.space)) throw new SpaceMissing('the table is no more')
   const table = parts.shapes.newest(given.table)
   const action = table === given.table ? given : { ...given, table }
   const address = itemRow(table.space, action.key)
@@ -49,6 +52,9 @@ export function loadStep<A extends Action>(parts: EngineParts, rows: RowsSeen, g
   }
   return { action, item, row, address }
 }
+
+/** A request may have been validated with a table that another server has deleted. */
+export const tableMissing = (): DynamoError => new DynamoError('ResourceNotFoundException', GONE.message)
 
 /** A place that a step may write to, and the shape that it was asked with. */
 export interface Touched {
@@ -145,12 +151,14 @@ export function itemWriteOf(
 
 /** A single write (§2.2, §4 rule 3): it waits for what is pending, boundedly. */
 export async function writeItem(parts: EngineParts, request: WriteRequest): Promise<WriteOutcome> {
-  const { runtime, waitMs, waits, shapes } = parts
+  const { runtime, waitMs, waits, shapes, lease } = parts
   const address = itemRow(request.table.space, request.key)
   const until = steadyMicros(runtime.clock) + waitMs * 1000
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, 50)) {
-    if (shapes.isDropped(request.table.space))
+    if (shapes.isDropped(request.table.space)) {
+      if (lease.isFollowing) throw tableMissing()
       return { verdict: 'done', timestamp: parts.clock.nextTimestamp() }
+    }
     const isBlind =
       !observes(request) && !looksAtImage(request) && !hasEntryRows(shapes.newest(request.table))
     const { outcome, isWaiting } = await withCatalogue(parts, [{ table: request.table, address }], () =>

@@ -59,7 +59,7 @@ export const TOKEN_OUTCOMES = {
 } as const
 
 /** Its table is no more: nothing may become pending in a space that is being emptied. */
-export const GONE: ActionVerdict = { verdict: 'invalid', message: 'Requested resource not found' }
+export const GONE = { verdict: 'invalid', message: 'Requested resource not found' } as const
 /** Others take the node's time for work ahead of large steps. */
 export const BUSY: ActionVerdict = { verdict: 'conflict', others: [] }
 export const TOO_MUCH: ActionVerdict = {

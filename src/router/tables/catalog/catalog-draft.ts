@@ -41,7 +41,8 @@ export class CatalogDraft {
   readonly streams = new Map<string, StreamRecord | undefined>()
   /** By the id of the table. */
   readonly ledgers = new Map<string, LedgerTable>()
-  readonly dropped = new Set<SpaceId>()
+  /** Each with the name of the table whose items it had, or an empty one. */
+  readonly dropped = new Map<SpaceId, string>()
   /** Further records beside the catalogue, written with the change. */
   readonly beside: MetaEntry[] = []
   readonly swept = new Set<SpaceId>()
@@ -99,11 +100,11 @@ export class CatalogDraft {
     this.endStream(record)
     if (record.ledger === true)
       this.ledgers.set(record.id, { ...ledgerTable(record), droppedAtMicros: this.#nowMicros })
-    for (const space of spacesOf(record)) this.dropped.add(space)
+    for (const space of spacesOf(record)) this.dropped.set(space, space === record.space ? record.name : '')
   }
 
   drop(space: SpaceId): void {
-    this.dropped.add(space)
+    this.dropped.set(space, '')
   }
 
   /** The dropped space is empty on every node. */
@@ -170,14 +171,13 @@ export function metaEntries(
   }
   for (const [id, table] of draft.ledgers)
     entries.push({ name: LEDGER_PREFIX + id, value: Buffer.from(JSON.stringify(table)) })
-  for (const space of draft.dropped) entries.push({ name: `${DROPPED_PREFIX}${space}`, value: EMPTY })
+  for (const [space, table] of draft.dropped)
+    entries.push({ name: `${DROPPED_PREFIX}${space}`, value: Buffer.from(table) })
   for (const space of draft.swept) entries.push({ name: `${DROPPED_PREFIX}${space}` })
   if (draft.tables.size > 0) entries.push(numberEntry(NEXT_SPACE, nextSpace))
   entries.push(...draft.beside)
   return entries
 }
-
-const EMPTY = new Uint8Array(0)
 
 export const numberEntry = (name: string, value: number | undefined): MetaEntry =>
   value === undefined ? { name } : { name, value: Buffer.from(String(value)) }

@@ -23,7 +23,7 @@
 import { spaceId, type SpaceId } from '../../../model/brand.js'
 import { DynamoError } from '../../../model/errors.js'
 import type { TableShape } from '../../../model/table.js'
-import type { Clock, Runtime } from '../../../runtime/runtime.js'
+import { awaitedTimer, type Clock, type Runtime } from '../../../runtime/runtime.js'
 import type { StorageNode } from '../../../storage/contract/storage-node.js'
 import type { SpaceCount } from '../../../line/spaces.js'
 import type { LedgerTable } from '../../../blocks/maker.js'
@@ -52,6 +52,8 @@ export interface CatalogOptions {
   readonly creatingMs?: number
   /** How long a router may use a table as it was before a change, and how long a step on its way may take besides. */
   readonly staleMs?: number
+  /** How long a router may use a table as it was before a change. */
+  readonly leaseMs?: number
   /** How often a router that is not alone looks whether another has changed a table. */
   readonly refreshMs?: number
   /** It only follows what another router changes (`refresh`): it tells nodes nothing, and does nothing in the background. */
@@ -98,8 +100,9 @@ export class TableCatalog implements Catalog, AsyncDisposable {
   readonly #clock: Clock
   readonly #creatingMicros: number
   readonly #refreshMs: number
+  readonly #leaseMs: number
   readonly #entries = new Map<string, Entry>()
-  #dropped = new Set<SpaceId>()
+  #dropped = new Map<SpaceId, string>()
   readonly #maintenance: Maintenance
   readonly #expiry: ExpirySweeper
   /** What is told of streams, and done for them behind requests. */
@@ -130,6 +133,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     this.#clock = options.runtime.clock
     this.#creatingMicros = (options.creatingMs ?? 0) * 1000
     this.#refreshMs = options.refreshMs ?? REFRESH_MS
+    this.#leaseMs = options.leaseMs ?? 0
     const claimOf = (work: LeasedClaimOptions['work']): Claim =>
       this.#isSoleOwner
         ? soleClaim
@@ -145,17 +149,29 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     return this.#nodes.some((node) => node.createSpaces !== undefined)
   }
 
-  /** Until every host of the engine knows of the table, it is CREATING. */
+  /**
+   * Until every host of the engine knows of the table, it is CREATING; and if there was one of its name a while ago, until no
+   * server may take it for that one any more.
+   */
   async makeSpaces(name: string): Promise<void> {
     const shape = this.shapeOf(name)
     if (shape === undefined || this.find(name)?.loading !== 'spaces') return
-    await Promise.all(this.#nodes.map(async (node) => node.createSpaces?.(shape)))
+    const isNameUsed = [...this.#dropped.values()].includes(name)
+    await Promise.all([
+      ...this.#nodes.map(async (node) => node.createSpaces?.(shape)),
+      ...(isNameUsed ? [this.#leasesOver()] : []),
+    ])
     await this.change((draft) => {
       const record = draft.find(name)
       if (record?.loading !== 'spaces') return
       const { loading: _, ...made } = record
       draft.put(made)
     })
+  }
+
+  /** Whoever writes from then on has read the catalogue since now. */
+  #leasesOver(): Promise<void> {
+    return new Promise((resolve) => void awaitedTimer(this.#clock, this.#leaseMs, resolve))
   }
 
   /** Before anything else: takes what is stored, and takes up the background work that was left. */
@@ -213,12 +229,12 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     for (const stream of streams) this.#streams.set(streamKey(stream), stream)
     this.#ledgers.clear()
     for (const table of ledgers) this.#ledgers.set(table.id, table)
-    this.#dropped = new Set(dropped)
+    this.#dropped = new Map(dropped)
     this.#nextSpace = Math.max(this.#nextSpace, nextSpace)
     this.#version = version
     await Promise.all([
       ...records.map((record) => this.#enforce(record.name, record)),
-      ...[...dropped, ...gone.map(({ space }) => space)].map((space) => this.#drop(space)),
+      ...[...dropped.keys(), ...gone.map(({ space }) => space)].map((space) => this.#drop(space)),
     ])
     this.#isBehind = false
   }
@@ -313,7 +329,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
 
   /** Key spaces that nothing refers to any more and that may still hold entries. */
   droppedSpaces(): SpaceId[] {
-    return [...this.#dropped]
+    return [...this.#dropped.keys()]
   }
 
   /** Over all nodes. */
@@ -380,8 +396,8 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     }
     if (draft.streams.size > 0) this.#sortedStreams = undefined
     for (const [id, table] of draft.ledgers) this.#ledgers.set(id, table)
-    for (const space of draft.dropped) {
-      this.#dropped.add(space)
+    for (const [space, table] of draft.dropped) {
+      this.#dropped.set(space, table)
       told.push(this.#drop(space))
     }
     for (const space of draft.swept) this.#dropped.delete(space)

@@ -18,7 +18,7 @@ export interface BackgroundOptions {
   readonly runtime: Runtime
   readonly nodes: readonly StorageNode[]
   readonly catalog: TableCatalog
-  /** Other routers may use a table as it was before a change for so long: an index is filled only then. */
+  /** Other routers may use a table as it was before a change for so long: an index is filled, and a space dropped, only then. */
   readonly staleMs?: number
   /** On all of this work. */
   readonly claim: Claim
@@ -131,7 +131,9 @@ export class Maintenance {
   #sweeps(): readonly Sweep[] {
     const jobs = this.#options.catalog.droppedSpaces().map((space) => ({ space }))
     keepOnly(this.#sweeping, jobs)
-    return jobs
+    // The record of the drop tells that a name was used a while ago.
+    const staleMs = this.#options.staleMs ?? 0
+    return staleMs === 0 ? jobs : jobs.filter(({ space }) => this.#isKnownFor(space, staleMs))
   }
 
   async #fill(job: Backfill): Promise<void> {

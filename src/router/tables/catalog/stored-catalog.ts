@@ -22,7 +22,8 @@ interface StoredCatalog {
   readonly records: readonly TableRecord[]
   readonly streams: readonly StreamRecord[]
   readonly ledgers: readonly LedgerTable[]
-  readonly dropped: readonly SpaceId[]
+  /** Each with the name of its table, or an empty one. */
+  readonly dropped: ReadonlyMap<SpaceId, string>
   readonly nextSpace: number
   /** Undefined: no change was counted yet. */
   readonly version: number | undefined
@@ -35,16 +36,18 @@ export async function storedCatalog(home: StorageNode): Promise<StoredCatalog> {
   const version = await storedVersion(home)
   const records = (await home.readMeta(TABLE_PREFIX)).map(decodeTableRecord)
   const inUse = new Set(records.flatMap(spacesOf))
-  const dropped = (await home.readMeta(DROPPED_PREFIX))
-    .map((entry) => spaceId(Number(entry.name.slice(DROPPED_PREFIX.length))))
+  const dropped = new Map<SpaceId, string>()
+  for (const { name, value } of await home.readMeta(DROPPED_PREFIX)) {
+    const space = spaceId(Number(name.slice(DROPPED_PREFIX.length)))
     // A drop whose outcome was unknown may have been followed by a change that kept the space.
-    .filter((space) => !inUse.has(space))
+    if (!inUse.has(space)) dropped.set(space, Buffer.from(value).toString())
+  }
   const streams = (await home.readMeta(STREAM_PREFIX)).map(decodeStream)
   const ledgers = (await home.readMeta(LEDGER_PREFIX)).map(decodeLedger)
   const next = await storedNumber(home, NEXT_SPACE)
   let nextSpace = next ?? FIRST_SPACE
   const left = [...streams, ...ledgers].map(({ space }) => space)
-  for (const space of [...inUse, ...dropped, ...left]) nextSpace = Math.max(nextSpace, space + 1)
+  for (const space of [...inUse, ...dropped.keys(), ...left]) nextSpace = Math.max(nextSpace, space + 1)
   return { records, streams, ledgers, dropped, nextSpace, version }
 }
 
