@@ -4,6 +4,7 @@ import { type BenchGroup, groupOf } from '../bench.js'
 import { UNSIGNED_HEADERS } from '../../src/bench/load/request-bytes.js'
 import type { UnitRecord } from '../records.js'
 import { startTarget, type Target } from '../targets/target.js'
+import { LATER_REQUESTS, laterTables } from '../worst/later-requests.js'
 import { WORST_REQUESTS, type WorstRequest, worstTables } from '../worst/requests.js'
 
 export interface WorstOptions {
@@ -19,7 +20,7 @@ const REQUEST_MS = 300
 /** Until what was written is in the index, and what was left behind is collected. */
 const QUIET_MS = 50
 
-export function worstGroup({ rounds, requests = WORST_REQUESTS }: WorstOptions): BenchGroup {
+export function worstGroup({ rounds, requests = [...WORST_REQUESTS, ...LATER_REQUESTS] }: WorstOptions): BenchGroup {
   return groupOf({
     name: 'worst requests',
     setupMs: SETUP_MS,
@@ -34,7 +35,7 @@ export function worstGroup({ rounds, requests = WORST_REQUESTS }: WorstOptions):
       const target = await startTarget(TARGET, { profiled: true })
       if ('missing' in target) throw new Error(target.missing)
       try {
-        for (const [operation, body] of worstTables()) {
+        for (const [operation, body] of [...worstTables(), ...laterTables()]) {
           const { status, text } = await send(target, `DynamoDB_20120810.${operation}`, body)
           if (status !== 200) throw new Error(`${operation}: ${text.slice(0, 200)}`)
         }
@@ -54,7 +55,11 @@ async function measureOne(target: Target, request: WorstRequest, round: number):
   if (profiler === undefined) throw new Error(`${target.title} cannot be asked for its time`)
   const { name, waiting, kind: expected, before = [] } = request
   const answers: string[] = []
-  for (const [operation, made] of before) answers.push((await send(target, operation, made())).text)
+  for (const [operation, made] of before) {
+    const { status, text } = await send(target, operation, made(answers))
+    if (status !== 200) throw new Error(`${operation}, before ${name}: ${text.slice(0, 200)}`)
+    answers.push(text)
+  }
   const body = request.body(answers)
   const asked = new AbortController()
   if (waiting !== undefined) await hold(target, waiting, asked.signal)

@@ -10,24 +10,24 @@ export interface WorstRequest {
   readonly kind: 'valid' | 'refused'
   /** So many of them are sent at once before, and stay open. */
   readonly waiting?: { readonly count: number; readonly target: string; readonly body: string }
-  /** Sent before it, one after the other; `body` gets the answers. */
-  readonly before?: readonly (readonly [target: string, body: () => string])[]
+  /** Sent before it, one after the other; each gets the answers so far, and `body` all of them. */
+  readonly before?: readonly (readonly [target: string, body: (answers: readonly string[]) => string])[]
   body(answers: readonly string[]): string
 }
 
 export const TABLE = 'Worst'
 export const INDEXED = 'Worst-indexed'
-const DYNAMO = 'DynamoDB_20120810.'
-const OWN = 'Seriatim_20261101.'
+export const DYNAMO = 'DynamoDB_20120810.'
+export const OWN = 'Seriatim_20261101.'
 
 /** JSON as text, without making its objects here. */
-const times = (count: number, piece: (at: number) => string, between = ','): string => {
+export const times = (count: number, piece: (at: number) => string, between = ','): string => {
   const pieces: string[] = []
   for (let at = 0; at < count; at++) pieces.push(piece(at))
   return pieces.join(between)
 }
 
-const BODY_BYTES = limits.requestBytesMax - 1024
+export const BODY_BYTES = limits.requestBytesMax - 1024
 const key = (id: string, n = 0): string => `"id":{"S":"${id}"},"n":{"N":"${n}"}`
 const item = (id: string, attributes: string, n = 0): string => `{${key(id, n)},${attributes}}`
 const put = (id: string, attributes: string): string =>
@@ -35,8 +35,8 @@ const put = (id: string, attributes: string): string =>
 
 // Attributes that take nearly all of an item's 400 KB.
 const ITEM_BYTES = limits.itemBytesMax - 1024
-const longText = (character = 'x'): string => `"a":{"S":"${character.repeat(ITEM_BYTES)}"}`
-const nulls = (): string => `"a":{"L":[${times(Math.floor(ITEM_BYTES / 2), () => '{"NULL":true}')}]}`
+export const longText = (character = 'x'): string => `"a":{"S":"${character.repeat(ITEM_BYTES)}"}`
+export const nulls = (): string => `"a":{"L":[${times(Math.floor(ITEM_BYTES / 2), () => '{"NULL":true}')}]}`
 const maps = (): string => `"a":{"L":[${times(Math.floor(ITEM_BYTES / 4), () => '{"M":{}}')}]}`
 const strings = (from = 0): string =>
   `"a":{"SS":[${times(Math.floor(ITEM_BYTES / 6), (at) => `"${100000 + from + at}"`)}]}`
@@ -51,7 +51,7 @@ const deep = (): string =>
 const escaped = (): string => `"a":{"S":"${'\\u0001'.repeat(ITEM_BYTES)}"}`
 
 /** 300 operators, or nearly so, in 4 KB. */
-const anyOf = (term: (at: number) => string, count = 149): string => times(count, term, ' OR ')
+export const anyOf = (term: (at: number) => string, count = 149): string => times(count, term, ' OR ')
 const IN_LIST = `c IN (${times(100, (at) => `:v${at % 10}`)})`
 const VALUES = times(10, (at) => `":v${at}":{"N":"-${at + 1}"}`)
 
@@ -321,14 +321,14 @@ const others: readonly WorstRequest[] = [
   },
 ]
 
-const refused = (name: string, target: string, body: () => string): WorstRequest => ({
+export const refused = (name: string, target: string, body: () => string): WorstRequest => ({
   name,
   target,
   kind: 'refused',
   body,
 })
 
-const fill = (piece: string): string => times(Math.floor(BODY_BYTES / (piece.length + 1)), () => piece)
+export const fill = (piece: string): string => times(Math.floor(BODY_BYTES / (piece.length + 1)), () => piece)
 
 const refusals: readonly WorstRequest[] = [
   refused('a body of [[],[],...]', `${DYNAMO}PutItem`, () => `[${fill('[]')}]`),

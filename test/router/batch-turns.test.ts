@@ -61,3 +61,51 @@ test('BatchWriteItem: an index that is added between the turns of a batch has al
     assert.equal((await store.call('Scan', { TableName, IndexName: 'by-all', Select: 'COUNT' })).Count, 25)
   }
 })
+
+test('BatchExecuteStatement: large items are read and written in several turns, and an answer has 16 MB at most', async (t) => {
+  await using store = await open({ memory: true })
+  const TableName = 'Nulls'
+  await store.call('CreateTable', {
+    TableName,
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  })
+  // Most of 400 KB in elements of two bytes, which take six times as many as text.
+  const L = Array.from({ length: 190_000 }, () => ({ NULL: true as const }))
+  for (const at of Array.from({ length: 25 }).keys())
+    await store.call('PutItem', { TableName, Item: { id: { S: `${at}` }, a: { L } } })
+  const batch = (statement: (id: string) => string, from = 0) =>
+    store.call('BatchExecuteStatement', {
+      Statements: Array.from({ length: 25 }, (_, at) => ({ Statement: statement(`${from + at}`) })),
+    })
+  const codesOf = async (answered: ReturnType<typeof batch>) =>
+    ((await answered).Responses ?? []).map(({ Item, Error }) => Error?.Code ?? (Item && 'read'))
+
+  await t.test('what is projected', async () => {
+    const project = (id: string): string => `SELECT a[1] FROM "Nulls" WHERE id='${id}'`
+    const few = await turnsUntil(batch(project, 100))
+    assert.ok((await turnsUntil(batch(project))) >= few + 20, 'each has a turn')
+  })
+
+  await t.test('what does not fit is told, to be asked for again', async () => {
+    const codes = await codesOf(batch((id) => `SELECT * FROM "Nulls" WHERE id='${id}'`))
+    const perItem = Buffer.byteLength(JSON.stringify({ id: { S: '10' }, a: { L } }))
+    const fitting = Math.floor((16 * 1024 * 1024) / perItem)
+    assert.deepEqual(
+      codes,
+      codes.map((_code, at) => (at < fitting ? 'read' : 'ThrottlingError')),
+    )
+  })
+
+  await t.test('updates; a table that is dropped between their turns refuses what is left', async () => {
+    const update = (id: string): string => `UPDATE "Nulls" SET b=1 WHERE id='${id}'`
+    const updated = batch(update)
+    assert.ok((await turnsUntil(updated)) >= 6, 'no more than four of them in one')
+    assert.deepEqual(new Set(await codesOf(updated)), new Set([undefined]))
+    const dropped = batch(update)
+    await new Promise((resolve) => setImmediate(resolve))
+    await store.call('DeleteTable', { TableName })
+    assert.ok((await codesOf(dropped)).includes('ResourceNotFound'))
+  })
+})

@@ -48,6 +48,21 @@ test('answer room: many items are read only while there is room for the largest 
     assert.ok(roomWith(200 * MB).admits(operation), operation)
 })
 
+test('answer room: whatever reads many items has its bounds, and what reads is dropped if it does not fit', () => {
+  for (const operation of ['GetRecords', 'ExecuteStatement'])
+    assert.ok(roomWith(84 * MB + 1).isFull(operation), operation)
+  for (const operation of [
+    'BatchExecuteStatement',
+    'ExecuteTransaction',
+    'GetBlock',
+    'ListRevisions',
+    'GetLedgerFile',
+  ])
+    assert.ok(roomWith(84 * MB + 1).isFull(operation, 1), operation)
+  for (const operation of ['GetRecords', 'GetBlock', 'GetRevision', 'ListRevisions', 'GetLedgerFile'])
+    assert.ok(!roomWith(99 * MB).holds(operation, MB + 1), operation)
+})
+
 test('answer room: a large answer is dropped if it does not fit, unless something was written', () => {
   const full = roomWith(99 * MB)
   assert.ok(full.holds('GetItem', MB))
@@ -143,6 +158,34 @@ test('answer room: a connection on which another key asks holds its bytes on the
   assert.equal(room.bytes, 0)
 })
 
+test('answer room: statements that read are reads, whatever stands before their first word', async (t) => {
+  const { router } = largeRouter()
+  const tight = { answerBytesUnsentMax: LARGE + 32 * KB, answerBytesMax: 16 * MB, ...patient }
+  const { server, sleeper } = await serveSleepers(t, { limits: tight }, router)
+  const { socket } = await sleeper()
+  socket.write(asking('PutItem'))
+  await untilUnsent(server, (bytes) => bytes > 0)
+  const errorOf = async (operation: string, input: object): Promise<unknown> => {
+    const headers = { 'x-amz-target': `DynamoDB_20120810.${operation}` }
+    const { json } = await ask(t, server, requestOf({ headers, body: JSON.stringify(input) }))
+    return json['__type']
+  }
+  const throttled = 'com.amazon.coral.service#ThrottlingException'
+  const inserts = "INSERT INTO t VALUE {'id': '1'}"
+  for (const before of ['', ' \n', '/* INSERT */ ', '-- UPDATE\n', '/**//**/', 'EXPLAIN ']) {
+    const Statement = `${before}select * FROM t`
+    assert.equal(await errorOf('ExecuteStatement', { Statement }), throttled, before)
+    assert.equal(await errorOf('BatchExecuteStatement', { Statements: [{ Statement }] }), throttled, before)
+    await pause(250)
+  }
+  for (const before of ['', ' \n', '/* SELECT */ ', '-- SELECT\n']) {
+    const Statement = before + inserts
+    assert.equal(await errorOf('ExecuteStatement', { Statement }), undefined, before)
+    for (const name of ['Statements', 'TransactStatements'])
+      assert.equal(await errorOf('ExecuteTransaction', { [name]: [{ Statement }] }), undefined, before)
+  }
+})
+
 const SMALL = Buffer.from('{}')
 const KB = 1024
 /** More than the system's buffers of a connection take at most: 4 MB of the sender and 32 MB of the receiver. */
@@ -169,17 +212,20 @@ function refusingRouter(bytes = LARGE) {
   return { router, seen }
 }
 
+const STATEMENTS = ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction']
+const PAGES: ReadonlySet<string> = new Set(['Scan', ...STATEMENTS])
+
 /** Answers GetItem and PutItem with so many bytes, and Scan with a page: more than the system's buffers of a connection take. */
 function largeRouter(bytes = LARGE) {
   const body = Buffer.alloc(bytes, ' ')
   const seen = { asked: 0 }
   const router: Router = {
-    operations: ['GetItem', 'PutItem', 'Query', 'Scan', 'ListTables'],
+    operations: ['GetItem', 'PutItem', 'Query', 'Scan', 'ListTables', ...STATEMENTS],
     handle: ({ operation }) => {
       seen.asked++
       return Promise.resolve({
         ok: true,
-        body: operation === 'GetItem' || operation === 'PutItem' ? body : operation === 'Scan' ? PAGE : SMALL,
+        body: operation === 'GetItem' || operation === 'PutItem' ? body : PAGES.has(operation) ? PAGE : SMALL,
       })
     },
   }

@@ -2,6 +2,7 @@
 //
 // Line and column count from 1, in characters of the text, as DynamoDB's messages have them: `at 1:27:2` is two characters long.
 import { validationError, type DynamoError } from '../../model/errors.js'
+import { commentEnd, isSpace } from './first-word.js'
 import { KEYWORDS } from './keywords.js'
 
 export type StatementTokenType =
@@ -48,6 +49,7 @@ export function statementTokens(text: string): readonly StatementToken[] {
     }
     const comment = commentEnd(text, at, code)
     if (comment !== undefined) {
+      if (comment < 0) throw notWellFormed()
       at = comment
       continue
     }
@@ -59,28 +61,10 @@ export function statementTokens(text: string): readonly StatementToken[] {
   return tokens
 }
 
-const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 const isNameStart = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || code === 0x24
 
-/** Where the comment that begins here ends; undefined: none begins here. */
-function commentEnd(text: string, at: number, code: number): number | undefined {
-  if (code === DASH && text.charCodeAt(at + 1) === DASH) {
-    const end = text.slice(at).search(/[\r\n]/)
-    return end < 0 ? text.length : at + end
-  }
-  if (code === SLASH && text.charCodeAt(at + 1) === STAR) {
-    const end = text.indexOf('*/', at + 2)
-    if (end < 0) throw notWellFormed()
-    return end + 2
-  }
-  return undefined
-}
-
-const DASH = 0x2d
-const SLASH = 0x2f
-const STAR = 0x2a
 const DOT = 0x2e
 
 function tokenAt(text: string, at: number, code: number): StatementToken {

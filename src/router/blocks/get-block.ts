@@ -4,8 +4,9 @@ import { proofOf } from '../../blocks/proofs.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { base64, utf8Text } from '../../verify/bytes.js'
 import { decodeBlockEntry } from '../../verify/block.js'
-import type { RequestScope } from '../request/context.js'
-import { jsonReply } from '../request/reply.js'
+import type { RequestScope, RouterContext } from '../request/context.js'
+import { furtherMembers, joinReply } from '../request/reply.js'
+import { TurnBudget } from '../request/turns.js'
 import {
   blockOfTransaction,
   checkDigestSize,
@@ -25,7 +26,7 @@ export const getBlock = ledgerOperation<GetBlockInput>({
   name: 'GetBlock',
   members: { SequenceNumber: numberShape, TransactionId: transactionIdShape, DigestSize: numberShape },
 
-  async run({ blocks }, { SequenceNumber, TransactionId, DigestSize }, scope) {
+  async run({ blocks, context }, { SequenceNumber, TransactionId, DigestSize }, scope) {
     if ((SequenceNumber === undefined) === (TransactionId === undefined))
       throw validationError('Exactly one of SequenceNumber and TransactionId names the block')
     await blocks.caughtUp()
@@ -37,21 +38,35 @@ export const getBlock = ledgerOperation<GetBlockInput>({
     authoriseBlock(block, scope)
     const { block: number, strand, tx, time } = block.parsed
     if (DigestSize !== undefined) checkDigestSize(blocks, DigestSize, number)
-    return jsonReply({
-      Block: {
-        BlockAddress: { StrandId: strand, SequenceNumber: number },
-        TransactionId: tx,
-        Time: time,
-        Header: utf8Text(block.header),
-        Entries: block.entries.map(({ bytes, data }) => ({
-          Entry: utf8Text(bytes),
-          ...(data && { Data: base64(data) }),
-        })),
-      },
-      ...(DigestSize !== undefined && { Proof: await proofOf(blocks, block, DigestSize) }),
-    })
+    const head = {
+      BlockAddress: { StrandId: strand, SequenceNumber: number },
+      TransactionId: tx,
+      Time: time,
+      Header: utf8Text(block.header),
+    }
+    const proof = DigestSize === undefined ? undefined : await proofOf(blocks, block, DigestSize)
+    return joinReply([
+      `{"Block":${JSON.stringify(head).slice(0, -1)},"Entries":[`,
+      ...(await entryPieces(block, context)),
+      `]}${furtherMembers({ Proof: proof })}}`,
+    ])
   },
 })
+
+/** The entries of a block, with commas between them. Others have their turn meanwhile. */
+async function entryPieces(
+  { entries }: WholeBlock,
+  { runtime }: Pick<RouterContext, 'runtime'>,
+): Promise<readonly string[]> {
+  const turns = new TurnBudget(runtime)
+  const pieces: string[] = []
+  for (const [at, { bytes, data }] of entries.entries()) {
+    const entry = JSON.stringify({ Entry: utf8Text(bytes), ...(data && { Data: base64(data) }) })
+    pieces.push(at === 0 ? entry : `,${entry}`)
+    if (turns.isDue(bytes.length + (data?.length ?? 0))) await turns.next()
+  }
+  return pieces
+}
 
 function blockNumbered(blocks: Blocks, number: number): Promise<WholeBlock> {
   if (number < blocks.size) return blocks.reader.block(number)

@@ -2,7 +2,7 @@ import type { Blocks } from '../../blocks/blocks.js'
 import { proofOf } from '../../blocks/proofs.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { decodeBlockEntry } from '../../verify/block.js'
-import { jsonReply } from '../request/reply.js'
+import { joinReply } from '../request/reply.js'
 import {
   blockOfTransaction,
   checkDigestSize,
@@ -11,7 +11,7 @@ import {
   documentOf,
   ledgerOperation,
   numberShape,
-  revisionAnswer,
+  revisionPieces,
   transactionIdShape,
 } from './ledger-request.js'
 
@@ -49,10 +49,11 @@ export const getRevision = ledgerOperation<GetRevisionInput>({
       )
     if (DigestSize !== undefined) checkDigestSize(blocks, DigestSize, place.block)
     const row = await blocks.reader.entry(place.block, place.entry)
-    const Revision = revisionAnswer(blocks, { ...place, row })
-    if (DigestSize === undefined) return jsonReply({ Revision })
+    const revision = revisionPieces(blocks, { ...place, row })
+    if (DigestSize === undefined) return joinReply(['{"Revision":', ...revision, '}'])
     const block = await blocks.reader.block(place.block)
-    return jsonReply({ Revision, Proof: await proofOf(blocks, block, DigestSize, place.entry) })
+    const proof = await proofOf(blocks, block, DigestSize, place.entry)
+    return joinReply(['{"Revision":', ...revision, `,"Proof":${JSON.stringify(proof)}}`])
   },
 })
 

@@ -5,11 +5,13 @@ import { documentId, type LedgerTable } from '../../blocks/maker.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { keyAttributesOf } from '../../model/table.js'
 import { EXTENSION_PREFIX } from '../../port/extension.js'
-import { base64, utf8Text } from '../../verify/bytes.js'
+import { base64 } from '../../verify/bytes.js'
 import { committedData, decodeBlockEntry, imageOf, type RevisionEntry } from '../../verify/block.js'
 import { leafHash } from '../../verify/merkle.js'
 import type { Operation, RequestScope, RouterContext } from '../request/context.js'
 import { parseKey } from '../request/keys.js'
+import type { Reply } from '../request/router.js'
+import { TurnBudget } from '../request/turns.js'
 import { tableNameShape, type NumberShape, type StringShape, type StructShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import type { TableCatalog } from '../tables/catalog/catalog.js'
@@ -45,7 +47,7 @@ interface LedgerOperation<In> {
     ledger: { readonly blocks: Blocks; readonly catalog: TableCatalog; readonly context: RouterContext },
     input: In,
     scope: RequestScope,
-  ) => Promise<Uint8Array>
+  ) => Promise<Reply>
 }
 
 export const ledgerOperation = <In>({ name, members, run }: LedgerOperation<In>): Operation =>
@@ -126,14 +128,14 @@ export function checkDigestSize(blocks: Blocks, size: number, block: number): vo
   )
 }
 
-/** A revision as answers have it. */
-export function revisionAnswer(
+/** A revision as answers have it: its image stands in the answer as it is stored. */
+export function revisionPieces(
   blocks: Blocks,
   { block, entry, timestamp, row }: Pick<FoundRevision, 'block' | 'entry' | 'timestamp' | 'row'>,
-): object {
+): readonly (string | Uint8Array)[] {
   const revision = decodeBlockEntry(row.bytes) as RevisionEntry
   const { table, tableId, key, id, version, tx, time, event, cause } = revision
-  return {
+  const head = JSON.stringify({
     BlockAddress: { StrandId: blocks.signer.origin, SequenceNumber: block },
     EntryIndex: entry,
     TableName: table,
@@ -149,7 +151,28 @@ export function revisionAnswer(
       Cause: cause,
     },
     Hash: base64(leafHash(row.bytes)),
-    ...(row.data && { Data: JSON.parse(utf8Text(imageOf(row.data)) ?? 'null') as unknown }),
     ...(row.data === undefined && committedData(revision) !== null && { Redacted: true }),
-  }
+  })
+  if (row.data === undefined) return [head]
+  const image = imageOf(row.data)
+  return [`${head.slice(0, -1)},"Data":`, image.length === 0 ? 'null' : image, '}']
 }
+
+/** Several of them, with commas between them. Others have their turn meanwhile. */
+export async function revisionList(
+  blocks: Blocks,
+  { runtime }: Pick<RouterContext, 'runtime'>,
+  revisions: readonly Pick<FoundRevision, 'block' | 'entry' | 'timestamp' | 'row'>[],
+): Promise<readonly (string | Uint8Array)[]> {
+  const turns = new TurnBudget(runtime)
+  const pieces: (string | Uint8Array)[] = []
+  for (const [at, each] of revisions.entries()) {
+    if (at > 0) pieces.push(',')
+    pieces.push(...revisionPieces(blocks, each))
+    if (turns.isDue(HASHING_COST * each.row.bytes.length)) await turns.next()
+  }
+  return pieces
+}
+
+/** An entry is hashed and made into an object, which takes longer than to copy its bytes. */
+const HASHING_COST = 8

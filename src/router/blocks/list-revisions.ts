@@ -5,7 +5,8 @@ import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { decodeBlockEntry } from '../../verify/block.js'
 import type { RequestScope, RouterContext } from '../request/context.js'
-import { jsonReply } from '../request/reply.js'
+import { furtherMembers, joinReply, jsonReply } from '../request/reply.js'
+import type { Reply } from '../request/router.js'
 import { authoriseBlock } from './get-block.js'
 import {
   blockOfTransaction,
@@ -15,7 +16,7 @@ import {
   ledgerOperation,
   noBlockOf,
   numberShape,
-  revisionAnswer,
+  revisionList,
   transactionIdShape,
 } from './ledger-request.js'
 
@@ -48,7 +49,7 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
   },
 
   async run({ blocks, catalog, context }, input, scope) {
-    if (input.TransactionId !== undefined) return ofTransaction(blocks, input, scope)
+    if (input.TransactionId !== undefined) return ofTransaction(blocks, context, input, scope)
     const { document } = documentOf(catalog, input, scope)
     const [from, to] = [microsOf('From', input.From), microsOf('To', input.To)]
     await blocks.caughtUp()
@@ -67,21 +68,18 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
     })
     const last = found.at(-1)
     const more = last !== undefined && last.version < range.toVersion
-    return jsonReply({
-      Revisions: found.map((each) => revisionAnswer(blocks, each)),
-      ...(more && {
-        NextToken: context.tickets.seal(scope.principal, `${document} ${last.version + 1}`),
-      }),
-    })
+    const NextToken = more ? context.tickets.seal(scope.principal, `${document} ${last.version + 1}`) : undefined
+    return revisionsReply(await revisionList(blocks, context, found), NextToken)
   },
 })
 
 /** All of them: a transaction has a bounded number. */
 async function ofTransaction(
   blocks: Blocks,
+  context: RouterContext,
   { TransactionId, TableName, TableId, Key }: ListRevisionsInput,
   scope: RequestScope,
-): Promise<Uint8Array> {
+): Promise<Reply> {
   if (TableName !== undefined || TableId !== undefined || Key !== undefined)
     throw validationError('Either an item or a TransactionId is asked for, not both')
   await blocks.caughtUp()
@@ -89,13 +87,18 @@ async function ofTransaction(
   if (block === undefined) throw noBlockOf(TransactionId as string)
   authoriseBlock(block, scope)
   const revisions = block.entries.filter(({ bytes }) => decodeBlockEntry(bytes).kind === 'revision')
-  return jsonReply({
-    Revisions: revisions.map((row) => {
-      const { block: number, ts } = block.parsed
-      return revisionAnswer(blocks, { block: number, entry: row.entry, timestamp: ts as Timestamp, row })
-    }),
-  })
+  const { block: number, ts } = block.parsed
+  const found = revisions.map((row) => ({
+    block: number,
+    entry: row.entry,
+    timestamp: ts as Timestamp,
+    row,
+  }))
+  return revisionsReply(await revisionList(blocks, context, found))
 }
+
+const revisionsReply = (pieces: readonly (string | Uint8Array)[], NextToken?: string): Reply =>
+  joinReply(['{"Revisions":[', ...pieces, `]${furtherMembers({ NextToken })}}`])
 
 function microsOf(name: 'From' | 'To', text: string | undefined): number | undefined {
   if (text === undefined) return undefined

@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.js'
 import type { ItemKey } from '../../model/table.js'
 import type { AttributeValue } from '../../model/value.js'
 import { onlyKey, type BoundSelect } from '../../partiql/partiql.js'
-import type { WriteRequest } from '../../storage/contract/storage-node.js'
+import type { ItemRecord, WriteRequest } from '../../storage/contract/storage-node.js'
 import { projector } from '../../expression/expression.js'
 import { furtherMembers, internalError, joinReply, storageRefusal, type ItemJson } from '../request/reply.js'
 import { addConsumed, consumedByOutcome } from '../writes/batch-capacity.js'
@@ -18,6 +18,7 @@ import {
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import type { Reply } from '../request/router.js'
+import { TurnBudget } from '../request/turns.js'
 import { statementMembers } from './execute-statement.js'
 import { parseAllParameters } from './statement-parameters.js'
 import { bindRead } from './statement-reads.js'
@@ -53,7 +54,12 @@ export const batchExecuteStatement: Operation = {
     const bound = members.map((member, at) => bindMember(context, member, parameters[at]!, scope))
     refuseMixed(bound)
     refuseRepeated(bound)
-    const answers = await Promise.all(bound.map((member) => runMember(context, member)))
+    const turns = new TurnBudget(context.runtime)
+    const answers = bound.some((member) => isBound(member) && member.type === 'write')
+      ? await writeAll(context, bound, turns, (at) =>
+          bindMember(context, members[at] as Input, parameters[at]!, scope),
+        )
+      : await readAll(context, bound, turns)
     return answerOf(input, answers)
   },
 }
@@ -144,22 +150,104 @@ interface Answer {
   readonly consumed?: Consumed
 }
 
-async function runMember(context: RouterContext, member: Member): Promise<Answer> {
-  if (!isBound(member)) return member
-  const { table } = member
+/** Reads at once. What is projected is worked out in turns, and nothing is answered beyond what an answer may have. */
+async function readAll(
+  context: RouterContext,
+  members: readonly Member[],
+  turns: TurnBudget,
+): Promise<readonly Answer[]> {
+  const found = await Promise.all(members.map((member) => recordOf(context, member)))
+  const answers: Answer[] = []
+  let bytes = 0
+  for (const [at, member] of members.entries()) {
+    const got = found[at]
+    if (!isBound(member) || member.type === 'write' || got === undefined || 'refusal' in got) {
+      answers.push(got !== undefined && 'refusal' in got ? got : (member as Refused))
+      continue
+    }
+    const { table, bound, consistent } = member
+    const { record } = got
+    const consumed = { table: readUnits(record?.itemBytes ?? 0, consistent) }
+    let item: ItemJson | undefined = record?.json
+    if (record !== undefined && bound.projection !== undefined) {
+      item = JSON.stringify(projector(bound.projection)(parseRecord(record)))
+      if (turns.isDue(record.json.length)) await turns.next()
+    }
+    bytes += item?.length ?? 0
+    answers.push(bytes > limits.batchGetBytesMax ? { table, refusal: tooMuch() } : { table, item, consumed })
+  }
+  return answers
+}
+
+const tooMuch = (): DynamoError =>
+  new DynamoError(
+    'ThrottlingException',
+    `The items of the batch have more than ${limits.batchGetBytesMax} bytes as text. Ask for this one again, with fewer others`,
+  )
+
+/** What was found for a member that reads; undefined for others. */
+async function recordOf(
+  context: RouterContext,
+  member: Member,
+): Promise<{ readonly record: ItemRecord | undefined } | Required<Refused> | undefined> {
+  if (!isBound(member) || member.type === 'write') return undefined
+  const { table, key, consistent } = member
   try {
-    return member.type === 'read' ? await runRead(context, member) : await runWrite(context, member)
+    return { record: await context.nodeOf(key.hash).get(table.shape.space, key, consistent) }
   } catch (error) {
-    const refusal = error instanceof DynamoError ? error : (storageRefusal(error) ?? internalError(error))
-    return { table, refusal }
+    return { table, refusal: refusalOf(error) }
   }
 }
 
-async function runRead(context: RouterContext, { table, key, bound, consistent }: Read): Promise<Answer> {
-  const record = await context.nodeOf(key.hash).get(table.shape.space, key, consistent)
-  const consumed = { table: readUnits(record?.itemBytes ?? 0, consistent) }
-  if (record === undefined || bound.projection === undefined) return { table, item: record?.json, consumed }
-  return { table, item: JSON.stringify(projector(bound.projection)(parseRecord(record))), consumed }
+const refusalOf = (error: unknown): DynamoError =>
+  error instanceof DynamoError ? error : (storageRefusal(error) ?? internalError(error))
+
+/**
+ * In several turns. What the catalogue says holds for one turn: in each further one the members are bound to it anew, and one
+ * whose table is gone by then is refused, whatever the others have written.
+ */
+async function writeAll(
+  context: RouterContext,
+  members: readonly Member[],
+  turns: TurnBudget,
+  bindAgain: (at: number) => Member,
+): Promise<readonly Answer[]> {
+  const answers: Promise<Answer>[] = []
+  let isFirstTurn = true
+  for (const [at, bound] of members.entries()) {
+    const member = isFirstTurn ? bound : orRefused(() => bindAgain(at))
+    answers.push(runMember(context, member))
+    if (at < members.length - 1 && turns.isDue(costOf(member))) {
+      isFirstTurn = false
+      await turns.next()
+    }
+  }
+  return Promise.all(answers)
+}
+
+function orRefused(bind: () => Member): Member {
+  try {
+    return bind()
+  } catch (error) {
+    return { refusal: refusalOf(error) }
+  }
+}
+
+/** What a write may take of a turn: how large the stored item is that it looks at is not known before. */
+const LOOKING_COST = 64 * 1024
+const costOf = (member: Member): number =>
+  isBound(member) && member.type === 'write' && member.request.mutation.kind === 'put'
+    ? (member.request.mutation.itemBytes ?? 0)
+    : LOOKING_COST
+
+/** Never rejects. */
+async function runMember(context: RouterContext, member: Member): Promise<Answer> {
+  if (!isBound(member) || member.type === 'read') return member as Refused
+  try {
+    return await runWrite(context, member)
+  } catch (error) {
+    return { table: member.table, refusal: refusalOf(error) }
+  }
 }
 
 async function runWrite(context: RouterContext, { table, found, request }: Write): Promise<Answer> {
@@ -178,6 +266,7 @@ const CODES: Readonly<Record<string, string>> = {
   DuplicateItemException: 'DuplicateItem',
   ResourceNotFoundException: 'ResourceNotFound',
   TransactionConflictException: 'TransactionConflict',
+  ThrottlingException: 'ThrottlingError',
 }
 
 function answerOf(input: Input, answers: readonly Answer[]): Reply {

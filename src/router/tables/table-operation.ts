@@ -1,6 +1,7 @@
 // What the operations on tables share: they need the whole catalogue, not only its look-up.
 import { TableCatalog } from './catalog/catalog.js'
 import type { Operation, RequestScope, RouterContext } from '../request/context.js'
+import type { Reply } from '../request/router.js'
 import { withoutNulls } from './record/table-shapes.js'
 
 export interface TableOperation<In> extends Omit<Operation, 'run'> {
@@ -9,7 +10,7 @@ export interface TableOperation<In> extends Omit<Operation, 'run'> {
     input: In,
     scope: RequestScope,
     context: RouterContext,
-  ) => Uint8Array | Promise<Uint8Array>
+  ) => Reply | Promise<Reply>
 }
 
 export function tableOperation<In>({ run, ...operation }: TableOperation<In>): Operation {

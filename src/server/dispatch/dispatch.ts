@@ -14,7 +14,7 @@ import {
   type RouterReply,
   type RouterRequest,
 } from '../../router/request/router.js'
-import { inWordsOf } from '../../router/request/router.js'
+import { boundsOf, inWordsOf, statementsOnlyRead } from '../../router/request/router.js'
 import {
   AMZ_JSON,
   edgeAnswer,
@@ -188,7 +188,7 @@ export class Dispatcher {
       const outcome = this.#operate(route.operation, head, body, unsent)
       if (!(outcome instanceof Promise)) return this.#finish(head, route, start, unsent, outcome)
       return outcome.then(
-        (result) => this.#finish(head, route, start, unsent, this.#answerOf(head, result)),
+        (result) => this.#finish(head, route, start, unsent, this.#answerOf(head.headers, result)),
         (error: unknown) => this.#finish(head, route, start, unsent, this.#broken(error)),
       )
     } catch (error) {
@@ -289,7 +289,9 @@ export class Dispatcher {
       if (room !== undefined) unsent?.billTo(room.shareOf(principal.id))
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
-    if (unsent !== undefined && room?.admits(operation, unsent) === false)
+    // What statements do is known when they are read.
+    const isStatement = boundsOf(operation).byStatement === true
+    if (!isStatement && unsent !== undefined && room?.admits(operation, unsent) === false)
       return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     if (head.method !== 'POST')
@@ -297,11 +299,11 @@ export class Dispatcher {
         this.edge(status, error.name, error.message),
       )
     const coding = requestCoding(headers['content-encoding'])
-    if (coding === 'none') return this.#read(operation, headers, body, principal)
+    if (coding === 'none') return this.#read(operation, headers, body, principal, unsent)
     if (coding === 'unknown') return this.#error(unknownCoding(), contentType)
     return this.#coder
       .inflated(coding, body, bodyBytesMaxOf(operation, limits), (plain) =>
-        this.#read(operation, headers, plain, principal),
+        this.#read(operation, headers, plain, principal, unsent),
       )
       .then((result) => {
         if (result === 'too-large') return this.#tooLarge(operation)
@@ -316,6 +318,7 @@ export class Dispatcher {
     headers: RequestHeaders,
     body: Buffer,
     principal: Principal,
+    unsent: UnsentBytes | undefined,
   ): Answer | Promise<Answer | RouterReply> {
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     const { limits } = this.#options
@@ -325,16 +328,39 @@ export class Dispatcher {
     if (!parsed.ok) return this.#error(parsed.error, contentType)
     const addressed = addressedBy(operation, headers)
     if ('input' in parsed) {
-      return this.#perform({ operation, input: parsed.input, principal, addressed }, headers, contentType)
+      return this.#admit({ operation, input: parsed.input, principal, addressed }, headers, contentType, unsent)
     }
     return router.readLarge!(operation, parsed.large).then(
       (input) =>
-        this.#perform({ operation, input: input as object, principal, addressed }, headers, contentType),
+        this.#admit(
+          { operation, input: input as object, principal, addressed },
+          headers,
+          contentType,
+          unsent,
+        ),
       (error: unknown) => {
         if (error instanceof DynamoError) return this.#error(error, contentType)
         throw error
       },
     )
+  }
+
+  /** Statements that read begin only while there is room for what they answer. */
+  #admit(
+    request: Operated,
+    headers: RequestHeaders,
+    contentType: string,
+    unsent: UnsentBytes | undefined,
+  ): Answer | Promise<Answer | RouterReply> {
+    const { operation, input } = request
+    const { room } = this.#options
+    if (room === undefined || unsent === undefined || boundsOf(operation).byStatement === undefined)
+      return this.#perform(request, headers, contentType)
+    if (!statementsOnlyRead(input)) return this.#perform(request, headers, contentType)
+    if (!room.admits(operation, unsent)) return this.#error(answersFull(), contentType)
+    const performed = this.#perform(request, headers, contentType)
+    if (!(performed instanceof Promise)) return { ...performed, onlyRead: true }
+    return performed.then((result) => ({ ...this.#answerOf(headers, result), onlyRead: true }))
   }
 
   #perform(
@@ -360,11 +386,11 @@ export class Dispatcher {
   }
 
   /** What the router says becomes an answer only here, which spares the common way a promise. */
-  #answerOf(head: RequestHead, result: Answer | RouterReply): Answer {
+  #answerOf(headers: RequestHeaders, result: Answer | RouterReply): Answer {
     if (!('ok' in result)) return result
-    const contentType = contentTypeOf(head.headers) ?? AMZ_JSON
+    const contentType = contentTypeOf(headers) ?? AMZ_JSON
     if (result.ok) return this.#replied(result, contentType)
-    return this.#error(inWordsOf(regionOf(head.headers), result.error), contentType)
+    return this.#error(inWordsOf(regionOf(headers), result.error), contentType)
   }
 
   #replied(reply: RouterReply, contentType: string): Answer {

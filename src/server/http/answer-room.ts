@@ -13,28 +13,8 @@
 //
 // The decisions are functions of plain numbers; connections tell what they hold.
 import { DynamoError } from '../../model/errors.js'
+import { boundsOf } from '../../router/request/router.js'
 import type { ServerLimits } from './limits.js'
-
-/** Answers with as many items as fit. */
-const MANY_ITEMS: ReadonlySet<string> = new Set([
-  'BatchGetItem',
-  'TransactGetItems',
-  'Query',
-  'Scan',
-  'SearchVectors',
-  'UnitGetItems',
-  'UnitQuery',
-  'UnitScan',
-])
-/** Of them, those whose answers are not bounded by a page of 1 MB. */
-const LARGEST: ReadonlySet<string> = new Set([
-  'BatchGetItem',
-  'SearchVectors',
-  'TransactGetItems',
-  'UnitGetItems',
-])
-/** Those, and what answers with one: nothing has changed if its answer is not sent. */
-const READS: ReadonlySet<string> = new Set([...MANY_ITEMS, 'GetItem', 'WaitForItem'])
 
 /** Nothing has changed, and the answer may show what it was refused upon. */
 const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
@@ -47,7 +27,7 @@ const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
  * an answer of many MB counts as all of them: it is tried alone.
  */
 const TRIALS_MAX = 4
-const trialsOf = (operation: string): number => (LARGEST.has(operation) ? TRIALS_MAX : 1)
+const trialsOf = (operation: string): number => (boundsOf(operation).reads === 'largest' ? TRIALS_MAX : 1)
 /** After one whose answer was too large none begins for so long: such answers are made in vain, and take memory until they are collected. */
 const TRIAL_PAUSE_MS = 250
 
@@ -56,6 +36,8 @@ interface MadeAnswer {
   readonly body: { readonly length: number }
   /** The name of the exception in it. */
   readonly error: string | undefined
+  /** It answers statements, and they read. */
+  readonly onlyRead?: true
 }
 
 /** What the clients of one access key hold of the room. */
@@ -101,9 +83,13 @@ export class AnswerRoom {
     return share.bytes > share.bytesMax / 2 || this.bytes > this.#limits.answerBytesUnsentMax * 0.75
   }
 
-  /** Whether the operation may begin; if so, `holds` is asked when its answer is made. */
+  /**
+   * Whether the operation may begin; if so, `holds` is asked when its answer is made. Of an operation of statements it is asked
+   * only where they read.
+   */
   admits(operation: string, unsent: UnsentBytes): boolean {
-    if (!MANY_ITEMS.has(operation) || this.#fits(this.#limits.answerBytesMax, unsent)) return true
+    const { reads = 'item' } = boundsOf(operation)
+    if (reads === 'item' || this.#fits(this.#limits.answerBytesMax, unsent)) return true
     const trials = trialsOf(operation)
     if (this.#trials + trials > TRIALS_MAX || this.#nowMs() < this.#nextTrialMs) return false
     this.#trials += trials
@@ -112,13 +98,15 @@ export class AnswerRoom {
   }
 
   /** Whether the answer to an operation, which is made by now, may be kept until the client takes it. */
-  holds(operation: string, { body, error }: MadeAnswer, unsent: UnsentBytes): boolean {
+  holds(operation: string, { body, error, onlyRead }: MadeAnswer, unsent: UnsentBytes): boolean {
     const isTrial = unsent.trials > 0
     if (isTrial) {
       this.#trials -= trialsOf(operation)
       unsent.trials -= trialsOf(operation)
     }
-    const mayHaveWritten = !READS.has(operation) && !REFUSALS_WITH_ITEMS.has(error ?? '')
+    const { reads, byStatement } = boundsOf(operation)
+    const isRead = byStatement === undefined ? reads !== undefined : onlyRead === true
+    const mayHaveWritten = !isRead && !REFUSALS_WITH_ITEMS.has(error ?? '')
     if (body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)) return true
     if (isTrial) this.#nextTrialMs = this.#nowMs() + TRIAL_PAUSE_MS
     return false

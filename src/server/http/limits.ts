@@ -1,5 +1,6 @@
 // Every bound of the HTTP edge, in one place.
 import { limits } from '../../model/limits.js'
+import { boundsOf } from '../../router/request/router.js'
 
 /** Limits of the HTTP server: bytes, counts, and times in milliseconds. */
 export interface ServerLimits {
@@ -78,40 +79,8 @@ export const serverLimits: ServerLimits = {
  * DynamoDB documents 16 MB for a request, and nothing smaller for the operations on items: values of expressions alone may
  * have 2 MB, which text multiplies.
  */
-const PLAIN_REQUESTS: ReadonlySet<string> = new Set([
-  'CreateTable',
-  'DeleteResourcePolicy',
-  'DeleteTable',
-  'DescribeContributorInsights',
-  'DescribeEndpoints',
-  'DescribeGlobalTable',
-  'DescribeKinesisStreamingDestination',
-  'DescribeLimits',
-  'DescribeTable',
-  'DescribeTableReplicaAutoScaling',
-  'DescribeTimeToLive',
-  'DisableKinesisStreamingDestination',
-  'EnableKinesisStreamingDestination',
-  'GetResourcePolicy',
-  'ListContributorInsights',
-  'ListContention',
-  'ListGlobalTables',
-  'ListTables',
-  'ListTagsOfResource',
-  'ListTransactions',
-  'PutResourcePolicy',
-  'TagResource',
-  'UntagResource',
-  'UnitOutcome',
-  'UpdateContributorInsights',
-  'UpdateKinesisStreamingDestination',
-  'UpdateTable',
-  'UpdateTableReplicaAutoScaling',
-  'UpdateTimeToLive',
-])
-
 export const bodyBytesMaxOf = (operation: string, limits: ServerLimits): number =>
-  PLAIN_REQUESTS.has(operation)
+  boundsOf(operation).request === 'plain'
     ? Math.min(limits.plainRequestBytesMax, limits.requestBytesMax)
     : limits.requestBytesMax
 

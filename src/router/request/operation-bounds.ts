@@ -1,0 +1,132 @@
+// What the edge must know of each operation before it runs: how much a request for it may have, and what it may do with an answer
+// that a client does not take.
+//
+// An operation without an entry does not compile, because its name is a key of this table: one that is added later cannot be
+// forgotten here.
+import { firstWord } from '../../partiql/parse/first-word.js'
+import { limits } from '../../model/limits.js'
+import type { OperationName } from './access.js'
+
+export interface OperationBounds {
+  /** `plain`: it carries neither items nor values of expressions, and a valid one has some kilobytes. */
+  readonly request: 'items' | 'plain'
+  /**
+   * What it answers with, where it changes nothing, so that its answer may be dropped: one item or two, a page of about 1 MB,
+   * or as much as an answer may have. Absent: it may have changed something, or its answers are short.
+   */
+  readonly reads?: 'item' | 'page' | 'largest'
+  /** It reads or changes, as its statements say. */
+  readonly byStatement?: true
+}
+
+const item = { request: 'items', reads: 'item' } as const
+const page = { request: 'items', reads: 'page' } as const
+const largest = { request: 'items', reads: 'largest' } as const
+const change = { request: 'items' } as const
+const plain = { request: 'plain' } as const
+
+const operationBounds: Readonly<Record<OperationName, OperationBounds>> = {
+  GetItem: item,
+  WaitForItem: item,
+  Query: page,
+  Scan: page,
+  BatchGetItem: largest,
+  TransactGetItems: largest,
+  SearchVectors: largest,
+
+  PutItem: change,
+  UpdateItem: change,
+  DeleteItem: change,
+  BatchWriteItem: change,
+  TransactWriteItems: change,
+
+  ExecuteStatement: { ...page, byStatement: true },
+  BatchExecuteStatement: { ...largest, byStatement: true },
+  ExecuteTransaction: { ...largest, byStatement: true },
+
+  UnitGetItems: largest,
+  UnitQuery: page,
+  UnitScan: page,
+  UnitCommit: change,
+  UnitEnd: change,
+  UnitOutcome: plain,
+
+  DescribeTable: plain,
+  DescribeTimeToLive: plain,
+  ListTagsOfResource: plain,
+  ListTables: plain,
+  ListStreams: plain,
+  DescribeStream: plain,
+  GetShardIterator: plain,
+  GetRecords: { ...plain, reads: 'page' },
+  GetResourcePolicy: plain,
+  DescribeContributorInsights: plain,
+  ListContributorInsights: plain,
+  DescribeKinesisStreamingDestination: plain,
+  DescribeTableReplicaAutoScaling: plain,
+  DescribeGlobalTable: plain,
+  ListGlobalTables: plain,
+
+  // A block has what one transaction or unit of work wrote, and a proof its data once more.
+  GetRevision: { ...plain, reads: 'item' },
+  ListRevisions: { ...plain, reads: 'largest' },
+  GetBlock: { ...plain, reads: 'largest' },
+  GetLedgerFile: { ...plain, reads: 'largest' },
+  GetDigest: plain,
+  RedactRevision: plain,
+
+  DescribeLimits: plain,
+  DescribeEndpoints: plain,
+  ExportTableToPointInTime: plain,
+  DescribeExport: plain,
+  ListExports: plain,
+  ImportTable: plain,
+  DescribeImport: plain,
+  ListImports: plain,
+  CreateBackup: plain,
+  DescribeBackup: plain,
+  ListBackups: plain,
+  DeleteBackup: plain,
+  UpdateContinuousBackups: plain,
+  DescribeContinuousBackups: plain,
+  RestoreTableFromBackup: plain,
+  RestoreTableToPointInTime: plain,
+  RestoreTables: plain,
+
+  CreateTable: plain,
+  UpdateTable: plain,
+  DeleteTable: plain,
+  UpdateTimeToLive: plain,
+  TagResource: plain,
+  UntagResource: plain,
+  PutResourcePolicy: plain,
+  DeleteResourcePolicy: plain,
+  UpdateContributorInsights: plain,
+  EnableKinesisStreamingDestination: plain,
+  DisableKinesisStreamingDestination: plain,
+  UpdateKinesisStreamingDestination: plain,
+  UpdateTableReplicaAutoScaling: plain,
+  // Large where transactions are: a thousand of them, each with ten keys. Only who administers every table may ask.
+  ListTransactions: plain,
+  ListContention: plain,
+}
+
+const byName = new Map<string, OperationBounds>(Object.entries(operationBounds))
+const NONE: OperationBounds = change
+
+/** Of a request that names no operation: as of one that may have changed something. */
+export const boundsOf = (operation: string): OperationBounds => byName.get(operation) ?? NONE
+
+/**
+ * Whether a request for an operation of statements changes nothing. Statements that read and statements that write do not stand
+ * in one request, so the first one tells; what is no statement is refused.
+ */
+export function statementsOnlyRead(input: object): boolean {
+  const { Statement, Statements, TransactStatements } = input as Readonly<Record<string, unknown>>
+  const [first] = [Statements ?? TransactStatements].flat()
+  const text = Statement ?? (first as { readonly Statement?: unknown } | null | undefined)?.Statement
+  if (typeof text !== 'string' || text.length > limits.statementCharactersMax) return true
+  return READING.has(firstWord(text))
+}
+
+const READING: ReadonlySet<string> = new Set(['select', 'explain'])
