@@ -20,7 +20,10 @@ const REQUEST_MS = 300
 /** Until what was written is in the index, and what was left behind is collected. */
 const QUIET_MS = 50
 
-export function worstGroup({ rounds, requests = [...WORST_REQUESTS, ...LATER_REQUESTS] }: WorstOptions): BenchGroup {
+export function worstGroup({
+  rounds,
+  requests = [...WORST_REQUESTS, ...LATER_REQUESTS],
+}: WorstOptions): BenchGroup {
   return groupOf({
     name: 'worst requests',
     setupMs: SETUP_MS,

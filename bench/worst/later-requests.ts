@@ -14,10 +14,10 @@ import {
   type WorstRequest,
 } from './requests.js'
 
-export const NULLS = 'Worst-nulls'
-export const VECTORS = 'Worst-vectors'
-export const STREAMED = 'Worst-streamed'
-export const LEDGER = 'Worst-ledger'
+const NULLS = 'Worst-nulls'
+const VECTORS = 'Worst-vectors'
+const STREAMED = 'Worst-streamed'
+const LEDGER = 'Worst-ledger'
 const STREAMS = 'DynamoDBStreams_20120810.'
 
 const statement = (text: string): string => `{"Statement":${JSON.stringify(text)}}`
@@ -103,8 +103,7 @@ const searches: readonly WorstRequest[] = [
   refused(
     'SearchVectors: a vector of 16 MB',
     `${DYNAMO}SearchVectors`,
-    () =>
-      `{"TableName":"${VECTORS}","IndexName":"all","TopK":100,"SearchVector":[${fill('{"N":"1"}')}]}`,
+    () => `{"TableName":"${VECTORS}","IndexName":"all","TopK":100,"SearchVector":[${fill('{"N":"1"}')}]}`,
   ),
   refused(
     'SearchVectors: a vector of nothings',
@@ -134,10 +133,7 @@ const streams: readonly WorstRequest[] = [
     'TransactWriteItems: 40 of 400 KB deleted, with both images',
     `${DYNAMO}TransactWriteItems`,
     () => `{"TransactItems":[${times(40, (at) => remove(STREAMED, `a${at}`))}]}`,
-    some(
-      40,
-      (at) => [`${DYNAMO}PutItem`, () => putOf(STREAMED, `a${at}`, longText())] as const,
-    ),
+    some(40, (at) => [`${DYNAMO}PutItem`, () => putOf(STREAMED, `a${at}`, longText())] as const),
   ),
   valid(
     'UpdateItem: 400 KB of nulls, with both images',
@@ -152,10 +148,7 @@ const streams: readonly WorstRequest[] = [
     (answers) => `{"ShardIterator":"${found('ShardIterator', answers)}"}`,
     [
       [`${DYNAMO}DescribeTable`, () => `{"TableName":"${STREAMED}"}`],
-      [
-        `${STREAMS}DescribeStream`,
-        (answers) => `{"StreamArn":"${found('LatestStreamArn', answers)}"}`,
-      ],
+      [`${STREAMS}DescribeStream`, (answers) => `{"StreamArn":"${found('LatestStreamArn', answers)}"}`],
       [
         `${STREAMS}GetShardIterator`,
         (answers) =>
@@ -190,10 +183,7 @@ const ofBlock = (
 ): WorstRequest =>
   valid(name, `${OWN}${target}`, (answers) => body(found('TransactionId', answers)), [
     [`${OWN}UnitCommit`, block],
-    [
-      `${OWN}GetRevision`,
-      () => `{"TableName":"${LEDGER}","Key":{"id":{"S":"b1"}}}`,
-    ],
+    [`${OWN}GetRevision`, () => `{"TableName":"${LEDGER}","Key":{"id":{"S":"b1"}}}`],
   ])
 
 const byTransaction = (id: string): string => `{"TransactionId":"${id}"}`

@@ -33,6 +33,7 @@ import { LaterTransfers } from '../router/later-transfers.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
 import { tableOperations } from '../router/tables/tables.js'
 import { openDirectUnits } from '../router/units/direct.js'
+import { searchLine } from '../router/request/fair-line.js'
 import { openTickets } from '../router/request/passes.js'
 import { unitOperations } from '../router/units/unit-operations.js'
 import type { TransactionRules } from '../rules/item/section-4.js'
@@ -230,6 +231,7 @@ export class StoreContent {
       ...(ledger !== undefined && { isLedger: matcherOf(ledger) }),
       startedMicros: steadyMicros(runtime.clock),
       tickets: openTickets({ runtime, coordinator }),
+      searches: searchLine(),
     }
     const { nodeOf } = context
     const { snapshots } = coordinator

@@ -68,7 +68,9 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
     })
     const last = found.at(-1)
     const more = last !== undefined && last.version < range.toVersion
-    const NextToken = more ? context.tickets.seal(scope.principal, `${document} ${last.version + 1}`) : undefined
+    const NextToken = more
+      ? context.tickets.seal(scope.principal, `${document} ${last.version + 1}`)
+      : undefined
     return revisionsReply(await revisionList(blocks, context, found), NextToken)
   },
 })

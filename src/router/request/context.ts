@@ -9,6 +9,7 @@ import type { TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import type { AccessPart, OperationName, Principal } from './access.js'
+import type { FairLine } from './fair-line.js'
 import type { Addressed, Reply } from './router.js'
 import type { StructShape } from '../shapes/shape.js'
 import type { Tickets } from './passes.js'
@@ -49,6 +50,8 @@ export interface RouterContext {
   readonly isLedger?: (tableName: string) => boolean
   /** Snapshots and ages of units of work, bound to those they were given to. */
   readonly tickets: Tickets
+  /** Searches that look at every item of a table. */
+  readonly searches: FairLine
   /** Absent: allowed. */
   readonly statementScans?: StatementScans
 }

@@ -115,7 +115,7 @@ const byName = new Map<string, OperationBounds>(Object.entries(operationBounds))
 const NONE: OperationBounds = change
 
 /** Of a request that names no operation: as of one that may have changed something. */
-export const boundsOf = (operation: string): OperationBounds => byName.get(operation) ?? NONE
+export const operationBoundsOf = (operation: string): OperationBounds => byName.get(operation) ?? NONE
 
 /**
  * Whether a request for an operation of statements changes nothing. Statements that read and statements that write do not stand

@@ -5,7 +5,8 @@
 //                                                                  the same snapshot <---- their keys, and up to 16 MB of items
 //
 // The search is exact, and of one moment: it reads a snapshot, as a unit of work does, so that it sees every write that was
-// answered before, and a transaction whole or not at all. It looks at every item of the table; nothing is kept for it.
+// answered before, and a transaction whole or not at all. It looks at every item of the table; nothing is kept for it. One search
+// at a time does, keys in turn: many would do their part in the same turn of the event loop, for which all others would wait.
 //
 // May import: reads, tables and all below them.
 import { checkExpressionParameters, openExpressions, projector } from '../../expression/expression.js'
@@ -92,23 +93,25 @@ const search = tableOperation<SearchInput>({
     const wanted = searchVector(input.SearchVector, index)
     const condition = searchConditionOf(bound, index)
     const project = projection && projector(projection)
-    const { snapshots } = context.coordinator
-    const at = await snapshots.open()
-    try {
-      const { best, looked } = await nearest(context, at, shape, index, wanted, condition, resultsMax)
-      const results = await searchResults(context, at, shape, best, (item) =>
-        searchedItem(shape, index, item, project),
-      )
-      const further = furtherMembers({
-        ...(input.ReturnConsumedCapacity !== undefined &&
-          input.ReturnConsumedCapacity !== 'NONE' && {
-            ConsumedCapacity: { VectorSearchRequestBytes: searchedBytes(index, looked) },
-          }),
-      })
-      return Buffer.from(`{"SearchResults":[${results.join(',')}]${further}}`)
-    } finally {
-      snapshots.forget(at)
-    }
+    return context.searches.run(scope.principal.id, async () => {
+      const { snapshots } = context.coordinator
+      const at = await snapshots.open()
+      try {
+        const { best, looked } = await nearest(context, at, shape, index, wanted, condition, resultsMax)
+        const results = await searchResults(context, at, shape, best, (item) =>
+          searchedItem(shape, index, item, project),
+        )
+        const further = furtherMembers({
+          ...(input.ReturnConsumedCapacity !== undefined &&
+            input.ReturnConsumedCapacity !== 'NONE' && {
+              ConsumedCapacity: { VectorSearchRequestBytes: searchedBytes(index, looked) },
+            }),
+        })
+        return Buffer.from(`{"SearchResults":[${results.join(',')}]${further}}`)
+      } finally {
+        snapshots.forget(at)
+      }
+    })
   },
 })
 

@@ -14,7 +14,7 @@ import {
   type RouterReply,
   type RouterRequest,
 } from '../../router/request/router.js'
-import { boundsOf, inWordsOf, statementsOnlyRead } from '../../router/request/router.js'
+import { operationBoundsOf, inWordsOf, statementsOnlyRead } from '../../router/request/router.js'
 import {
   AMZ_JSON,
   edgeAnswer,
@@ -290,7 +290,7 @@ export class Dispatcher {
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
     // What statements do is known when they are read.
-    const isStatement = boundsOf(operation).byStatement === true
+    const isStatement = operationBoundsOf(operation).byStatement === true
     if (!isStatement && unsent !== undefined && room?.admits(operation, unsent) === false)
       return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
@@ -328,7 +328,12 @@ export class Dispatcher {
     if (!parsed.ok) return this.#error(parsed.error, contentType)
     const addressed = addressedBy(operation, headers)
     if ('input' in parsed) {
-      return this.#admit({ operation, input: parsed.input, principal, addressed }, headers, contentType, unsent)
+      return this.#admit(
+        { operation, input: parsed.input, principal, addressed },
+        headers,
+        contentType,
+        unsent,
+      )
     }
     return router.readLarge!(operation, parsed.large).then(
       (input) =>
@@ -354,7 +359,7 @@ export class Dispatcher {
   ): Answer | Promise<Answer | RouterReply> {
     const { operation, input } = request
     const { room } = this.#options
-    if (room === undefined || unsent === undefined || boundsOf(operation).byStatement === undefined)
+    if (room === undefined || unsent === undefined || operationBoundsOf(operation).byStatement === undefined)
       return this.#perform(request, headers, contentType)
     if (!statementsOnlyRead(input)) return this.#perform(request, headers, contentType)
     if (!room.admits(operation, unsent)) return this.#error(answersFull(), contentType)

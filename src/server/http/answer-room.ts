@@ -13,7 +13,7 @@
 //
 // The decisions are functions of plain numbers; connections tell what they hold.
 import { DynamoError } from '../../model/errors.js'
-import { boundsOf } from '../../router/request/router.js'
+import { operationBoundsOf } from '../../router/request/router.js'
 import type { ServerLimits } from './limits.js'
 
 /** Nothing has changed, and the answer may show what it was refused upon. */
@@ -27,7 +27,8 @@ const REFUSALS_WITH_ITEMS: ReadonlySet<string> = new Set([
  * an answer of many MB counts as all of them: it is tried alone.
  */
 const TRIALS_MAX = 4
-const trialsOf = (operation: string): number => (boundsOf(operation).reads === 'largest' ? TRIALS_MAX : 1)
+const trialsOf = (operation: string): number =>
+  operationBoundsOf(operation).reads === 'largest' ? TRIALS_MAX : 1
 /** After one whose answer was too large none begins for so long: such answers are made in vain, and take memory until they are collected. */
 const TRIAL_PAUSE_MS = 250
 
@@ -88,7 +89,7 @@ export class AnswerRoom {
    * only where they read.
    */
   admits(operation: string, unsent: UnsentBytes): boolean {
-    const { reads = 'item' } = boundsOf(operation)
+    const { reads = 'item' } = operationBoundsOf(operation)
     if (reads === 'item' || this.#fits(this.#limits.answerBytesMax, unsent)) return true
     const trials = trialsOf(operation)
     if (this.#trials + trials > TRIALS_MAX || this.#nowMs() < this.#nextTrialMs) return false
@@ -104,7 +105,7 @@ export class AnswerRoom {
       this.#trials -= trialsOf(operation)
       unsent.trials -= trialsOf(operation)
     }
-    const { reads, byStatement } = boundsOf(operation)
+    const { reads, byStatement } = operationBoundsOf(operation)
     const isRead = byStatement === undefined ? reads !== undefined : onlyRead === true
     const mayHaveWritten = !isRead && !REFUSALS_WITH_ITEMS.has(error ?? '')
     if (body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)) return true

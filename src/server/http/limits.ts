@@ -1,6 +1,6 @@
 // Every bound of the HTTP edge, in one place.
 import { limits } from '../../model/limits.js'
-import { boundsOf } from '../../router/request/router.js'
+import { operationBoundsOf } from '../../router/request/router.js'
 
 /** Limits of the HTTP server: bytes, counts, and times in milliseconds. */
 export interface ServerLimits {
@@ -80,7 +80,7 @@ export const serverLimits: ServerLimits = {
  * have 2 MB, which text multiplies.
  */
 export const bodyBytesMaxOf = (operation: string, limits: ServerLimits): number =>
-  boundsOf(operation).request === 'plain'
+  operationBoundsOf(operation).request === 'plain'
     ? Math.min(limits.plainRequestBytesMax, limits.requestBytesMax)
     : limits.requestBytesMax
 

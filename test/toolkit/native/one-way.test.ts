@@ -10,6 +10,7 @@ import { openRouter } from '../../../src/router/local-router.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
 import { openDirectUnits } from '../../../src/router/units/direct.js'
 import { openTickets } from '../../../src/router/request/passes.js'
+import { searchLine } from '../../../src/router/request/fair-line.js'
 import { unitOperations } from '../../../src/router/units/unit-operations.js'
 import { allRules } from '../../../src/rules/item/section-4.js'
 import { realRuntime } from '../../../src/runtime/real-runtime.js'
@@ -51,6 +52,7 @@ async function openParts(count: number) {
     rules: allRules,
     startedMicros: 0,
     tickets: openTickets({ runtime, coordinator }),
+    searches: searchLine(),
   }
   const router = openRouter({
     context,

@@ -9,6 +9,7 @@ import { itemKey } from '../../../src/model/key-bytes.js'
 import { marshallItem } from '../../../src/toolkit/values/values.js'
 import { openCatalog } from '../../../src/router/tables/catalog/catalog.js'
 import { openTickets } from '../../../src/router/request/passes.js'
+import { searchLine } from '../../../src/router/request/fair-line.js'
 import { openRouter } from '../../../src/router/local-router.js'
 import { queryOperations } from '../../../src/router/reads/query-operations.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
@@ -34,7 +35,17 @@ async function openParts(count: number) {
   const placement = localPlacement(count)
   const coordinator = openCoordinator({ runtime, nodes, placement, rules: allRules })
   const tickets = openTickets({ runtime, coordinator })
-  const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules, startedMicros: 0, tickets }
+  const context = {
+    runtime,
+    catalog,
+    nodes,
+    nodeOf,
+    coordinator,
+    rules: allRules,
+    startedMicros: 0,
+    tickets,
+    searches: searchLine(),
+  }
   const router = openRouter({
     context,
     operations: [...tableOperations, ...queryOperations, ...unitOperations],
