@@ -12,6 +12,8 @@
 import {
   type Engine,
   type EngineRow,
+  EngineUnavailable,
+  type PlainOutcome,
   type PlainWrite,
   type RowAddress,
   type RowChange,
@@ -218,10 +220,10 @@ export class ScopeSteps {
   async #put(before: readonly PlainWrite[]): Promise<void> {
     const { engine, behind } = this.#options
     // To put a row again is to have put it once.
-    let written = await engine.write(before)
+    let written = await this.#written(before)
     for (let tries = 1; written.outcome !== 'applied' && tries < PUT_TRIES_MAX; tries++) {
       await this.#pause(tries)
-      written = await engine.write(before)
+      written = await this.#written(before)
     }
     if (written.outcome === 'applied') return
     behind(engine.write(before.map(({ address }) => ({ address }))))
@@ -229,6 +231,15 @@ export class ScopeSteps {
       `The engine did not answer when an index entry was written${because(written.cause)}`,
       { cause: written.cause },
     )
+  }
+
+  async #written(rows: readonly PlainWrite[]): Promise<PlainOutcome> {
+    try {
+      return await this.#options.engine.write(rows)
+    } catch (cause) {
+      if (cause instanceof EngineUnavailable) return { outcome: 'unknown', cause }
+      throw cause
+    }
   }
 
   #applied(changes: readonly RowChange[], seen: Overlay): void {

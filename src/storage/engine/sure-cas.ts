@@ -1,6 +1,7 @@
 // A compare-and-set whose outcome is known (point 35). Every change has a version id of its own, and rows keep the last few:
 //
 //   cas --applied, refused--> so it is
+//       --unavailable--> nothing was done: again, a few times
 //       --unknown--> read --> own id in the row ---------------------> applied
 //                         \-> still what was expected --> the same change again, under the same id
 //                         \-> what was expected is among the last ones --> refused: it can never be applied any more
@@ -11,6 +12,7 @@ import {
   type CasOutcome,
   type Engine,
   type EngineRow,
+  EngineUnavailable,
   type RowChange,
   type RowPut,
   type VersionId,
@@ -21,6 +23,8 @@ import type { Runtime } from '../../runtime/runtime.js'
 /** How many versions a row remembers beside its own. */
 export const PAST_MAX = 8
 const TRIES_MAX = 12
+/** Where the engine says that nothing was done: a host that is going down, or has too much to do for a moment. */
+const UNAVAILABLE_TRIES_MAX = 4
 const PAUSE_MS = { first: 5, most: 1000 }
 
 export type SureOutcome = Exclude<CasOutcome, { outcome: 'unknown' }>
@@ -72,13 +76,24 @@ export class SureCas {
 
   /** @throws DurabilityUnknown if nobody can tell, EngineUnavailable or SpaceMissing if nothing was done */
   async cas(changes: readonly RowChange[]): Promise<SureOutcome> {
-    const { engine, counted } = this.#options
+    const { counted } = this.#options
     counted?.('cas')
-    const first = await engine.cas(changes)
+    const first = await this.#carriedOut(changes)
     if (first.outcome === 'refused') counted?.('refused')
     if (first.outcome !== 'unknown') return first
     counted?.('unknown')
     return this.#resolve(changes, first.cause)
+  }
+
+  async #carriedOut(changes: readonly RowChange[]): Promise<CasOutcome> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#options.engine.cas(changes)
+      } catch (error) {
+        if (!(error instanceof EngineUnavailable) || tries >= UNAVAILABLE_TRIES_MAX) throw error
+        await this.#pause(tries)
+      }
+    }
   }
 
   async #resolve(changes: readonly RowChange[], cause: unknown): Promise<SureOutcome> {
