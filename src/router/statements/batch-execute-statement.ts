@@ -162,7 +162,7 @@ async function readAll(
   for (const [at, member] of members.entries()) {
     const got = found[at]
     if (!isBound(member) || member.type === 'write' || got === undefined || 'refusal' in got) {
-      answers.push(got !== undefined && 'refusal' in got ? got : (member as Refused))
+      answers.push(got !== undefined && 'refusal' in got ? got : member)
       continue
     }
     const { table, bound, consistent } = member
@@ -242,7 +242,7 @@ const costOf = (member: Member): number =>
 
 /** Never rejects. */
 async function runMember(context: RouterContext, member: Member): Promise<Answer> {
-  if (!isBound(member) || member.type === 'read') return member as Refused
+  if (!isBound(member) || member.type === 'read') return member
   try {
     return await runWrite(context, member)
   } catch (error) {
