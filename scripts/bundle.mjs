@@ -63,7 +63,7 @@ const STARTED = {
 const GROUPS = [
   [
     'base',
-    /\/(model|expression|port|runtime)\/|\/(line|changes)\/errors|\/toolkit\/values\/|\/server\/access\/|\/mirror\/(ledger-|export-options)|\/store\/store\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
+    /\/(model|expression|port|runtime)\/|\/(line|changes)\/errors|\/toolkit\/values\/|\/server\/access\/|\/mirror\/(ledger-|export-options)|\/store\/store\.|\/partiql\/parse\/first-word\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
   ],
   // The process that writes the index needs no more of them than this.
   ['lmdb-package', /\/lmdb\/lmdb\./],

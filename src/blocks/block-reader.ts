@@ -15,7 +15,7 @@ import {
   transactionKey,
   unitPrefix,
 } from './places.js'
-import { decodeChunk, decodeHead, type DocumentHead, olderOf, type RevisionPlace } from './heads.js'
+import { decodeChunk, decodeDocumentHead, type DocumentHead, olderOf, type RevisionPlace } from './heads.js'
 import { blockOfSingle } from './maker.js'
 
 /** How many pieces of a block are read at once. */
@@ -150,7 +150,7 @@ export class BlockReader {
 
   /** The newest revision of each of these documents. */
   async newest(documents: readonly string[]): Promise<readonly (DocumentHead | undefined)[]> {
-    return (await this.heads(documents)).map((value) => value && decodeHead(value))
+    return (await this.heads(documents)).map((value) => value && decodeDocumentHead(value))
   }
 
   /** The place of one revision; undefined if there is none of that version. `newest` is the document's. */

@@ -56,7 +56,7 @@ export interface Chunk {
 
 const NO_PLACES: readonly number[] = []
 
-export function encodeHead({ version, block, entry, timestamp, hash, older }: DocumentHead): Buffer {
+export function encodeDocumentHead({ version, block, entry, timestamp, hash, older }: DocumentHead): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + (older.length / NUMBERS) * PLACE_BYTES)
   bytes.writeUIntBE(version, 0, VERSION_BYTES)
   writePlace(bytes, VERSION_BYTES, block, entry, timestamp)
@@ -65,7 +65,7 @@ export function encodeHead({ version, block, entry, timestamp, hash, older }: Do
   return bytes
 }
 
-export function decodeHead(value: Uint8Array): DocumentHead {
+export function decodeDocumentHead(value: Uint8Array): DocumentHead {
   const bytes = asBuffer(value)
   const [block = 0, entry = 0, timestamp = 0] = placesIn(bytes.subarray(VERSION_BYTES), 1)
   return {

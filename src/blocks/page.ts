@@ -8,7 +8,13 @@ import type { ShelfEntry } from '../storage/contract/shelf.js'
 import { SALT_BYTES } from '../verify/block.js'
 import { base64, isEqual } from '../verify/bytes.js'
 import { BlockBatch } from './batch.js'
-import { decodeHead, type DocumentHead, encodeChunk, encodeHead, withRevision } from './heads.js'
+import {
+  decodeDocumentHead,
+  type DocumentHead,
+  encodeChunk,
+  encodeDocumentHead,
+  withRevision,
+} from './heads.js'
 import {
   type LedgerCommit,
   documentsOf,
@@ -93,7 +99,7 @@ export class Pages implements PageMaker {
     const found = await headsOf(ids)
     for (const [at, id] of ids.entries()) {
       const value = found[at]
-      if (value !== undefined) this.#heads.set(id, decodeHead(value))
+      if (value !== undefined) this.#heads.set(id, decodeDocumentHead(value))
     }
   }
 
@@ -123,7 +129,8 @@ export class Pages implements PageMaker {
       before = batch.end({ tx, unit: unitOfCommit(commit), timestamp, time: names.time })
       leaves.push(Buffer.from(before, 'base64'))
     }
-    for (const id of changed) batch.put(newestKey(id), encodeHead(this.#heads.get(id) as DocumentHead))
+    for (const id of changed)
+      batch.put(newestKey(id), encodeDocumentHead(this.#heads.get(id) as DocumentHead))
     return { entries: batch.finish(), leaves }
   }
 }

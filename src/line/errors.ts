@@ -19,6 +19,15 @@ export class ItemPending extends Error {
   }
 }
 
+/** The table was deleted since the request looked it up. Nothing was done. */
+export class TableGone extends Error {
+  override readonly name = 'TableGone'
+
+  constructor() {
+    super('The table is no more.')
+  }
+}
+
 /** What the request rests upon was decided in an earlier run of the journal, and may be lost. Nothing was done. */
 export class RunOver extends Error {
   override readonly name = 'RunOver'

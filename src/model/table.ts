@@ -116,6 +116,10 @@ export function keyAttributesOf(schema: KeySchema, item: Item): Item {
   return key
 }
 
+/** Whether anything is asked of the attributes of its items beside the key. */
+export const hasIndexes = ({ indexes, vectors }: TableShape): boolean =>
+  indexes.length > 0 || vectors !== undefined
+
 /** Whether its items may have entries in other spaces: in indexes, or among the items that expire. */
 export function hasEntries(table: TableShape): boolean {
   return table.indexes.length > 0 || table.expiry !== undefined

@@ -1,6 +1,6 @@
 // Errors as plain data: those that a caller reacts to keep their class.
 import { NoAnswer } from '../coordinator/calls.js'
-import { DurabilityUnknown, ItemPending, RunOver, WriteFailed } from '../line/errors.js'
+import { DurabilityUnknown, ItemPending, RunOver, TableGone, WriteFailed } from '../line/errors.js'
 import type { KeyBytes } from '../model/brand.js'
 import { DynamoError, type DynamoErrorName } from '../model/errors.js'
 import { EntryDamaged } from '../ordered-map/checksum.js'
@@ -32,6 +32,8 @@ export function errorOf({ name, message, damagedKey, members }: PlainError): Err
       return new DurabilityUnknown(message)
     case 'ItemPending':
       return new ItemPending()
+    case 'TableGone':
+      return new TableGone()
     case 'RunOver':
       return new RunOver()
     case 'NoAnswer':

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BlockReader } from '../../src/blocks/block-reader.js'
 import {
-  decodeHead,
+  decodeDocumentHead,
   encodeChunk,
-  encodeHead,
+  encodeDocumentHead,
   type DocumentHead,
   withRevision,
 } from '../../src/blocks/heads.js'
@@ -45,21 +45,21 @@ const revision = (version: number): Omit<DocumentHead, 'version' | 'older'> => (
 
 /** As format 6 had it: version, place and hash. */
 const single = (version: number): Uint8Array =>
-  encodeHead({ ...revision(version), version, older: [] }).subarray(0, 56)
+  encodeDocumentHead({ ...revision(version), version, older: [] }).subarray(0, 56)
 
 /** The first `singles` versions as an earlier version wrote them, the newest of them among these. */
 async function history(versions: number, singles = 0): Promise<{ shelf: MapShelf; head: DocumentHead }> {
   const shelf = new MapShelf()
   for (let version = 0; version < singles - 1; version++)
     shelf.entries.set(olderKey(DOCUMENT, version), single(version))
-  let head = singles === 0 ? undefined : decodeHead(single(singles - 1))
+  let head = singles === 0 ? undefined : decodeDocumentHead(single(singles - 1))
   for (let version = singles; version < versions; version++) {
     const next = withRevision(head, revision(version))
     // As it is after a restart.
-    head = decodeHead(encodeHead(next.head))
+    head = decodeDocumentHead(encodeDocumentHead(next.head))
     if (next.chunk) shelf.entries.set(olderKey(DOCUMENT, next.chunk.version), encodeChunk(next.chunk))
   }
-  shelf.entries.set(newestKey(DOCUMENT), encodeHead(head!))
+  shelf.entries.set(newestKey(DOCUMENT), encodeDocumentHead(head!))
   // Of another document.
   shelf.entries.set(olderKey('AAAAAAAAAAAAAAAAAAAAAB', 0), single(0))
   return { shelf, head: head! }

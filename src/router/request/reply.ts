@@ -1,5 +1,5 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
-import { ItemPending } from '../../line/errors.js'
+import { ItemPending, TableGone } from '../../line/errors.js'
 import { DynamoError, transactionConflict } from '../../model/errors.js'
 import type { Catalog } from './context.js'
 import { HEADROOM_BYTES, type Reply } from './router.js'
@@ -53,8 +53,12 @@ export function internalError(error: unknown): DynamoError {
 }
 
 /** An error of storage that the caller can react to, in DynamoDB's words. */
-export const storageRefusal = (error: unknown): DynamoError | undefined =>
-  error instanceof ItemPending ? transactionConflict() : undefined
+export function storageRefusal(error: unknown): DynamoError | undefined {
+  if (error instanceof ItemPending) return transactionConflict()
+  return error instanceof TableGone
+    ? new DynamoError('ResourceNotFoundException', 'Requested resource not found')
+    : undefined
+}
 
 /** A damaged record by table and key. Nothing was read of it, and nothing written. */
 export function damageError(error: unknown, catalog: Catalog): DynamoError | undefined {

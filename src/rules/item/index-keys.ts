@@ -19,10 +19,6 @@ import { type AttributeValue, type Item, attribute, typeOf } from '../../model/v
 import type { Mutation } from './item.js'
 import { vectorRefusal } from './vectors.js'
 
-/** Whether anything is asked of the attributes of its items beside the key. */
-export const hasIndexes = ({ indexes, vectors }: TableShape): boolean =>
-  indexes.length > 0 || vectors !== undefined
-
 /** Why the item cannot be stored, in DynamoDB's words; undefined if it can. */
 export function indexKeyRefusal(
   table: TableShape,

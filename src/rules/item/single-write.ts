@@ -9,8 +9,9 @@
 // The old image is parsed only if a condition or an update looks at it.
 import { applyUpdate, evaluateCondition } from '../../expression/expression.js'
 import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
+import { hasIndexes } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
-import { hasIndexes, indexKeyRefusal } from './index-keys.js'
+import { indexKeyRefusal } from './index-keys.js'
 import type { ItemState, LastWrite, Mutation } from './item.js'
 import { observes, type Action } from './contended-item.js'
 

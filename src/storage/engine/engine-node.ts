@@ -8,6 +8,7 @@
 //
 // What needs the memory of one owner is not here: read marks, snapshots, explicit locks, watches. Who asks for them is told so.
 import { type Engine, SpaceMissing } from '../../engine/engine.js'
+import { TableGone } from '../../line/errors.js'
 import { HybridClock } from '../../line/hybrid-clock.js'
 import type { SpaceCount } from '../../line/spaces.js'
 import type { KeyBytes, LedgerSlot, SpaceId, Timestamp, TxId } from '../../model/brand.js'
@@ -44,7 +45,7 @@ import { EngineMeta } from './engine-meta.js'
 import { type EngineParts, MetTransactions, RowWaits, TableShapes } from './engine-parts.js'
 import { EngineRanges } from './engine-ranges.js'
 import { EngineTransactions } from './engine-transactions.js'
-import { tableMissing, transactInScope, writeItem } from './engine-writes.js'
+import { transactInScope, writeItem } from './engine-writes.js'
 import { EntryRepair } from './entry-repair.js'
 import { decodeItemHead, recordOf } from './item-row.js'
 import { itemKeyOf, itemRow, ledgerRow, spaceName, SYSTEM_SPACES } from './rows.js'
@@ -277,7 +278,7 @@ export class EngineNode implements StorageNode {
     } catch (error) {
       if (isConsistent) throw error
     }
-    if (spaces.some((space) => shapes.isDropped(space))) throw tableMissing()
+    if (spaces.some((space) => shapes.isDropped(space))) throw new TableGone()
   }
 
   stalled(_olderThan: Timestamp, entriesMax: number, after?: TxId): Promise<readonly TxId[]> {

@@ -1,8 +1,7 @@
 // Steps of single writes and of transactions on an engine: rows are brought to the rules, and what the rules say to the rows.
 import { type EngineRow, type RowAddress, SpaceMissing } from '../../engine/engine.js'
-import { DurabilityUnknown } from '../../line/errors.js'
+import { DurabilityUnknown, TableGone } from '../../line/errors.js'
 import { slotOf, type Timestamp } from '../../model/brand.js'
-import { DynamoError } from '../../model/errors.js'
 import { type TableShape, versionOf } from '../../model/table.js'
 import { looksAtImage, observes, writes, type Action } from '../../rules/item/contended-item.js'
 import type { WriteRequest } from '../../rules/item/item.js'
@@ -52,9 +51,6 @@ export function loadStep<A extends Action>(parts: EngineParts, rows: RowsSeen, g
   }
   return { action, item, row, address }
 }
-
-/** A request may have been validated with a table that another server has deleted. */
-export const tableMissing = (): DynamoError => new DynamoError('ResourceNotFoundException', GONE.message)
 
 /** A place that a step may write to, and the shape that it was asked with. */
 export interface Touched {
@@ -156,7 +152,7 @@ export async function writeItem(parts: EngineParts, request: WriteRequest): Prom
   const until = steadyMicros(runtime.clock) + waitMs * 1000
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, 50)) {
     if (shapes.isDropped(request.table.space)) {
-      if (lease.isFollowing) throw tableMissing()
+      if (lease.isFollowing) throw new TableGone()
       return { verdict: 'done', timestamp: parts.clock.nextTimestamp() }
     }
     const isBlind =
