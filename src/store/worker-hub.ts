@@ -3,6 +3,7 @@
 //
 //   worker 2: router, coordinator --calls, handed-on requests--> hub --> nodes, router
 //             copy of the catalogue <--refresh, awaited before a change of tables is answered-- hub
+import { DynamoError } from '../model/errors.js'
 import { anyone, type Principal } from '../router/request/access.js'
 import type { EndedTransaction } from '../coordinator/recent.js'
 import { type Router, type RouterReply } from '../router/request/router.js'
@@ -118,7 +119,16 @@ export class WorkerHub {
   }
 
   async handle(request: HandedOn): Promise<RouterReply> {
-    const { operation, input, principal, addressed } = request
+    const { operation, text, principal, addressed } = request
+    let { input } = request
+    if (text !== undefined) {
+      try {
+        input = await this.#options!.router.readLarge!(operation, text)
+      } catch (error) {
+        if (error instanceof DynamoError) return { ok: false, error }
+        throw error
+      }
+    }
     const reply = await this.asked({
       operation,
       input,

@@ -25,7 +25,9 @@ export const OWN_OPERATIONS: ReadonlySet<string> = new Set<OperationName>([
 /** A request as it goes to the first worker; who asks has been made sure of. */
 export interface HandedOn {
   readonly operation: string
+  /** Its input, or a large text with it that the first worker reads along the shape of the operation. */
   readonly input: unknown
+  readonly text?: string | undefined
   /** Of the access key; empty where there are no keys. */
   readonly principal: string
   readonly addressed?: Addressed | undefined
@@ -48,7 +50,8 @@ export function handingOnRouter({ own, operations, targetPrefixes, handOn }: Han
       const { operation, input, principal, addressed } = request
       if (OWN_OPERATIONS.has(operation)) return own.handle(request)
       try {
-        return await handOn({ operation, input, principal: principal.id, addressed })
+        const given = input instanceof UnreadInput ? { input: undefined, text: input.text } : { input }
+        return await handOn({ operation, ...given, principal: principal.id, addressed })
       } catch (error) {
         return { ok: false, error: internalError(error) }
       }
@@ -56,12 +59,18 @@ export function handingOnRouter({ own, operations, targetPrefixes, handOn }: Han
     readLarge: (operation, text) =>
       OWN_OPERATIONS.has(operation) && own.readLarge !== undefined
         ? own.readLarge(operation, text)
-        : parsedLater(text),
+        : Promise.resolve(new UnreadInput(text)),
   }
 }
 
-// eslint-disable-next-line typescript/require-await -- what cannot be parsed must reject
-const parsedLater = async (text: string): Promise<unknown> => JSON.parse(text) as unknown
+/** The input of a request that is handed on, as its text: this worker knows no shape of its operation. */
+class UnreadInput {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
 
 /** At the first worker: who asked elsewhere. A key that is not known here was taken away: it may do nothing. */
 export function principalOf(

@@ -17,6 +17,8 @@ interface Answer {
 function connection(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const call = (operation: string, input: object, prefix = 'DynamoDB_20120810'): Promise<Answer> =>
+    send(operation, JSON.stringify(input), prefix)
+  const send = (operation: string, text: string, prefix: string): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = {
         'content-type': 'application/x-amz-json-1.0',
@@ -33,9 +35,9 @@ function connection(url: string) {
         answer.on('error', reject)
       })
       sent.on('error', reject)
-      sent.end(JSON.stringify(input))
+      sent.end(text)
     })
-  return { call, [Symbol.dispose]: () => agent.destroy() }
+  return { call, send, [Symbol.dispose]: () => agent.destroy() }
 }
 
 const TABLE = {
@@ -108,6 +110,49 @@ test('workers: a refusal is answered as by one worker, with the image that was a
     refusals.push(await call('DescribeTable', {}).catch((error: { readonly body: unknown }) => error.body))
   }
   assert.deepEqual(refusals.slice(0, 3), refusals.slice(3))
+  for (const each of connections) each[Symbol.dispose]()
+})
+
+test('workers: a large request that is handed on is read along its shape, and refused as by one worker', async () => {
+  await using server = await spawnServer(['--memory', '--workers', '2'])
+  const connections = [connection(server.url), connection(server.url)]
+  const many = '[],'.repeat(100_000)
+  const texts = [
+    `[${many}[]]`,
+    `{"Unit":[${many}[]]}`,
+    `{"Unit":{"Id":"u"},"TransactItems":[${many}[]]}`,
+    `{"Unit":{"Id":"u"},"Unknown":[${many}[]]}`,
+    `{"Unit":{"Id":"u"},"Reads":${'['.repeat(100_000)}`,
+    `{"Unit":{"Id":"u"},"Reads":[${'{},'.repeat(100_000)}`,
+  ]
+  const answers = await Promise.all(
+    connections.map(({ send }) =>
+      Promise.all(
+        texts.map((text) =>
+          send('UnitCommit', text, 'Seriatim_20261101').catch(
+            (error: { readonly body: Readonly<Record<string, unknown>> }) => error.body['__type'],
+          ),
+        ),
+      ),
+    ),
+  )
+  for (const each of answers)
+    assert.deepEqual(
+      each,
+      texts.map(() => 'com.amazon.coral.service#SerializationException'),
+    )
+  // One that is valid is carried out, whichever worker reads it.
+  await connections[0]!.call('CreateTable', { TableName: 'Table', ...TABLE })
+  for (const [number, { call }] of connections.entries()) {
+    const TransactItems = Array.from({ length: 4_000 }, (_, at) => ({
+      Put: { TableName: 'Table', Item: { id: { S: `${number}-${at}` } } },
+    }))
+    const Unit = { Id: `unit-${number}`, Isolation: 'read-committed' }
+    const ClientRequestToken = `token-of-unit-${number}`
+    await call('UnitCommit', { Unit, ClientRequestToken, TransactItems }, 'Seriatim_20261101')
+    const { Count } = await call('Scan', { TableName: 'Table', Select: 'COUNT', ConsistentRead: true })
+    assert.equal(Count, 4_000 * (number + 1))
+  }
   for (const each of connections) each[Symbol.dispose]()
 })
 
