@@ -114,6 +114,9 @@ describe('BatchExecuteStatement and ExecuteTransaction', () => {
       store.refusal('BatchExecuteStatement', { Statements: members(list) })
     const select = `SELECT * FROM Tab WHERE pk = 'a'`
     assert.match(await refusal(select, `DELETE FROM Tab WHERE pk = 'b'`), /Read and write requests together/)
+    // Whatever else is wrong with the one that would write.
+    for (const write of [`DELETE FROM Nope WHERE pk = 'b'`, `/* */ insert nothing`, `UPDATE Tab SET n = 1`])
+      assert.match(await refusal(select, write), /Read and write requests together/, write)
     assert.match(
       await refusal(select, `SELECT n FROM Tab WHERE pk = 'a'`),
       /list of item keys contains duplicates/,

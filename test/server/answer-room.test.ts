@@ -11,7 +11,7 @@ import type { Auth } from '../../src/server/access/auth.js'
 import { serverLimits } from '../../src/server/http/limits.js'
 import type { ListenOptions, RunningServer } from '../../src/server/http-server.js'
 import { sized } from '../support/sizes.js'
-import { ask, requestOf, serve } from './support.js'
+import { ask, requestOf, serve, UNREAD_BYTES } from './support.js'
 
 const MB = 1024 * 1024
 const limits = { ...serverLimits, answerBytesUnsentMax: 100 * MB, answerBytesMax: 16 * MB }
@@ -184,12 +184,16 @@ test('answer room: statements that read are reads, whatever stands before their 
     for (const name of ['Statements', 'TransactStatements'])
       assert.equal(await errorOf('ExecuteTransaction', { [name]: [{ Statement }] }), undefined, before)
   }
+  // Of several it is not the first one that tells: it may be refused, and the others done.
+  const batch = (...texts: readonly string[]): Promise<unknown> =>
+    errorOf('BatchExecuteStatement', { Statements: texts.map((Statement) => ({ Statement })) })
+  assert.equal(await batch('NOTHING', 'SELECT * FROM t'), throttled)
+  assert.equal(await batch('SELECT * FROM none', inserts), undefined)
 })
 
 const SMALL = Buffer.from('{}')
 const KB = 1024
-/** More than the system's buffers of a connection take at most: 4 MB of the sender and 32 MB of the receiver. */
-const LARGE = 40 * MB
+const LARGE = UNREAD_BYTES
 /** Nobody is closed for taking nothing, however slow the machine: neither for standing still nor for an old answer. */
 const patient = { crowdedIdleMs: 600_000, crowdedAnswerMs: 600_000 }
 /** Does not always pass. */

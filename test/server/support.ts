@@ -1,5 +1,6 @@
 // A router of a few lines for the tests of the edge, and a client that sends exactly the bytes it is told to.
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { DynamoError } from '../../src/model/errors.js'
@@ -54,6 +55,23 @@ export async function serve(
   const server = await listen(router, { port: 0, ...options, limits: { stopMs: 500, ...options.limits } })
   t.after(() => server.stop())
   return server
+}
+
+/**
+ * More bytes than the system's buffers of a connection take from an answer that nobody reads. How many that are is a setting of the
+ * system: usually 4 MB of the sender, and 6 or 32 MB of the receiver. On a busy machine they are filled.
+ */
+export const UNREAD_BYTES = Math.max(
+  40 * 1024 * 1024,
+  Math.ceil(1.25 * (bufferBytesMax('tcp_wmem') + bufferBytesMax('tcp_rmem'))),
+)
+
+function bufferBytesMax(setting: 'tcp_rmem' | 'tcp_wmem'): number {
+  try {
+    return Number(readFileSync(`/proc/sys/net/ipv4/${setting}`, 'utf8').trim().split(/\s+/).at(-1))
+  } catch {
+    return 0 // not Linux
+  }
 }
 
 type Serve = (t: TestContext, options?: ListenOptions) => Promise<RunningServer>

@@ -118,15 +118,24 @@ const NONE: OperationBounds = change
 export const operationBoundsOf = (operation: string): OperationBounds => byName.get(operation) ?? NONE
 
 /**
- * Whether a request for an operation of statements changes nothing. Statements that read and statements that write do not stand
- * in one request, so the first one tells; what is no statement is refused.
+ * Whether a request for an operation of statements changes nothing, whatever becomes of each of its statements: what is no
+ * statement is refused. One that reads is answered only where none of the others would write.
  */
 export function statementsOnlyRead(input: object): boolean {
   const { Statement, Statements, TransactStatements } = input as Readonly<Record<string, unknown>>
-  const [first] = [Statements ?? TransactStatements].flat()
-  const text = Statement ?? (first as { readonly Statement?: unknown } | null | undefined)?.Statement
-  if (typeof text !== 'string' || text.length > limits.statementCharactersMax) return true
-  return READING.has(firstWord(text))
+  const members = Statements ?? TransactStatements
+  if (!Array.isArray(members)) return !wouldWrite(Statement)
+  // With more than those the request is refused.
+  const looked = members.slice(0, limits.transactionActionsMax) as readonly unknown[]
+  return !looked.some((member) =>
+    wouldWrite((member as { readonly Statement?: unknown } | null | undefined)?.Statement),
+  )
 }
 
-const READING: ReadonlySet<string> = new Set(['select', 'explain'])
+/** As its first word says: nothing else is read of it here. */
+export function wouldWrite(statement: unknown): boolean {
+  if (typeof statement !== 'string' || statement.length > limits.statementCharactersMax) return false
+  return WRITING.has(firstWord(statement))
+}
+
+const WRITING: ReadonlySet<string> = new Set(['insert', 'update', 'delete'])

@@ -16,6 +16,7 @@ import {
   type Consumed,
 } from '../request/capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
+import { wouldWrite } from '../request/operation-bounds.js'
 import { checkedKeyOf } from '../request/keys.js'
 import type { Reply } from '../request/router.js'
 import { TurnBudget } from '../request/turns.js'
@@ -52,7 +53,7 @@ export const batchExecuteStatement: Operation = {
     const members = input['Statements'] as readonly Input[]
     const parameters = await parseAllParameters(context, members)
     const bound = members.map((member, at) => bindMember(context, member, parameters[at]!, scope))
-    refuseMixed(bound)
+    refuseMixed(bound, members)
     refuseRepeated(bound)
     const turns = new TurnBudget(context.runtime)
     const answers = bound.some((member) => isBound(member) && member.type === 'write')
@@ -131,9 +132,13 @@ function bindMember(
 
 const isBound = (member: Member): member is Read | Write => 'type' in member
 
-function refuseMixed(members: readonly Member[]): void {
-  const types = new Set(members.filter(isBound).map(({ type }) => type))
-  if (types.size > 1)
+/**
+ * One that is refused counts by its first word, as the edge counts it: what is read for a client may be dropped if it does not
+ * fit, and what has been written may not.
+ */
+function refuseMixed(bound: readonly Member[], members: readonly Input[]): void {
+  const reads = bound.some((member) => isBound(member) && member.type === 'read')
+  if (reads && members.some(({ Statement }) => wouldWrite(Statement)))
     throw validationError('Read and write requests together in the same batch is not supported.')
 }
 
