@@ -162,6 +162,16 @@ test('ledger: a page of history goes on where it ended, for the item and the key
     ask('ListRevisions', { TableName: 'Cars', Key: Key('v2'), NextToken }),
     /NextToken does not match request/,
   )
+  // Each operation has tokens of its own.
+  const Statement = 'SELECT * FROM "Cars"'
+  await assert.rejects(dynamodb.executeStatement({ Statement, NextToken }), {
+    name: 'ValidationException',
+    message: /NextToken/,
+  })
+  await own(dynamodb, 'Cars', 'v2', 'eve')
+  const rows = await dynamodb.executeStatement({ Statement, Limit: 1 })
+  assert.ok(rows.NextToken !== undefined)
+  await assert.rejects(ask('ListRevisions', { ...item, NextToken: rows.NextToken }), /NextToken/)
 })
 
 test('ledger: redaction takes the data of an older version, leaves its proof whole, and is a block itself', async (t) => {

@@ -3,7 +3,7 @@
 //   ReadTimestamp  s.<timestamp>.<opening>.<code>   a snapshot; each opening has a number of its own, so that one client
 //                                                   cannot give back what another has opened at the same timestamp
 //   Began          a.<timestamp>.<code>             the age of one unit, where locks are concerned
-//   NextToken      t.<text>.<code>                  where a statement goes on reading
+//   NextToken      t.<text>.<code>                  where a statement, or the history of an item, goes on reading
 //
 // The code is made with a secret of this start from the access key's id and the rest, so a client can neither make a
 // ticket up nor use another key's. After a restart all snapshots and locks are gone, and so is the secret: a unit that
@@ -25,6 +25,9 @@ export const ticketLimits = {
   /** For so long a unit grows older. */
   ageMsMax: 900_000,
 } as const
+
+/** What a sealed text is for: what one operation has given is none of another's, which would read another text. */
+export type SealedUse = 'statement' | 'history'
 
 const SECRET_BYTES = 32
 /** 132 bits of 256: of half of the digest no longer message's digest can be derived, so that no second round is needed. */
@@ -133,15 +136,15 @@ export class Tickets {
     return this.#clock.nowMicros() - began > this.#limits.ageMsMax * 1000 ? undefined : began
   }
 
-  /** A text that a client has to give back as it is: for that principal, with a code that it cannot make. */
-  seal({ id }: Principal, text: string): string {
+  /** A text that a client has to give back as it is: for that principal and use, with a code that it cannot make. */
+  seal({ id }: Principal, use: SealedUse, text: string): string {
     const body = `t.${Buffer.from(text).toString('base64url')}`
-    return `${body}.${this.#code(id, body)}`
+    return `${body}.${this.#code(`${id} ${use}`, body)}`
   }
 
-  /** The text that was sealed for that principal; undefined if it was not. */
-  open({ id }: Principal, sealed: string): string | undefined {
-    if (!SEALED.test(sealed) || !this.#isGiven(sealed, id)) return undefined
+  /** The text that was sealed for that principal and use; undefined if it was not. */
+  open({ id }: Principal, use: SealedUse, sealed: string): string | undefined {
+    if (!SEALED.test(sealed) || !this.#isGiven(sealed, `${id} ${use}`)) return undefined
     return Buffer.from(sealed.slice(2, sealed.lastIndexOf('.')), 'base64url').toString()
   }
 

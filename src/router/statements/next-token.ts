@@ -27,7 +27,7 @@ export function tokenFor(
   { read, after }: ReadPosition,
 ): string {
   const content: Content = { of: digestOf(subject), read, after }
-  return tickets.seal(principal, JSON.stringify(content))
+  return tickets.seal(principal, 'statement', JSON.stringify(content))
 }
 
 export function tokenPosition(
@@ -37,7 +37,7 @@ export function tokenPosition(
   token: unknown,
 ): ReadPosition | undefined {
   if (typeof token !== 'string') return undefined
-  const text = tickets.open(principal, token)
+  const text = tickets.open(principal, 'statement', token)
   if (text === undefined) throw validationError('Invalid NextToken')
   const { of, read, after } = JSON.parse(text) as Content
   if (of !== digestOf(subject)) throw validationError('NextToken does not match request')
