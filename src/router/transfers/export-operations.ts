@@ -22,7 +22,7 @@ import {
   tableArnShape,
   transferArnShape,
 } from './transfer-request.js'
-import { describeExport, type ExportRecord, summariseExport } from './transfer-record.js'
+import { askedBy, describeExport, type ExportRecord, summariseExport } from './transfer-record.js'
 import type { Transfers } from './transfers.js'
 import { exportWindow, type WindowInput } from './export-window.js'
 
@@ -72,7 +72,9 @@ export const exportOperations = (transfers: () => Promise<Transfers>): readonly 
       scope.authorise(name)
       checkPrefix('S3Prefix', input.S3Prefix)
       const jobs = await transfers()
-      const known = input.ClientToken === undefined ? undefined : jobs.ofToken('export', input.ClientToken)
+      const { principal } = scope
+      const known =
+        input.ClientToken === undefined ? undefined : jobs.ofToken('export', input.ClientToken, principal)
       if (known !== undefined) {
         if (JSON.stringify(known.request) !== JSON.stringify(input)) throw conflict('ExportConflictException')
         return jsonReply({ ExportDescription: describeExport(known, scope.addressed) })
@@ -92,6 +94,7 @@ export const exportOperations = (transfers: () => Promise<Transfers>): readonly 
         tableName: name,
         tableId: table.id,
         clientToken: input.ClientToken ?? `${id}-token`,
+        ...askedBy(principal),
         status: 'IN_PROGRESS',
         startMicros: nowMicros,
         request: { ...input },

@@ -36,6 +36,7 @@ import {
   transferArnShape,
 } from './transfer-request.js'
 import {
+  askedBy,
   describeImport,
   encodeTransfer,
   endedEntries,
@@ -122,7 +123,7 @@ export const importOperations = (transfers: () => Promise<Transfers>): readonly 
       checkEncryption(creation.SSESpecification)
       checkOnDemandThroughput(creation.OnDemandThroughput, definition.billingMode, 'table')
       const jobs = await transfers()
-      const known = jobs.ofToken('import', input.ClientToken)
+      const known = jobs.ofToken('import', input.ClientToken, scope.principal)
       if (known?.status === 'IN_PROGRESS' || (known?.status === 'COMPLETED' && known.tableName !== name)) {
         if (known.tableName !== name) throw conflict('ImportConflictException')
         return jsonReply({ ImportTableDescription: describeImport(known, scope.addressed) })
@@ -140,6 +141,7 @@ export const importOperations = (transfers: () => Promise<Transfers>): readonly 
           tableName: name,
           tableId: made.id,
           clientToken: input.ClientToken,
+          ...askedBy(scope.principal),
           status: 'IN_PROGRESS',
           startMicros: context.runtime.clock.nowMicros(),
           source,

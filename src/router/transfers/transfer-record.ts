@@ -5,6 +5,7 @@
 import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import type { Compression, ExportFormat, InputFormat } from '../../transfer/transfer.js'
 import type { ExportWindow } from '../../transfer/manifest.js'
+import type { Principal } from '../request/access.js'
 import type { Addressed } from '../request/router.js'
 import { tableArn, transferArn } from '../shapes/table-name.js'
 import { seconds } from '../tables/table-description.js'
@@ -18,7 +19,10 @@ interface Transfer {
   readonly id: string
   readonly tableName: string
   readonly tableId: string
+  /** A name for this request among those of one access key. */
   readonly clientToken: string
+  /** The access key that asked for it; absent: there are no keys. */
+  readonly keyId?: string
   readonly status: 'IN_PROGRESS' | 'COMPLETED' | 'FAILED'
   readonly startMicros: number
   readonly endMicros?: number
@@ -140,3 +144,6 @@ export const summariseImport = (record: ImportRecord, { region }: Addressed): ob
   StartTime: seconds(record.startMicros),
   ...(record.endMicros !== undefined && { EndTime: seconds(record.endMicros) }),
 })
+
+/** What says of a record who asked for it. */
+export const askedBy = ({ id }: Principal): Pick<TransferRecord, 'keyId'> => (id === '' ? {} : { keyId: id })

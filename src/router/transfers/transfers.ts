@@ -8,6 +8,7 @@
 import { BucketError, type Bucket, type Buckets } from '../../buckets/buckets.js'
 import { DynamoError } from '../../model/errors.js'
 import type { TableBackups } from '../backups/table-backups.js'
+import type { Principal } from '../request/access.js'
 import { dataFileKey, exportKeys, ManifestError } from '../../transfer/manifest.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
@@ -87,15 +88,16 @@ export class Transfers {
     return record?.kind === kind ? (record as never) : undefined
   }
 
-  /** What that token was last used for, if it still counts. */
+  /** What that token was last used for by that access key, if it still counts. */
   ofToken<Kind extends TransferRecord['kind']>(
     kind: Kind,
     token: string,
+    { id }: Principal,
   ): Extract<TransferRecord, { kind: Kind }> | undefined {
     const since = this.#parts.runtime.clock.nowMicros() - transferJobLimits.tokenMicros
     return this.all(kind).find(
-      ({ clientToken, startMicros, status }) =>
-        clientToken === token && (status === 'IN_PROGRESS' || startMicros > since),
+      ({ clientToken, keyId = '', startMicros, status }) =>
+        clientToken === token && keyId === id && (status === 'IN_PROGRESS' || startMicros > since),
     )
   }
 
