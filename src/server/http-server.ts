@@ -219,6 +219,7 @@ class Sockets {
   readonly #door: TlsDoor | undefined
   readonly #connections = new Map<Socket, ServedConnection>()
   readonly #sweeper: NodeJS.Timeout
+  #lookedAtMs = performance.now()
   /** All connections of the port are served here. */
   readonly #isAlone: boolean
   readonly #history: MetricsHistory
@@ -342,8 +343,14 @@ class Sockets {
     if (this.#state.stopping) setImmediate(() => connection.stop())
   }
 
+  /**
+   * The time of connections is the time in which this process has looked at them: one that was stopped, or had no processor, finds
+   * every deadline over and what clients have sent meanwhile unread.
+   */
   #sweep(intervalMs: number): void {
-    const nowMs = performance.now()
+    const lookMs = performance.now()
+    const nowMs = this.#direct.sweptAtMs + Math.min(lookMs - this.#lookedAtMs, 2 * intervalMs)
+    this.#lookedAtMs = lookMs
     this.#direct.sweptAtMs = nowMs
     for (const connection of this.#connections.values()) connection.sweep(nowMs, intervalMs)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import type { Router } from '../../src/router/request/router.js'
-import { ask, echoRouter, heldRouter, RawClient, requestOf, serve } from './support.js'
+import { ask, echoRouter, heldRouter, RawClient, requestOf, serve, UNREAD_BYTES } from './support.js'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const chunked = { 'content-length': null, 'transfer-encoding': 'chunked' }
@@ -106,7 +106,7 @@ test('connections: a head goes into the room before an answer where it fits, and
 test('connections: who takes nothing of his answer for too long is cut off', async (t) => {
   const router: Router = {
     ...echoRouter,
-    handle: async () => ({ ok: true, body: Buffer.alloc(32 * 1024 * 1024) }),
+    handle: async () => ({ ok: true, body: Buffer.alloc(UNREAD_BYTES) }),
   }
   const limits = { socketIdleMs: 60, keepAliveTimeoutMs: 60_000 }
   const server = await serve(t, { limits }, router)
@@ -137,6 +137,21 @@ test('connections: a second head, or a second body, that does not come is not wa
     assert.equal((await client.write(requestOf()).response())!.status, 200)
     assert.equal((await client.write(rest).response())!.status, 408)
     await client.closed()
+  }
+})
+
+test('connections: a process that was stopped for longer than any deadline reads first what clients have sent', async (t) => {
+  const server = await serve(t, { limits: { ...slow, keepAliveTimeoutMs: 30 } })
+  for (const requests of [1, 2]) {
+    const client = await RawClient.open(t, server)
+    for (let number = 1; number <= requests; number++) {
+      client.write(requestOf())
+      // Server and client are this process, and it stands still.
+      const stopped = new Int32Array(new SharedArrayBuffer(4))
+      Atomics.wait(stopped, 0, 0, 500)
+      assert.equal((await client.response())?.status, 200)
+    }
+    client.socket.destroy()
   }
 })
 
