@@ -2,12 +2,12 @@
 //
 //   cas --applied, refused--> so it is
 //       --unavailable--> nothing was done: again, a few times
-//       --unknown--> read --> own id in the row ---------------------> applied
+//       --unknown--> read --> own id in a row -----------------------> applied
+//                         \-> what was expected of a row is among its last ones --> refused: it can never be applied any more
 //                         \-> still what was expected --> the same change again, under the same id
-//                         \-> what was expected is among the last ones --> refused: it can never be applied any more
 //                         \-> neither -------------------------------> nobody knows: DurabilityUnknown
 //
-// A time-out is neither failure nor success.
+// Its rows change together or not at all, so that what one of them tells holds for all. A time-out is neither failure nor success.
 import {
   type CasOutcome,
   type Engine,
@@ -62,6 +62,12 @@ export function judgeDoubt({ seen, next }: RowChange, row: EngineRow | undefined
   return isKnown ? 'refused' : 'unknown'
 }
 
+/** The rows of one call may be of different moments: one that has not changed yet says less than one that has. */
+const STRONGEST_FIRST: readonly Doubt[] = ['applied', 'refused', 'again', 'unknown']
+
+const isPast = ({ seen }: RowChange, row: EngineRow | undefined): boolean =>
+  seen !== 'any' && seen !== (row?.version ?? 'absent')
+
 /** The engine names the host in its reason. */
 export const because = (cause: unknown): string => (cause instanceof Error ? `: ${cause.message}` : '.')
 
@@ -98,19 +104,15 @@ export class SureCas {
 
   async #resolve(changes: readonly RowChange[], cause: unknown): Promise<SureOutcome> {
     const { engine, counted } = this.#options
-    // All or none: one of them tells of all.
-    const puts = changes.findIndex(({ seen, next }) => seen !== 'any' && typeof next === 'object')
-    const at = puts >= 0 ? puts : changes.findIndex(({ seen, next }) => seen !== 'any' && next !== undefined)
     let last = cause
-    const triesMax = at >= 0 ? TRIES_MAX : 0
-    for (let tries = 0; tries < triesMax; tries++) {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
       await this.#pause(tries)
       try {
         const rows = await engine.read(
           changes.map(({ address }) => address),
           'consistent',
         )
-        const doubt = this.#judge(changes[at]!, rows[at])
+        const doubt = this.#judged(changes, rows)
         if (doubt === 'applied') return { outcome: 'applied' }
         if (doubt === 'refused') return { outcome: 'refused', rows }
         if (doubt === 'unknown') break
@@ -119,10 +121,12 @@ export class SureCas {
         if (again.outcome === 'applied') return again
         if (again.outcome === 'unknown') continue
         // The first one may have come in the meantime.
-        const late = this.#judge(changes[at]!, again.rows[at])
+        const late = this.#judged(changes, again.rows)
         if (late === 'applied') return { outcome: 'applied' }
         if (late === 'refused') return again
         if (late === 'unknown') break
+        // It was not carried out before this refusal, and what it expected of another row is gone for good.
+        if (changes.some((change, at) => isPast(change, again.rows[at]))) return again
       } catch (error) {
         last = error
       }
@@ -131,6 +135,15 @@ export class SureCas {
     throw new DurabilityUnknown(`The engine did not answer, and the rows do not tell${because(last)}`, {
       cause: last,
     })
+  }
+
+  /** Rows that go tell less than rows that are put: others may have removed them. */
+  #judged(changes: readonly RowChange[], rows: readonly (EngineRow | undefined)[]): Doubt {
+    const hasPuts = changes.some(({ seen, next }) => seen !== 'any' && typeof next === 'object')
+    const doubts = changes.map((change, at) =>
+      hasPuts && typeof change.next !== 'object' ? 'unknown' : this.#judge(change, rows[at]),
+    )
+    return STRONGEST_FIRST.find((each) => doubts.includes(each)) ?? 'unknown'
   }
 
   #pause(tries: number): Promise<void> {

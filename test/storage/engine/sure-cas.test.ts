@@ -1,10 +1,17 @@
-// A compare-and-set of which the engine says that nothing was done is taken again, a few times.
+// A compare-and-set of which the engine says that nothing was done is taken again, a few times; and what rows tell of one that was
+// not answered.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EngineUnavailable, type RowChange, type VersionId } from '../../../src/engine/engine.js'
+import {
+  type CasOutcome,
+  EngineUnavailable,
+  type EngineRow,
+  type RowChange,
+  type VersionId,
+} from '../../../src/engine/engine.js'
 import { MemoryEngine } from '../../../src/engine/memory-engine.js'
 import type { KeyBytes } from '../../../src/model/brand.js'
-import { SureCas } from '../../../src/storage/engine/sure-cas.js'
+import { nextPut, SureCas } from '../../../src/storage/engine/sure-cas.js'
 
 /** Waits for nothing. */
 const runtime = {
@@ -50,4 +57,70 @@ test('an engine that stays away is told of after four tries', async () => {
   const { cas, calls } = await sure(Infinity)
   await assert.rejects(cas.cas([change]), EngineUnavailable)
   assert.equal(calls(), 4)
+})
+
+const version = (digit: string): VersionId => digit.repeat(24) as VersionId
+const rowAt = (row: string) => ({ ...change.address, row: row as KeyBytes })
+const put = (row: string, to: string, before: EngineRow | undefined): RowChange => ({
+  address: rowAt(row),
+  seen: before?.version ?? 'absent',
+  next: nextPut(before, version(to), { head: Buffer.from(to) }),
+})
+
+/** Rows a and b of one partition; the first compare-and-set on both is not answered, and `meanwhile` says what becomes of it. */
+async function unanswered(
+  changes: (a: EngineRow | undefined, b: EngineRow | undefined) => readonly RowChange[],
+  meanwhile: (engine: MemoryEngine, mine: readonly RowChange[]) => Promise<void>,
+) {
+  const engine = new MemoryEngine()
+  await engine.createSpace('t1')
+  await engine.cas([put('a', '1', undefined), put('b', '2', undefined)])
+  const [a, b] = await engine.read([rowAt('a'), rowAt('b')], 'consistent')
+  const mine = changes(a, b)
+  let calls = 0
+  const cas = new SureCas({
+    runtime,
+    engine: {
+      read: (...args) => engine.read(...args),
+      cas: async (given): Promise<CasOutcome> => {
+        if (++calls > 1) return engine.cas(given)
+        await meanwhile(engine, mine)
+        return { outcome: 'unknown', cause: new Error('no answer') }
+      },
+    },
+  })
+  return { outcome: (await cas.cas(mine)).outcome, calls: () => calls }
+}
+
+const changedBy = async (engine: MemoryEngine, row: string, digits: string): Promise<void> => {
+  for (const digit of digits) await engine.cas([put(row, digit, engine.rowNow(rowAt(row)))])
+}
+
+test('a step on two rows was not carried out, and never will be, if another has changed the second one', async () => {
+  const { outcome, calls } = await unanswered(
+    (a, b) => [put('a', '3', a), put('b', '4', b)],
+    (engine) => changedBy(engine, 'b', '5'),
+  )
+  assert.equal(outcome, 'refused')
+  assert.equal(calls(), 1)
+})
+
+test('a step whose other row is only compared is refused for good once that row has changed', async () => {
+  const { outcome, calls } = await unanswered(
+    (a, b) => [put('a', '3', a), { address: rowAt('b'), seen: b!.version }],
+    (engine) => changedBy(engine, 'b', '5'),
+  )
+  assert.equal(outcome, 'refused')
+  assert.equal(calls(), 2)
+})
+
+test('a step was carried out if one of its rows remembers it, though another has changed too often since', async () => {
+  const { outcome } = await unanswered(
+    (a, b) => [put('a', '3', a), put('b', '4', b)],
+    async (engine, mine) => {
+      await engine.cas(mine)
+      await changedBy(engine, 'a', '56789abcde')
+    },
+  )
+  assert.equal(outcome, 'applied')
 })
