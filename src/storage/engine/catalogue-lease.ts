@@ -26,6 +26,8 @@ export class CatalogueLease {
   #refresh: (() => Promise<void>) | undefined
   #until = { steadyMicros: -Infinity, wallMicros: -Infinity }
   #refreshing: Promise<void> | undefined
+  /** The one behind it, for those to whom it may have begun too early. */
+  #following: Promise<void> | undefined
 
   constructor(clock: Clock, leaseMs = CATALOGUE_LEASE_MS) {
     this.#clock = clock
@@ -55,13 +57,32 @@ export class CatalogueLease {
   confirm(): Promise<void> | undefined {
     if (this.#refresh === undefined) return undefined
     const left = this.#leftMicros
-    if (left <= 0) return this.renew()
+    if (left <= 0) return this.#confirmed()
     // Before it runs out, and nobody waits for it.
-    if (left <= this.#leaseMicros / 2) this.renew().catch(() => undefined)
+    if (left <= this.#leaseMicros / 2) this.#read().catch(() => undefined)
     return undefined
   }
 
+  /** A reading that was under way may be from before this server was frozen: then there is no lease behind it. */
+  async #confirmed(): Promise<void> {
+    await this.#read()
+    if (this.#leftMicros <= 0) await this.renew()
+  }
+
+  /** The catalogue as it is after this call: a reading that is under way may have been answered before what the caller has met. */
   renew(): Promise<void> {
+    const underWay = this.#refreshing
+    if (underWay === undefined) return this.#read()
+    this.#following ??= underWay
+      .catch(() => undefined)
+      .then(() => {
+        this.#following = undefined
+        return this.#read()
+      })
+    return this.#following
+  }
+
+  #read(): Promise<void> {
     this.#refreshing ??= this.#renew().finally(() => {
       this.#refreshing = undefined
     })

@@ -52,3 +52,40 @@ test('in its second half a lease is renewed, and nobody waits for it', async () 
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(reads(), 2)
 })
+
+/** Readings of the catalogue that end when they are told to. */
+function slowlyLeased() {
+  const { lease, pass } = leased()
+  const ends: (() => void)[] = []
+  lease.follow(() => new Promise<void>((resolve) => void ends.push(resolve)))
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  return { lease, pass, ends, turn }
+}
+
+test('who has met something newer reads the catalogue after that, not with a reading that was under way', async () => {
+  const { lease, ends, turn } = slowlyLeased()
+  const first = lease.renew()
+  let isRenewed = false
+  const second = Promise.all([lease.renew(), lease.renew()]).then(() => (isRenewed = true))
+  assert.equal(ends.length, 1)
+  ends[0]!()
+  await first
+  await turn()
+  assert.equal(ends.length, 2)
+  assert.equal(isRenewed, false)
+  ends[1]!()
+  await second
+  assert.equal(ends.length, 2)
+})
+
+test('a reading of the catalogue from before a server was frozen gives it no lease', async () => {
+  const { lease, pass, ends, turn } = slowlyLeased()
+  const confirming = lease.confirm()
+  pass({ steady: 60_000, wall: 60_000 })
+  ends[0]!()
+  await turn()
+  assert.equal(ends.length, 2)
+  ends[1]!()
+  await confirming
+  assert.equal(lease.isHeld, true)
+})
