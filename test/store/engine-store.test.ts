@@ -294,6 +294,38 @@ test('GetItem is one read; a blind PutItem one compare-and-set; one with a condi
   await store.close()
 })
 
+test('a blind PutItem over what another server wrote comes to cost a read and one compare-and-set', async () => {
+  const shared = new MemoryEngine()
+  const { engine, take } = countedEngine(shared)
+  const fleet = { refreshMs: 1_000_000, leaseMs: 1_000_000 }
+  const [one, two] = [await open({ engine: shared, fleet }), await open({ engine, fleet })]
+  await one.call('CreateTable', accounts)
+  const items = Array.from({ length: 10 }, (_, n) => account(`i${n}`, n))
+  for (const Item of items) await one.call('PutItem', { TableName: 'Accounts', Item })
+  await two.call('DescribeTable', { TableName: 'Accounts' })
+  const costs = async (ids: readonly string[]): Promise<unknown[]> => {
+    const found: unknown[] = []
+    for (const id of ids) {
+      take()
+      await two.call('PutItem', { TableName: 'Accounts', Item: account(id, 100) })
+      const { read, cas } = take()
+      found.push([read, cas])
+    }
+    return found
+  }
+  const [first, ...others] = await costs(items.map(({ id }) => id.S))
+  assert.deepEqual(first, [0, 2])
+  assert.deepEqual(
+    others,
+    Array.from({ length: 9 }, () => [1, 1]),
+  )
+  // And of new ones, after a while, no read any more.
+  const ofNew = await costs(Array.from({ length: 12 }, (_, n) => `new${n}`))
+  assert.deepEqual(ofNew[0], [1, 1])
+  assert.deepEqual(ofNew.at(-1), [0, 1])
+  await Promise.all([one.close(), two.close()])
+})
+
 test('a transaction of P partitions is at most 2P + 2 compare-and-sets, and 4 rounds before its answer', async () => {
   const { store, take } = await costed()
   for (const partitions of [2, 3, 10])

@@ -21,6 +21,7 @@ import {
 } from '../../engine/engine.js'
 import { WriteFailed } from '../../line/errors.js'
 import type { Runtime } from '../../runtime/runtime.js'
+import { Absences } from './absences.js'
 import { because, nextPut, newVersionId, type SureCas, type SureOutcome } from './sure-cas.js'
 
 /** The rows as those before it in the same compare-and-set leave them. */
@@ -92,6 +93,7 @@ export class ScopeSteps {
   readonly #options: ScopeStepsOptions
   readonly #lines = new Map<string, Line>()
   readonly #known = new KnownRows()
+  readonly #absences = new Absences()
 
   constructor(options: ScopeStepsOptions) {
     this.#options = options
@@ -141,7 +143,7 @@ export class ScopeSteps {
     let rows: Map<string, EngineRow | undefined> | undefined
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (tries > 2) await this.#pause(tries)
-      const isGuessed = rows === undefined && batch.every(({ mustRead }) => !mustRead)
+      const isGuessed = rows === undefined && this.#mayGuess(batch)
       rows ??= isGuessed ? this.#guess(batch) : await this.#read(batch)
       const seen = new Overlay(rows)
       const decided: (StepDecision<unknown> | undefined)[] = []
@@ -168,6 +170,7 @@ export class ScopeSteps {
           throw error
         })
       }
+      if (isGuessed) this.#learn(changes, outcome)
       if (outcome.outcome === 'refused') {
         if (before.length > 0) behind(engine.write(before.map(({ address }) => ({ address }))))
         for (const [at, { address }] of changes.entries()) {
@@ -207,6 +210,19 @@ export class ScopeSteps {
     }
   }
 
+  #mayGuess(batch: readonly Waiting[]): boolean {
+    const isLikely = (address: RowAddress): boolean =>
+      this.#known.get(address) !== undefined || this.#absences.isLikely(address.space)
+    return batch.every(({ mustRead, step }) => !mustRead && step.addresses.every(isLikely))
+  }
+
+  /** What became of rows that were taken for absent. */
+  #learn(changes: readonly RowChange[], outcome: SureOutcome): void {
+    for (const [at, { address, seen }] of changes.entries())
+      if (seen === 'absent')
+        this.#absences.met(address.space, outcome.outcome === 'applied' || outcome.rows[at] === undefined)
+  }
+
   #guess(batch: readonly Waiting[]): Map<string, EngineRow | undefined> {
     return new Map(addressesOf(batch).map((address) => [rowPlace(address), this.#known.get(address)]))
   }
@@ -214,6 +230,10 @@ export class ScopeSteps {
   async #read(batch: readonly Waiting[]): Promise<Map<string, EngineRow | undefined>> {
     const addresses = addressesOf(batch)
     const rows = await this.#options.engine.read(addresses, 'consistent')
+    // What might have been guessed.
+    if (batch.every(({ step, mustRead }) => step.mayGuess === true && !mustRead))
+      for (const [at, address] of addresses.entries())
+        if (this.#known.get(address) === undefined) this.#absences.met(address.space, rows[at] === undefined)
     return new Map(addresses.map((address, at) => [rowPlace(address), rows[at]]))
   }
 
