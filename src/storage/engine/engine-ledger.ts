@@ -22,7 +22,7 @@ import type {
 import { decodeLedgerRecord, encodeLedgerRecord } from '../../ledger/record-bytes.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { asBuffer } from '../../line/record.js'
-import { type LedgerSlot, type Timestamp, type TxId, slotOf } from '../../model/brand.js'
+import { type LedgerSlot, type Timestamp, type TxId, ledgerSlot, slotOf } from '../../model/brand.js'
 import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
 import { LEDGER_SPACE, ledgerRow, slotOfRow } from './rows.js'
 import type { StepDecision, RowNext, ScopeSteps } from './scope-steps.js'
@@ -38,17 +38,13 @@ export interface EngineLedgerOptions {
 
 const KEEP_MS = 10 * 60_000
 const BEGUN_MAX = 20_000
-const WATCHED_MAX = 50_000
+/** At 800 transactions a second there are as many in ten minutes; beyond that their records stay longer. */
+const WATCHED_MAX = 500_000
 const PAGE_ROWS = 500
 const PAGES_MAX = 10
 const RECENT_MAX = 100
 
 type Begun = LedgerEntry & { readonly begunAt: Timestamp }
-
-interface Watched {
-  readonly version: string
-  readonly sinceMicros: number
-}
 
 export class EngineLedger implements Ledger {
   readonly isShared = true
@@ -56,8 +52,8 @@ export class EngineLedger implements Ledger {
   readonly #begun = new Map<TxId, Begun>()
   /** Those of them whose commit is on its way to the engine, or was, and nobody knows. */
   readonly #deciding = new Set<TxId>()
-  /** Completed ones, since when they were seen unchanged. */
-  readonly #watched = new Map<LedgerSlot, Watched>()
+  /** Slots of completed ones with their versions, since when they were seen so, in milliseconds: the oldest first. */
+  readonly #watched = new Map<string, number>()
   /** Unfinished ones that were seen: they are looked at again, wherever a walk has come to. */
   readonly #open = new Set<LedgerSlot>()
   readonly #recent: LedgerRecord[] = []
@@ -203,14 +199,12 @@ export class EngineLedger implements Ledger {
     const records = recordsIn(row)
     for (const { timestamp } of records) this.#options.clock.witness(timestamp)
     const unfinished = records.filter(({ state }) => state !== 'completed')
-    if (unfinished.length > 0) {
-      this.#open.add(slot)
-      this.#watched.delete(slot)
-    } else if (this.#watched.get(slot)?.version !== row.version && this.#watched.size < WATCHED_MAX)
-      this.#watched.set(slot, {
-        version: row.version,
-        sinceMicros: steadyMicros(this.#options.runtime.clock),
-      })
+    if (unfinished.length > 0) this.#open.add(slot)
+    else {
+      const watched = slot + row.version
+      if (!this.#watched.has(watched) && this.#watched.size < WATCHED_MAX)
+        this.#watched.set(watched, Math.ceil(steadyMicros(this.#options.runtime.clock) / 1000))
+    }
     return unfinished
   }
 
@@ -220,12 +214,17 @@ export class EngineLedger implements Ledger {
 
   async purge(recordsMax: number): Promise<boolean> {
     const { runtime, steps, keepMs = KEEP_MS } = this.#options
-    const before = steadyMicros(runtime.clock) - keepMs * 1000
-    const due = [...this.#watched].filter(([, { sinceMicros }]) => sinceMicros <= before).slice(0, recordsMax)
+    const before = steadyMicros(runtime.clock) / 1000 - keepMs
+    const due: string[] = []
+    for (const [watched, since] of this.#watched) {
+      if (since > before || due.length >= recordsMax) break
+      due.push(watched)
+    }
     await Promise.all(
-      due.map(async ([slot, { version }]) => {
-        this.#watched.delete(slot)
-        const address = ledgerRow(slot)
+      due.map(async (watched) => {
+        this.#watched.delete(watched)
+        const address = ledgerRow(ledgerSlot(watched.slice(0, SLOT_DIGITS)))
+        const version = watched.slice(SLOT_DIGITS)
         await steps.take({
           addresses: [address],
           decide: (rows): StepDecision<void> =>
@@ -309,4 +308,5 @@ function encodeRecords(records: readonly LedgerRecord[]): Buffer {
   )
 }
 
-const FIRST_SLOT = '0'.repeat(32) as LedgerSlot
+const SLOT_DIGITS = 32
+const FIRST_SLOT = '0'.repeat(SLOT_DIGITS) as LedgerSlot
