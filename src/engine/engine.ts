@@ -42,6 +42,7 @@
 //    effect; `cas` and `write` reject only with SpaceMissing or EngineUnavailable, both of which mean: nothing was or will be done.
 //    Messages name the host.
 // 9. `createSpace` may be repeated and may run on several servers at once; it resolves once all hosts that answer know the space.
+//    Of a `passing` space an engine may forget within hours which rows were removed, and so bring one back that a host had kept.
 //    After `dropSpace` late steps on the space have no effect. Names of spaces are never used again.
 //
 // May be lost: nothing that was answered `applied`. May be late: everything that was answered `unknown`.
@@ -114,6 +115,12 @@ export type PlainOutcome =
 
 export type Consistency = 'consistent' | 'eventual'
 
+/**
+ * `lasting`: rows that were removed stay away. `passing`: they come and go by the thousand, and one that came back would do no harm:
+ * entries of indexes, which count only where their items name them, and records of transactions that are over.
+ */
+export type SpaceKind = 'lasting' | 'passing'
+
 /** Rows of one partition. */
 export interface PartitionRange {
   readonly space: string
@@ -174,7 +181,7 @@ export interface Engine {
   write(rows: readonly PlainWrite[]): Promise<PlainOutcome>
   range(request: PartitionRange | SpaceRange): Promise<RowPage>
   /** Resolves when every host that answers knows it. */
-  createSpace(space: string): Promise<void>
+  createSpace(space: string, kind?: SpaceKind): Promise<void>
   dropSpace(space: string): Promise<void>
   /** About how many rows and bytes there are; absent: the engine does not know. */
   estimate?(space: string): Promise<{ readonly rows: number; readonly bytes: number } | undefined>

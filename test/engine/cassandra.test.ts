@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cassandra } from '../../src/engine/cassandra/cassandra.js'
+import { checkPaxos } from '../../src/engine/cassandra/connection.js'
 import { cassandraOptionsOf } from '../../src/engine/cassandra/options.js'
+import { tableCreation } from '../../src/engine/cassandra/statements.js'
 import { RING, ringOptions } from '../fleet/shared-engines.js'
 import { engineSuite } from '../suites/engine.js'
 
@@ -62,4 +64,21 @@ test('a password does not appear in what is said of a wrong address', () => {
     () => cassandraOptionsOf('cassandra://me:secret@a'),
     (error: Error) => !error.message.includes('secret'),
   )
+})
+
+for (const variant of [
+  'v1',
+  'v2_without_linearizable_reads',
+  'v2_without_linearizable_reads_or_rejected_writes',
+])
+  test(`a ring that runs Paxos ${variant} is refused: its reads may go back in time`, async () => {
+    const client = { execute: () => Promise.resolve({ rows: [{ value: variant }] }) } as never
+    await assert.rejects(checkPaxos(client, 'the ring'), {
+      message: `the ring runs Paxos ${variant}: set paxos_variant: v2 in cassandra.yaml of every node`,
+    })
+  })
+
+test('the marks of removed rows are kept for three hours where rows come and go, and as long as the ring keeps them elsewhere', () => {
+  assert.match(tableCreation('shop', 'ledger', 'passing'), / AND gc_grace_seconds = 10800$/)
+  assert.doesNotMatch(tableCreation('shop', 't1', 'lasting'), /gc_grace/)
 })

@@ -18,6 +18,7 @@ import {
   type RowAddress,
   type RowChange,
   type RowPage,
+  type SpaceKind,
   type SpaceRange,
   type VersionId,
   EngineUnavailable,
@@ -148,11 +149,11 @@ class CassandraEngine implements Engine {
     return isPartitionRange(request) ? this.#rangeOfPartition(request) : this.#rangeOfSpace(request)
   }
 
-  async createSpace(space: string): Promise<void> {
+  async createSpace(space: string, kind: SpaceKind = 'lasting'): Promise<void> {
     const { client } = await this.#connected()
     for (let tries = 1; tries <= CREATE_TRIES_MAX; tries++) {
       const { info } = await client
-        .execute(tableCreation(this.#options.keyspace, space), [], { isIdempotent: true })
+        .execute(tableCreation(this.#options.keyspace, space, kind), [], { isIdempotent: true })
         .catch((error: unknown) => {
           throw engineError(error, space, this.name)
         })

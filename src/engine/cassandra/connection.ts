@@ -83,13 +83,16 @@ async function dataCenterOf(driver: Driver, options: CassandraOptions, name: str
   }
 }
 
-/** Reads of the first variant may go back in time while a ring changes, and cost a write each. */
-async function checkPaxos(client: Client, name: string): Promise<void> {
+/**
+ * Reads of the first variant may go back in time while a ring changes, and cost a write each; those of the second one `without
+ * linearizable reads` may always.
+ */
+export async function checkPaxos(client: Pick<Client, 'execute'>, name: string): Promise<void> {
   const { rows } = await client.execute(
     "SELECT value FROM system_views.settings WHERE name = 'paxos_variant'",
   )
   const variant = String(rows[0]?.['value'] ?? 'v1')
-  if (!variant.startsWith('v2'))
+  if (variant !== 'v2')
     throw new EngineUnavailable(
       `${name} runs Paxos ${variant}: set paxos_variant: v2 in cassandra.yaml of every node`,
     )

@@ -3,7 +3,7 @@
 //   partition   row    version   past              head   lft   rgt
 //   blob        blob   text      text, by blanks   blob   blob  blob
 import { createHash } from 'node:crypto'
-import type { CellName, PlainWrite, RowChange, RowPut } from '../engine.js'
+import type { CellName, PlainWrite, RowChange, RowPut, SpaceKind } from '../engine.js'
 import { cellNames } from '../engine.js'
 import type { KeyBytes } from '../../model/brand.js'
 
@@ -26,9 +26,16 @@ export const blob = (bytes: KeyBytes): Buffer => Buffer.from(bytes, 'latin1')
  * The id is given, and follows from the names: two hosts that are told to create the table at the same moment create the same one.
  * Without it each would choose an id, and the hosts would disagree for good.
  */
-export const tableCreation = (keyspace: string, space: string): string =>
+export const tableCreation = (keyspace: string, space: string, kind: SpaceKind): string =>
   `CREATE TABLE IF NOT EXISTS ${keyspace}.${space} (partition blob, row blob, version text, past text, head blob, lft blob, ` +
-  `rgt blob, PRIMARY KEY (partition, row)) WITH id = '${tableId(keyspace, space)}'`
+  `rgt blob, PRIMARY KEY (partition, row)) WITH id = '${tableId(keyspace, space)}'` +
+  (kind === 'passing' ? ` AND gc_grace_seconds = ${PASSING_GRACE_SECONDS}` : '')
+
+/**
+ * A read passes over the marks of all rows that were removed, and fails at 100,000 of them, which is what a ledger or an index has in
+ * the ten days that Cassandra keeps them. As long as a host's hints: one that was away for longer may bring rows back.
+ */
+const PASSING_GRACE_SECONDS = 3 * 3600
 
 function tableId(keyspace: string, space: string): string {
   const hex = createHash('sha256').update(`${keyspace}.${space}`).digest('hex')

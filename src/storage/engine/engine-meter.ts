@@ -68,7 +68,7 @@ export class EngineMeter {
       range: (request) => timed('range', engine.range(request), isDone),
       cas: (changes) => timed('cas', engine.cas(changes), outcomeOf),
       write: (rows) => timed('write', engine.write(rows), outcomeOf),
-      createSpace: (space) => engine.createSpace(space),
+      createSpace: (space, kind) => engine.createSpace(space, kind),
       dropSpace: (space) => engine.dropSpace(space),
       estimate: async (space) => engine.estimate?.(space),
       close: () => engine.close(),
