@@ -6,7 +6,7 @@
 //   npm run sim:fleet -- --worlds 100000     the worlds alone
 //   npm run sim:fleet -- --mutants           the mutants alone
 //
-// In every second world clients repeat requests under their tokens. Two processes at a time; --processes for another number. A world that fails is named by its seed: runFleet(worldOf(seed)) plays it again.
+// In every second world clients repeat requests under their tokens; in every third some hosts do not know the table yet. Two processes at a time; --processes for another number. A world that fails is named by its seed: runFleet(worldOf(seed)) plays it again.
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -38,7 +38,8 @@ else {
 }
 
 function worldOf(seed) {
-  return { seed, transactions: WORLD_REQUESTS, isRepeating: seed % 2 === 1 }
+  const faults = seed % 3 === 0 ? { ignorant: 0.01 } : {}
+  return { seed, transactions: WORLD_REQUESTS, isRepeating: seed % 2 === 1, faults }
 }
 
 /** The worlds of some seeds, until one fails. */

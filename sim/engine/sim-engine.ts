@@ -21,6 +21,7 @@ import {
   type RowPage,
   type SpaceRange,
   EngineUnavailable,
+  SpaceMissing,
 } from '../../src/engine/engine.js'
 import { MemoryEngine } from '../../src/engine/memory-engine.js'
 import type { Random } from '../../src/runtime/seeded-random.js'
@@ -31,6 +32,8 @@ export interface EngineFaults {
   readonly lostAnswers: number
   readonly late: number
   readonly unavailable: number
+  /** A host that was away when a table was made, and does not know of it. */
+  readonly ignorant: number
 }
 
 export const TIMEOUT_MICROS = 500_000
@@ -130,12 +133,14 @@ export class SimEngine implements Engine {
 
   cas(changes: readonly RowChange[]): Promise<CasOutcome> {
     const cause = new Error('no answer in time')
-    return this.#step<CasOutcome>(() => this.#ring.cas(changes), { outcome: 'unknown', cause })
+    const unknown = { outcome: 'unknown', cause } as const
+    return this.#step<CasOutcome>(changes[0]?.address.space, () => this.#ring.cas(changes), unknown)
   }
 
   write(rows: readonly PlainWrite[]): Promise<PlainOutcome> {
     const cause = new Error('no answer in time')
     return this.#step<PlainOutcome>(
+      rows[0]?.address.space,
       () => {
         // In this turn; it rejects where a space is missing.
         void this.#ring.core.write(rows).catch(() => undefined)
@@ -146,10 +151,15 @@ export class SimEngine implements Engine {
   }
 
   /** A call with an effect: it may be unknown, and come late. */
-  #step<T extends { readonly outcome: string }>(carryOut: () => T, unknown: T): Promise<T> {
+  #step<T extends { readonly outcome: string }>(
+    space: string | undefined,
+    carryOut: () => T,
+    unknown: T,
+  ): Promise<T> {
     const { random, scheduler, faults, trouble, tally } = this.#ring.parts
     return new Promise((resolve, reject) => {
       const isTrouble = trouble.on
+      if (this.#isIgnorant(space, reject)) return
       if (isTrouble && random.chance(faults.unavailable)) {
         this.#user.after(leg(random), 'unavailable', () => reject(new EngineUnavailable('no host answers')))
         return
@@ -196,19 +206,35 @@ export class SimEngine implements Engine {
     consistency: Consistency,
   ): Promise<readonly (EngineRow | undefined)[]> {
     const { random } = this.#ring.parts
-    if (consistency === 'consistent') return this.#look(() => this.#ring.core.read(addresses, consistency))
+    const space = addresses[0]?.space
+    if (consistency === 'consistent')
+      return this.#look(space, () => this.#ring.core.read(addresses, consistency))
     const behind = random.below(BEHIND_MICROS_MAX)
-    return this.#look(() => Promise.all(addresses.map((address) => this.#ring.replica(address, behind))))
+    return this.#look(space, () =>
+      Promise.all(addresses.map((address) => this.#ring.replica(address, behind))),
+    )
   }
 
   range(request: PartitionRange | SpaceRange): Promise<RowPage> {
-    return this.#look(() => this.#ring.core.range(request))
+    return this.#look(request.space, () => this.#ring.core.range(request))
+  }
+
+  /** Hosts that know nothing of tables know the ledger and the catalogue. */
+  #isIgnorant(space: string | undefined, reject: (error: Error) => void): boolean {
+    const { random, faults, trouble } = this.#ring.parts
+    const mayBe = trouble.on && faults.ignorant > 0 && space?.startsWith('t') === true
+    if (!mayBe || !random.chance(faults.ignorant)) return false
+    this.#user.after(leg(random), 'ignorant', () =>
+      reject(new SpaceMissing(`there is no space ${space} at this host`)),
+    )
+    return true
   }
 
   /** A call without an effect. */
-  #look<T>(carryOut: () => Promise<T>): Promise<T> {
+  #look<T>(space: string | undefined, carryOut: () => Promise<T>): Promise<T> {
     const { random, scheduler, faults, trouble } = this.#ring.parts
     return new Promise((resolve, reject) => {
+      if (this.#isIgnorant(space, reject)) return
       const isLost = trouble.on && random.chance(faults.lostRequests + faults.lostAnswers)
       const cancel = this.#user.after(TIMEOUT_MICROS, 'time-out', () =>
         reject(new EngineUnavailable('no answer')),

@@ -66,7 +66,7 @@ const LEASE_MS = 2000
 /** For so long others may still use the shape before. */
 const STALE_MICROS = LEASE_MS * 1000 + LATE_MICROS_MAX + 3_000_000
 const COLORS = ['red', 'green', 'blue']
-const NO_FAULTS: EngineFaults = { lostRequests: 0, lostAnswers: 0, late: 0, unavailable: 0 }
+const NO_FAULTS: EngineFaults = { lostRequests: 0, lostAnswers: 0, late: 0, unavailable: 0, ignorant: 0 }
 
 const indexOf = (name: string, space: SpaceId): TableShape['indexes'][number] => ({
   name: `by-${name}`,

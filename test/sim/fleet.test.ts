@@ -27,6 +27,13 @@ test('fleets are strictly serializable, read what was acknowledged, and have eve
   }
 })
 
+test('a host that does not know a table yet is not taken for one that knows that it has no items', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const { anomalies } = await runFleet({ seed, transactions: TRANSACTIONS, faults: { ignorant: 0.03 } })
+    assert.deepEqual(anomalies, [], `seed ${seed}`)
+  }
+})
+
 test('worlds that once went wrong do not any more, and one seed is one world', async () => {
   for (const { seed, transactions } of FOUND) {
     const first = await runFleet({ seed, transactions })

@@ -48,7 +48,8 @@ import { EngineTransactions } from './engine-transactions.js'
 import { transactInScope, writeItem } from './engine-writes.js'
 import { EntryRepair } from './entry-repair.js'
 import { decodeItemHead, recordOf } from './item-row.js'
-import { itemKeyOf, itemRow, ledgerRow, spaceName, SYSTEM_SPACES } from './rows.js'
+import { whereMissing } from './missing-spaces.js'
+import { itemKeyOf, itemRow, LEDGER_SPACE, ledgerRow, META_SPACE, spaceName } from './rows.js'
 import { ScopeSteps, type ScopeStepsOptions } from './scope-steps.js'
 import { type DoubtFunctions, SureCas, type SureCasOptions } from './sure-cas.js'
 
@@ -97,7 +98,10 @@ const ENTRY_ID_BYTES = 8
  * const node = await openEngineNode({ engine, runtime })
  */
 export async function openEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
-  await Promise.all(SYSTEM_SPACES.map((space) => options.engine.createSpace(space)))
+  await Promise.all([
+    options.engine.createSpace(LEDGER_SPACE, 'passing'),
+    options.engine.createSpace(META_SPACE, 'lasting'),
+  ])
   return new EngineNode(options)
 }
 
@@ -190,18 +194,27 @@ export class EngineNode implements StorageNode {
 
   async get(space: SpaceId, key: ItemKey, isConsistent: boolean): Promise<ItemRecord | undefined> {
     const address = itemRow(space, key)
+    const { engine, clock } = this.#parts
     await this.#readable([space], isConsistent)
-    try {
-      const [row] = await this.#parts.engine.read([address], isConsistent ? 'consistent' : 'eventual')
-      if (row === undefined) return undefined
-      const head = decodeItemHead(row)
-      this.#parts.clock.witness(head.written)
-      this.#repair.tended(row, head)
-      return recordOf(row, head)
-    } catch (error) {
-      if (error instanceof SpaceMissing) return undefined
-      throw error
-    }
+    const rows = await this.#there(
+      space,
+      () => engine.read([address], isConsistent ? 'consistent' : 'eventual'),
+      [],
+    )
+    const [row] = rows
+    if (row === undefined) return undefined
+    const head = decodeItemHead(row)
+    clock.witness(head.written)
+    this.#repair.tended(row, head)
+    return recordOf(row, head)
+  }
+
+  /** What is read from a space; `nothing` if it was not made yet, where nobody follows a catalogue. */
+  #there<T>(space: SpaceId, read: () => Promise<T>, nothing: T): Promise<T> {
+    return whereMissing(this.#parts, [space], read, () => {
+      if (this.#parts.lease.isFollowing) throw new TableGone()
+      return nothing
+    })
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -242,7 +255,7 @@ export class EngineNode implements StorageNode {
   async createSpaces(table: TableShape): Promise<void> {
     for (const space of spacesOf(table)) {
       if (this.#made.has(space)) continue
-      await this.#parts.engine.createSpace(spaceName(space))
+      await this.#parts.engine.createSpace(spaceName(space), space === table.space ? 'lasting' : 'passing')
       this.#made.add(space)
     }
   }
@@ -261,11 +274,12 @@ export class EngineNode implements StorageNode {
   }
 
   async readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
-    await this.#readable(
-      request.items.map(({ space }) => space),
-      true,
-    )
-    return this.#transactions.readLatest(request)
+    const spaces = request.items.map(({ space }) => space)
+    await this.#readable(spaces, true)
+    const read = (): Promise<ReadLatestReply> => this.#transactions.readLatest(request)
+    return whereMissing(this.#parts, spaces, read, () => {
+      throw new TableGone()
+    })
   }
 
   /** A reader follows the catalogue, too: another table may have the name of the one that it means. */
@@ -291,7 +305,7 @@ export class EngineNode implements StorageNode {
 
   async range(request: RangeRequest): Promise<RangePage> {
     await this.#readable([request.space], true)
-    return this.#ranges.range(request)
+    return this.#there(request.space, () => this.#ranges.range(request), { entries: [], more: false })
   }
 
   expired(
@@ -341,6 +355,11 @@ export class EngineNode implements StorageNode {
   }): Promise<KeyBytes | undefined> {
     const table = this.#parts.shapes.newest(given)
     await this.createSpaces(table)
+    const page = (): Promise<KeyBytes | undefined> => this.#backfillPage(table, from, itemsMax)
+    return whereMissing(this.#parts, [table.space], page, () => undefined)
+  }
+
+  async #backfillPage(table: TableShape, from: KeyBytes, itemsMax: number): Promise<KeyBytes | undefined> {
     let items = 0
     for await (const row of this.#ranges.itemRows(table.space, from)) {
       if (decodeItemHead(row).cell !== undefined || decodeItemHead(row).pending !== undefined)
@@ -356,7 +375,17 @@ export class EngineNode implements StorageNode {
     from: KeyBytes,
     rowsMax: number,
   ): Promise<KeyBytes | undefined> {
-    const table = this.#parts.shapes.newest(given)
+    const page = (): Promise<KeyBytes | undefined> =>
+      this.#tendPage(this.#parts.shapes.newest(given), space, from, rowsMax)
+    return whereMissing(this.#parts, [space], page, () => undefined)
+  }
+
+  async #tendPage(
+    table: TableShape,
+    space: SpaceId,
+    from: KeyBytes,
+    rowsMax: number,
+  ): Promise<KeyBytes | undefined> {
     if (space !== table.space) {
       // Readers of entries look whether their items name them.
       const bounds = { from, reverse: false, entriesMax: rowsMax, bytesMax: Infinity }

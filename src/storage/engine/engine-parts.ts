@@ -60,6 +60,14 @@ export class TableShapes {
     return this.#dropped.has(space)
   }
 
+  /** Whether it is the space of a table, or of an index of one. */
+  isInUse(space: SpaceId): boolean {
+    if (this.#shapes.has(space)) return true
+    return this.all().some(
+      ({ indexes, expiry }) => indexes.some((index) => index.space === space) || expiry?.space === space,
+    )
+  }
+
   /** The newer one of what is known and what a request was validated with. */
   newest(table: TableShape): TableShape {
     const known = this.#shapes.get(table.space)

@@ -3,13 +3,19 @@
 //
 //   entry --> its item --> names the id of the entry: it is one
 //                      \-> does not: it was left behind, or is on its way; if it stays so, it is removed (entry-repair.ts)
+//
+// An entry of a local index changes in one step with its item, but is read before it: if the item has another place by then, the range is
+// read again.
 import type { EngineRow, RowAddress, RowPage } from '../../engine/engine.js'
 import { SpaceMissing } from '../../engine/engine.js'
 import type { SpaceCount } from '../../line/spaces.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import { expiryPrefix } from '../../model/key-bytes.js'
 import { keyAfter } from '../../model/key-range.js'
+import type { IndexShape } from '../../model/table.js'
+import { parseRecord } from '../../line/record.js'
 import type { ItemRecord } from '../../rules/item/item.js'
+import { entryKey } from '../items/index-entries.js'
 import type { RangeEntry, RangePage, RangeRequest } from '../contract/storage-node.js'
 import { steadyMicros } from '../../runtime/runtime.js'
 import type { EngineParts } from './engine-parts.js'
@@ -33,6 +39,8 @@ import {
 } from './rows.js'
 
 const PAGE_ROWS_MAX = 300
+/** Of a range whose items change their places in a local index while they are read. */
+const LOCAL_TRIES_MAX = 5
 /** Up to so many rows are counted; of more the engine has an estimate. */
 const COUNTED_MAX = 2000
 /** For how long a count of many rows is answered again: it takes many reads. */
@@ -46,6 +54,13 @@ interface Place {
   readonly row?: EngineRow
   /** Of an entry that has to be named by its item. */
   readonly entry?: { readonly id: string; readonly address: RowAddress }
+  /** Of an entry that is where the item's attributes put it. */
+  readonly local?: IndexShape
+}
+
+/** Whether an item was met that had another place in a local index than its entry. */
+interface Moves {
+  isSeen: boolean
 }
 
 export class EngineRanges {
@@ -59,11 +74,20 @@ export class EngineRanges {
   }
 
   async range(request: RangeRequest): Promise<RangePage> {
-    const { entriesMax, bytesMax } = request
     if (this.#parts.shapes.isExpiry(request.space)) return this.#expiryRange(request)
+    for (let tries = 1; ; tries++) {
+      const moves: Moves = { isSeen: false }
+      const page = await this.#page(request, moves)
+      // At last without those that are on the move.
+      if (!moves.isSeen || tries >= LOCAL_TRIES_MAX) return page
+    }
+  }
+
+  async #page(request: RangeRequest, moves: Moves): Promise<RangePage> {
+    const { entriesMax, bytesMax } = request
     const entries: RangeEntry[] = []
     let bytes = 0
-    for await (const entry of this.#entries(request, Math.min(PAGE_ROWS_MAX, entriesMax + 1))) {
+    for await (const entry of this.#entries(request, Math.min(PAGE_ROWS_MAX, entriesMax + 1), moves)) {
       if (entries.length >= entriesMax || bytes >= bytesMax) return { entries, more: true }
       entries.push(entry)
       bytes += entry.record.itemBytes
@@ -74,15 +98,20 @@ export class EngineRanges {
   async *#entries(
     request: Pick<RangeRequest, 'space' | 'itemSpace' | 'from' | 'to' | 'reverse'>,
     rowsMax: number,
+    moves: Moves,
   ): AsyncGenerator<RangeEntry> {
     for await (const rows of this.#pages(request, rowsMax)) {
       const places = rows.flatMap((row) => this.#rowPlace(request, row) ?? [])
-      yield* await this.#verified(request, places)
+      yield* await this.#verified(request, places, moves)
     }
   }
 
   /** Of one page, those that are there. An item that is left out of a page by a twin of its entry comes with the other. */
-  async #verified({ space }: Pick<RangeRequest, 'space'>, places: readonly Place[]): Promise<RangeEntry[]> {
+  async #verified(
+    { space }: Pick<RangeRequest, 'space'>,
+    places: readonly Place[],
+    moves: Moves,
+  ): Promise<RangeEntry[]> {
     const unread = places.filter(({ row }) => row === undefined)
     const read =
       unread.length === 0
@@ -107,6 +136,10 @@ export class EngineRanges {
       }
       const record: ItemRecord | undefined = recordOf(row, head)
       if (record === undefined) continue
+      if (place.local !== undefined && !isAt(place, place.local, record)) {
+        moves.isSeen = true
+        continue
+      }
       if (place.row !== undefined) this.#repair.met(row as EngineRow, head)
       found.push({ key: place.key, record })
     }
@@ -122,14 +155,19 @@ export class EngineRanges {
       const key = itemKeyOf(address)
       return key && { key: key.bytes, item: address, row }
     }
-    const isLocal = this.#parts.shapes.tableOfLocal(space) !== undefined
+    const { shapes } = this.#parts
+    const table = shapes.tableOfLocal(space)
+    const isLocal = table !== undefined
     const localKey = isLocal ? localEntryOf(space, address) : undefined
     // Items and other indexes stand in the same partitions.
     if (isLocal && localKey === undefined) return undefined
     const base = cells.head && (Buffer.from(cells.head).toString('latin1') as KeyBytes)
     if (base === undefined) return undefined
     const item = itemRow(itemSpace, itemKeyFrom(base))
-    if (localKey !== undefined) return { key: localKey, item }
+    if (localKey !== undefined) {
+      const local = shapes.of(table as SpaceId)?.indexes.find((index) => index.space === space)
+      return { key: localKey, item, ...(local && { local }) }
+    }
     const { key, id } = entryOf('global', address)
     return { key, item, entry: { id, address } }
   }
@@ -167,39 +205,34 @@ export class EngineRanges {
     const { engine } = this.#parts
     const rest = { space, rowsMax, ...(only && { only }) }
     let page: RowPage
-    try {
-      if (walk.partition === undefined) {
-        if (reverse) throw new RangeError('a walk through all partitions has no reverse')
-        let after = walk.after && { space, ...walk.after }
-        do {
-          page = await engine.range({ ...rest, ...walk, ...(after && { after }) } as Parameters<
-            typeof engine.range
-          >[0])
-          yield page.rows
-          after = page.after ?? page.rows.at(-1)?.address ?? after
-        } while (page.more)
-        return
-      }
-      let { from, to } = walk
+    if (walk.partition === undefined) {
+      if (reverse) throw new RangeError('a walk through all partitions has no reverse')
+      let after = walk.after && { space, ...walk.after }
       do {
-        page = await engine.range({
-          ...rest,
-          partition: walk.partition,
-          from,
-          ...(to !== undefined && { to }),
-          reverse,
-        })
+        page = await engine.range({ ...rest, ...walk, ...(after && { after }) } as Parameters<
+          typeof engine.range
+        >[0])
         yield page.rows
-        const last = page.rows.at(-1)?.address.row
-        if (last !== undefined) {
-          if (reverse) to = last
-          else from = keyAfter(last)
-        }
+        after = page.after ?? page.rows.at(-1)?.address ?? after
       } while (page.more)
-    } catch (error) {
-      // A table that is gone, or that nobody has written to yet, has no items.
-      if (!(error instanceof SpaceMissing)) throw error
+      return
     }
+    let { from, to } = walk
+    do {
+      page = await engine.range({
+        ...rest,
+        partition: walk.partition,
+        from,
+        ...(to !== undefined && { to }),
+        reverse,
+      })
+      yield page.rows
+      const last = page.rows.at(-1)?.address.row
+      if (last !== undefined) {
+        if (reverse) to = last
+        else from = keyAfter(last)
+      }
+    } while (page.more)
   }
 
   /** Item rows of a table from a key on, with what is pending, for work behind requests. */
@@ -258,7 +291,7 @@ export class EngineRanges {
     } catch (error) {
       if (!(error instanceof SpaceMissing)) throw error
     }
-    const due = await this.#verified({ space: expirySpace }, places)
+    const due = await this.#verified({ space: expirySpace }, places, { isSeen: false })
     return due.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, entriesMax)
   }
 
@@ -267,7 +300,11 @@ export class EngineRanges {
     const now = steadyMicros(this.#parts.runtime.clock)
     const known = this.#counts.get(space)
     if (known !== undefined && now < known.untilMicros) return known.count
-    const count = this.#counted(space)
+    const count = this.#counted(space).catch((error: unknown) => {
+      // A table that is being made, or is gone, has none.
+      if (error instanceof SpaceMissing) return { items: 0, bytes: 0 }
+      throw error
+    })
     // Those who ask meanwhile wait for the same.
     this.#counts.set(space, { count, untilMicros: Infinity })
     try {
@@ -292,6 +329,7 @@ export class EngineRanges {
     for await (const entry of this.#entries(
       itemSpace === undefined ? start : { ...start, itemSpace },
       PAGE_ROWS_MAX,
+      { isSeen: false },
     )) {
       items++
       bytes += entry.record.itemBytes
@@ -303,4 +341,10 @@ export class EngineRanges {
     }
     return { items, bytes }
   }
+}
+
+/** Whether the attributes of the item put it where its entry was read. */
+function isAt({ key, item }: Place, index: IndexShape, record: ItemRecord): boolean {
+  const base = itemKeyOf(item)
+  return base !== undefined && entryKey(index, parseRecord(record), base) === key
 }

@@ -4,8 +4,7 @@
 //   commit   one cas a scope, on what this server remembers of the prepare; anybody else reads first
 //   cancel   the same
 //   readLatest  one read; twice they are a read transaction
-import type { RowAddress } from '../../engine/engine.js'
-import { SpaceMissing } from '../../engine/engine.js'
+import type { EngineRow, RowAddress } from '../../engine/engine.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import type { Timestamp, TxId } from '../../model/brand.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
@@ -28,6 +27,7 @@ import type { EngineParts } from './engine-parts.js'
 import { itemWriteOf, loadStep, withCatalogue } from './engine-writes.js'
 import { clearedChanges, committedChanges, intendedChanges, type Changes } from './item-changes.js'
 import { decodeItemHead, loadRow, recordOf } from './item-row.js'
+import { whereMissing } from './missing-spaces.js'
 import { itemKeyOf, itemRow, spaceOf } from './rows.js'
 import type { StepDecision, RowsSeen } from './scope-steps.js'
 
@@ -174,16 +174,14 @@ export class EngineTransactions {
       const row = steps.known(address)
       return row !== undefined && decodeItemHead(row).pending?.tx === tx
     })
-    try {
-      await steps.take({
+    const finish = (): Promise<void> =>
+      steps.take({
         addresses,
         mayGuess: isKnown,
         decide: (rows): StepDecision<void> => this.#decideFinish(rows, tx, addresses, decision),
       })
-    } catch (error) {
-      // Its table was dropped, and everything in it.
-      if (!(error instanceof SpaceMissing)) throw error
-    }
+    // If its table was dropped, so was everything in it.
+    await whereMissing(this.#parts, addresses.map(spaceOf), finish, () => undefined)
     for (const address of addresses) pendings.ended(tx, address)
   }
 
@@ -254,11 +252,9 @@ export class EngineTransactions {
     const still: TxId[] = []
     await Promise.all(
       met.map(async ([tx, addresses]) => {
-        const rows = await engine.read(addresses, 'consistent').catch((error: unknown) => {
-          if (error instanceof SpaceMissing) return addresses.map(() => undefined)
-          throw error
-        })
-        const isPending = rows.map((row) => decodeItemHead(row).pending?.tx === tx)
+        const read = (): Promise<readonly (EngineRow | undefined)[]> => engine.read(addresses, 'consistent')
+        const rows = await whereMissing(this.#parts, addresses.map(spaceOf), read, () => [])
+        const isPending = addresses.map((_, at) => decodeItemHead(rows[at]).pending?.tx === tx)
         for (const [at, address] of addresses.entries()) if (!isPending[at]) pendings.ended(tx, address)
         if (isPending.some(Boolean)) still.push(tx)
       }),

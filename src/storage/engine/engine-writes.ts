@@ -16,6 +16,7 @@ import { holderOf, ledgerPut, recordsIn } from './engine-ledger.js'
 import { completeEntries } from './entry-repair.js'
 import { hasEntryRows, writtenChanges, type Changes } from './item-changes.js'
 import { type ItemHead, loadRow, recordOf } from './item-row.js'
+import { whereMissing } from './missing-spaces.js'
 import { itemRow, ledgerRow } from './rows.js'
 import type { StepDecision, RowNext, RowsSeen } from './scope-steps.js'
 
@@ -109,11 +110,12 @@ async function completeLate(
       for (const [at, { table: given, address }] of touched.entries()) {
         if (shapes.isDropped(given.space)) continue
         const table = shapes.newest(given)
-        if (versionOf(table) > before[at]!) await completeEntries(parts, table, address)
+        if (versionOf(table) <= before[at]!) continue
+        const complete = (): Promise<void> => completeEntries(parts, table, address)
+        await whereMissing(parts, [table.space], complete, () => undefined)
       }
       return
     } catch (error) {
-      if (error instanceof SpaceMissing) return
       if (tries >= LATE_TRIES_MAX)
         throw new DurabilityUnknown('It was written, and may be missing from an index that is new.', {
           cause: error,

@@ -7,7 +7,6 @@ import type { ItemKey } from '../../model/table.js'
 
 export const LEDGER_SPACE = 'ledger'
 export const META_SPACE = 'meta'
-export const SYSTEM_SPACES = [LEDGER_SPACE, META_SPACE] as const
 
 export const spaceName = (space: SpaceId): string => `t${space}`
 export const spaceOf = ({ space }: RowAddress): SpaceId => spaceId(Number(space.slice(1)))
