@@ -319,6 +319,22 @@ test('ledger: what is not there, or beyond the digest, is refused by name', asyn
   await assert.rejects(ask('GetDigest', { OldSize: 3 }), /OldSize 3 is beyond the 2 blocks/)
 })
 
+test('ledger: numbers count without their fractions, as in all requests', async (t) => {
+  const { dynamodb, ask } = await openLedger(t)
+  await dynamodb.createTable(ledgerTable('Cars'))
+  await own(dynamodb, 'Cars', 'v1', 'ann')
+  const item = { TableName: 'Cars', Key: Key('v1') }
+  for (const [operation, input, fraction] of [
+    ['GetRevision', { ...item, Version: 0 }, { ...item, Version: 0.9 }],
+    ['GetRevision', { ...item, DigestSize: 2 }, { ...item, DigestSize: 2.5 }],
+    ['GetBlock', { SequenceNumber: 1, DigestSize: 2 }, { SequenceNumber: 1.5, DigestSize: 2.1 }],
+    ['GetDigest', { OldSize: 1 }, { OldSize: 1.999 }],
+    ['ListRevisions', { ...item, FromVersion: 0, Limit: 1 }, { ...item, FromVersion: 0.5, Limit: 1.5 }],
+  ] as const)
+    assert.deepEqual(await ask(operation, fraction), await ask(operation, input), operation)
+  await assert.rejects(ask('RedactRevision', { ...item, Version: 0.5 }), /Version 0 is the current one/)
+})
+
 test('ledger: a stream on a ledger table shows what its view type shows', async (t) => {
   const { dynamodb, store } = await openLedger(t)
   const stream = { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' } as const

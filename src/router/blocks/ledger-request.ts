@@ -59,12 +59,21 @@ export const ledgerOperation = <In>({ name, members, run }: LedgerOperation<In>)
       const { blocks } = context
       if (blocks === undefined) throw noLedger()
       try {
-        return await run({ blocks, catalog, context }, input, scope)
+        return await run({ blocks, catalog, context }, inWholeNumbers(input), scope)
       } catch (error) {
         throw error instanceof NoLedger ? noLedger() : error
       }
     },
   })
+
+/** As the service takes them: without their fractions. No member of these requests is anything but a count. */
+const inWholeNumbers = <In>(input: In): In =>
+  Object.fromEntries(
+    Object.entries(input as object).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'number' ? Math.trunc(value) : value,
+    ]),
+  ) as In
 
 const noLedger = (): DynamoError =>
   new DynamoError(
