@@ -72,8 +72,12 @@ const BUCKET_NAME = /^[a-z0-9A-Z][a-z0-9A-Z._-]{0,253}[a-z0-9A-Z]$/
 /** Begins the names of files that are being written. */
 export const UNFINISHED = '.seriatim-'
 
-/** As S3 has them: no name that could be a path. */
-export const isBucketName = (name: string): boolean => BUCKET_NAME.test(name) && !name.includes('..')
+/** Where backups are kept. It is no bucket of clients: an import of it would read tables that its key may not read. */
+export const BACKUPS_BUCKET = 'seriatim-backups'
+
+/** As S3 has them: no name that could be a path, and none that is kept for backups, however its letters are written. */
+export const isBucketName = (name: string): boolean =>
+  BUCKET_NAME.test(name) && !name.includes('..') && name.toLowerCase() !== BACKUPS_BUCKET
 
 /** The segments of a key that may be opened; throws BucketError. */
 export function checkedKey(key: string): readonly string[] {

@@ -1,6 +1,7 @@
 // The backups of a store: opened by the first request for one, and at the start where there is something to do for them.
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { BACKUPS_BUCKET } from '../buckets/buckets.js'
 import { DynamoError } from '../model/errors.js'
 import type { TableBackups, TableBackupsOptions } from '../router/backups/table-backups.js'
 import { ENDED_TABLE_PREFIX } from '../router/tables/catalog/ended-table.js'
@@ -33,8 +34,6 @@ interface BackupPlace {
   readonly path?: string | undefined
   readonly buckets?: string | undefined
 }
-
-export const BACKUPS_BUCKET = 'seriatim-backups'
 
 export class StoreBackups {
   readonly #options: StoreBackupsOptions

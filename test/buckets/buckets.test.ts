@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { platform } from 'node:process'
 import { test } from 'node:test'
-import { type Bucket, BucketError, isBucketName } from '../../src/buckets/buckets.js'
+import { BACKUPS_BUCKET, type Bucket, BucketError, isBucketName } from '../../src/buckets/buckets.js'
 import { openFolderBuckets } from '../../src/buckets/folder-buckets.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
 import { testFolder } from '../support/folder.js'
@@ -97,6 +97,14 @@ test('buckets: a name that is no bucket, and a link that stands for one, do not 
   for (const name of ['..', '.', '', 'a/b', 'shop/..', 'linked', 'file', 'absent', '/etc', 'a..b'])
     await assert.rejects(buckets.bucket(name), refused('NoSuchBucket'), name)
   assert.ok(isBucketName('my-bucket.2026'))
+})
+
+test('buckets: the folder in which backups are kept is no bucket of clients', async () => {
+  const { root } = await place()
+  mkdirSync(join(root, BACKUPS_BUCKET))
+  const buckets = await openFolderBuckets({ root, randomBytes })
+  for (const name of [BACKUPS_BUCKET, BACKUPS_BUCKET.toUpperCase()])
+    await assert.rejects(buckets.bucket(name), refused('NoSuchBucket'), name)
 })
 
 test('buckets: a root that is no folder is refused when it is opened', async () => {

@@ -205,6 +205,7 @@ test('export: what is wrong with a request is said in DynamoDB’s words', async
     [{ TableArn: '' }, 'ValidationException', /tableArn/],
     [{ TableArn: 'QWERTY' }, 'ValidationException', /TableArn/],
     [{ TableArn: TableArn.replace('Orders', 'Absent') }, 'TableNotFoundException', /not found/],
+    [{ TableArn: TableArn.replace('Orders', 'a@b') }, 'TableNotFoundException', /not found/],
     [
       {
         ExportType: 'INCREMENTAL_EXPORT',
@@ -270,4 +271,13 @@ test('export: exports are described and listed by table, newest first, in pages'
     name: 'ValidationException',
     message: 'Invalid Export ARN',
   })
+  const parts = 'arn:aws:dynamodb:us-east-1:000000000000:table/Orders-and-more-characters'.split(':')
+  for (const [at, name] of [
+    [0, 'ValidationException'],
+    [1, 'AccessDeniedException'],
+    [2, 'AccessDeniedException'],
+    [3, 'AccessDeniedException'],
+    [4, 'AccessDeniedException'],
+  ] as const)
+    await assert.rejects(client.describeExport({ ExportArn: parts.with(at, 'qwerty').join(':') }), { name })
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ImportTableCommandInput } from '@aws-sdk/client-dynamodb'
+import { manualClock } from '../../src/runtime/manual-clock.js'
 import { importInput, imported, itemsOf, putObject, transferPlace } from './support.js'
 
 const line = (item: object): string => `${JSON.stringify({ Item: item })}\n`
@@ -53,6 +54,27 @@ test('import: the table appears with its items, and the counters are those of Am
     [described.TableStatus, described.ItemCount, described.TableId],
     ['ACTIVE', 2, begun.TableId],
   )
+})
+
+test('import: where tables take their time an import is in progress for as long, and its table is ACTIVE with its end', async (t) => {
+  const clock = manualClock(Date.parse('2026-11-17T12:00:00Z'))
+  const place = await transferPlace(t, { clock, creatingMs: 5000 })
+  const { client, folder, store } = place
+  putObject(folder, 'in/00000.json', lines)
+  const input = importInput('Orders', { prefix: 'in/', ClientToken: 'token' })
+  const { ImportArn } = (await client.importTable(input)).ImportTableDescription!
+  for (let look = 0; look < 50; look++) {
+    const { ImportTableDescription: told } = await client.describeImport({ ImportArn: ImportArn! })
+    assert.deepEqual([told!.ImportStatus, told!.ProcessedItemCount], ['IN_PROGRESS', 0])
+  }
+  assert.equal((await client.importTable(input)).ImportTableDescription!.ImportArn, ImportArn)
+  assert.equal((await client.describeTable({ TableName: 'Orders' })).Table!.TableStatus, 'CREATING')
+  clock.advance(5000)
+  await store.idle()
+  const { ImportTableDescription: done } = await client.describeImport({ ImportArn: ImportArn! })
+  assert.deepEqual([done!.ImportStatus, done!.ImportedItemCount], ['COMPLETED', 2])
+  assert.equal((await client.describeTable({ TableName: 'Orders' })).Table!.TableStatus, 'ACTIVE')
+  assert.deepEqual(await itemsOf(client, 'Orders'), GOOD)
 })
 
 test('import: gzip and zstd give what the lines give', async (t) => {

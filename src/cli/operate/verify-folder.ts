@@ -1,6 +1,7 @@
 // Puts together what a check of a folder needs: the storage's own check, and the catalogue's reading of its tables.
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BACKUPS_BUCKET } from '../../buckets/buckets.js'
 import type { TableShape } from '../../model/table.js'
 import { type BackupsReport, setAsideDamaged, verifyBackups } from '../../router/backups/verify-backups.js'
 import { decodeTableRecord, RecordDamaged, tableOf } from '../../router/tables/record/table-record.js'
@@ -9,7 +10,6 @@ import type { MetaEntry } from '../../storage/contract/storage-node.js'
 import { takeExistingFolder } from '../../storage/folder/folder.js'
 import { repairFolder } from '../../storage/folder/repair-folder.js'
 import { verifyFolder } from '../../storage/folder/verify.js'
-import { BACKUPS_BUCKET } from '../../store/store-backups.js'
 import type { FolderReport, VerifyDataOptions } from '../command/environment.js'
 
 const TABLE_PREFIX = 'table/'

@@ -1,5 +1,5 @@
 // Names of tables as requests give them: the name itself, or the ARN of the table.
-import { validationError } from '../../model/errors.js'
+import { DynamoError, validationError } from '../../model/errors.js'
 
 /** Of the ARNs in answers to requests that were not signed for a region, or for none that there can be. */
 const REGION_DEFAULT = 'us-east-1'
@@ -20,6 +20,10 @@ export function tableNameOfArn(arn: string): string {
     throw validationError(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`)
   return name
 }
+
+/** The ARN of a table with a name that no table can have. */
+export const isArnOfNoTable = (arn: string): boolean =>
+  !TABLE_ARN.test(arn) && /^arn:aws[a-z-]*:dynamodb:[^:/]*:[^:/]*:table\/[^:/\s]+$/.test(arn)
 
 /** The region is the one that the client has signed its request for, so that it finds its own in what it is told. */
 export function tableArn(tableName: string, region?: string): string {
@@ -70,9 +74,24 @@ export function transferOfArn(
   arn: string,
 ): { readonly tableName: string; readonly id: string } {
   const [, tableName, found, id] = TRANSFER_ARN.exec(arn) ?? []
-  if (tableName === undefined || id === undefined || found !== kind)
+  if (tableName === undefined || id === undefined || found !== kind) {
+    if (isElsewhere(arn))
+      throw new DynamoError('AccessDeniedException', `No access to ${arn}: it is none of this service`)
     throw validationError(`Invalid ${kind === 'export' ? 'Export' : 'Import'} ARN`)
+  }
   return { tableName, id }
+}
+
+/** The service looks at partition, service, region and account before it looks at what is named there. */
+function isElsewhere(arn: string): boolean {
+  const [prefix, partition = '', service, region = '', account = ''] = arn.split(':')
+  if (prefix !== 'arn') return false
+  return (
+    !/^aws[a-z-]*$/.test(partition) ||
+    service !== 'dynamodb' ||
+    !/^[a-z]+(?:-[a-z]+)+-\d+$/.test(region) ||
+    !/^\d{12}$/.test(account)
+  )
 }
 
 export const backupArn = (tableName: string, id: string, region?: string): string =>

@@ -3,7 +3,7 @@ import { DynamoError, validationError } from '../../model/errors.js'
 import type { ExportFormat, ExportView } from '../../transfer/transfer.js'
 import type { Operation, RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
-import { tableArn, tableNameOfArn, transferArn, transferOfArn } from '../shapes/table-name.js'
+import { isArnOfNoTable, tableArn, tableNameOfArn, transferArn, transferOfArn } from '../shapes/table-name.js'
 import { recoverable } from '../backups/active-table.js'
 import type { TableCatalog } from '../tables/catalog/catalog.js'
 import { tableOperation } from '../tables/table-operation.js'
@@ -68,6 +68,9 @@ export const exportOperations = (transfers: () => Promise<Transfers>): readonly 
     },
 
     async run(catalog, input, scope, context) {
+      // The service says that there is no such table, not that the ARN is wrong.
+      if (isArnOfNoTable(input.TableArn))
+        throw new DynamoError('TableNotFoundException', `Table not found: ${input.TableArn}`)
       const name = tableNameOfArn(input.TableArn)
       scope.authorise(name)
       checkPrefix('S3Prefix', input.S3Prefix)

@@ -231,6 +231,9 @@ async function workOff(record: ImportRecord, { catalog, context, jobs }: WorkPar
       loader: new TableLoader((hash) => context.nodeOf(hash)),
       checkpoint: () => jobs.checkpoint(),
     })
+    // Where tables take their time, so does one that is imported: it is ACTIVE when its import has ended.
+    const { creatingMicros } = catalog.moment
+    if (creatingMicros > 0) await jobs.until(table.createdAtMicros + creatingMicros)
     const endMicros = Math.max(jobs.nowMicros, record.startMicros)
     if (firstError === undefined)
       return await end({ ...record, status: 'COMPLETED', endMicros, counts }, 'in use')

@@ -13,7 +13,7 @@ import { dataFileKey, exportKeys, ManifestError } from '../../transfer/manifest.
 import type { Runtime } from '../../runtime/runtime.js'
 import type { StorageNode } from '../../storage/contract/storage-node.js'
 import { transferLimits } from '../../transfer/transfer.js'
-import { persistently } from '../tables/catalog/persistent-change.js'
+import { pause, persistently } from '../tables/catalog/persistent-change.js'
 import {
   decodeTransfer,
   ENDED_PREFIX,
@@ -161,6 +161,14 @@ export class Transfers {
   /** Between two pieces of work: throws if the store is being closed. */
   checkpoint(): void {
     if (this.#closing.signal.aborted) throw new Stopped('The store is being closed.')
+  }
+
+  /** Resolves at that moment of the store's clock; throws if the store is being closed. */
+  async until(micros: number): Promise<void> {
+    const { signal } = this.#closing
+    for (let leftMicros; (leftMicros = micros - this.nowMicros) > 0 && !signal.aborted;)
+      await pause(this.#parts.runtime, signal, Math.ceil(leftMicros / 1000))
+    this.checkpoint()
   }
 
   get nowMicros(): number {

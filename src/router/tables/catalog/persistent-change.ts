@@ -24,12 +24,13 @@ export async function persistently(
     } catch (error) {
       if (tries === 0 && !closing.aborted) onError(error)
     }
-    await pause(runtime, closing)
+    await pause(runtime, closing, PAUSE_MS)
   }
   return false
 }
 
-async function pause({ clock }: Runtime, closing: AbortSignal): Promise<void> {
+/** Resolves after that time, or when the store is closed. */
+export async function pause({ clock }: Runtime, closing: AbortSignal, forMs: number): Promise<void> {
   if (closing.aborted) return
   await new Promise<void>((resolve) => {
     const end = (): void => {
@@ -37,7 +38,7 @@ async function pause({ clock }: Runtime, closing: AbortSignal): Promise<void> {
       closing.removeEventListener('abort', end)
       resolve()
     }
-    const cancel = clock.timer(PAUSE_MS, end)
+    const cancel = clock.timer(forMs, end)
     closing.addEventListener('abort', end)
   })
 }
