@@ -162,8 +162,18 @@ export function Select<T extends string>({
   readonly class?: string
   readonly disabled?: boolean
 }) {
+  // A list of actions keeps no choice, and the same one can be chosen again; of every other list this changes nothing.
+  const restore = (event: { readonly currentTarget: HTMLSelectElement }): void => {
+    event.currentTarget.value = value
+  }
   return (
-    <select {...rest} value={value} onChange={(event) => onValue(event.currentTarget.value as T)}>
+    <select
+      {...rest}
+      value={value}
+      onChange={(event) => onValue(event.currentTarget.value as T)}
+      onPointerDown={restore}
+      onBlur={restore}
+    >
       {options.map(([name, title]) => (
         <option key={name} value={name}>
           {title}

@@ -6,7 +6,7 @@ import { useLoad } from '../parts/load.js'
 import { go } from '../parts/route.js'
 import type { Item } from '../values/attribute.js'
 import { Diff } from '../parts/diff.js'
-import { call, NoAnswer } from '../wire/client.js'
+import { call, type CallOptions, NoAnswer } from '../wire/client.js'
 
 interface StreamEntry {
   readonly StreamArn: string
@@ -34,6 +34,25 @@ interface Shard {
 const RECORDS_MAX = 500
 const POLL_MS = 500
 const SHARDS_MAX = 64
+const SHARD_PAGES_MAX = 100
+
+/** All of them, the oldest first. The newest stand on the last page. */
+async function shardsOf(StreamArn: string, options: CallOptions): Promise<readonly Shard[]> {
+  const shards: Shard[] = []
+  let last: string | undefined
+  for (let page = 0; page < SHARD_PAGES_MAX; page++) {
+    const { StreamDescription: told } = await call<{
+      readonly StreamDescription: {
+        readonly Shards: readonly Shard[]
+        readonly LastEvaluatedShardId?: string
+      }
+    }>('DescribeStream', { StreamArn, ...(last !== undefined && { ExclusiveStartShardId: last }) }, options)
+    shards.push(...told.Shards)
+    last = told.LastEvaluatedShardId
+    if (last === undefined) break
+  }
+  return shards
+}
 
 export function StreamsScreen({ path }: { readonly path: readonly string[] }) {
   const streams = useLoad(
@@ -88,13 +107,15 @@ function Followed({ stream }: { readonly stream: StreamEntry }) {
     const place = iterators.current
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async (): Promise<void> => {
-      const { StreamDescription } = await call<{
-        readonly StreamDescription: { readonly Shards: readonly Shard[] }
-      }>('DescribeStream', { StreamArn: stream.StreamArn }, options)
+      const shards = await shardsOf(stream.StreamArn, options)
       const isFirst = place.size === 0
-      for (const { ShardId, SequenceNumberRange } of StreamDescription.Shards.slice(-SHARDS_MAX)) {
+      for (const { ShardId, SequenceNumberRange } of shards.slice(-SHARDS_MAX)) {
         if (place.has(ShardId)) continue
-        if (isFirst && from === 'LATEST' && SequenceNumberRange?.EndingSequenceNumber !== undefined) continue
+        if (isFirst && from === 'LATEST' && SequenceNumberRange?.EndingSequenceNumber !== undefined) {
+          // Known, so that the next look does not take it for one that has come since.
+          place.set(ShardId, undefined)
+          continue
+        }
         // A shard that has come since is read from its beginning.
         const { ShardIterator } = await call<{ readonly ShardIterator: string }>(
           'GetShardIterator',

@@ -1,11 +1,13 @@
 // One item, read and written as a unit of work: a write is carried out only if the item still has the version that was read, so
 // that two people who edit the same item learn of each other.
-import type { Item } from '../values/attribute.js'
-import { call } from './client.js'
+//
+// Servers of a fleet have no units of work: there the item must still be as it was read.
+import type { AttributeValue, Item } from '../values/attribute.js'
+import { call, type Json } from './client.js'
 
 export interface ReadItem {
   readonly item: Item | undefined
-  /** The timestamp of its last write; undefined if there is none. */
+  /** The timestamp of its last write; undefined if there is none, or if this server has no units of work. */
   readonly version: number | undefined
 }
 
@@ -21,12 +23,26 @@ const unitId = (): string =>
     '',
   )
 
-const read = (unit: object, table: string, key: Item): Promise<UnitAnswer> =>
-  call<UnitAnswer>('UnitGetItems', { Unit: unit, Gets: [{ TableName: table, Key: key }] })
+/** Undefined: this server has no units of work. */
+const read = (unit: object, table: string, key: Item): Promise<UnitAnswer | undefined> =>
+  call<UnitAnswer>('UnitGetItems', { Unit: unit, Gets: [{ TableName: table, Key: key }] }).catch(
+    (error: unknown) => {
+      if ((error as Error).name !== 'UnknownOperationException') throw error
+      return undefined
+    },
+  )
 
 export async function readItem(table: string, key: Item): Promise<ReadItem> {
-  const { Responses } = await read({ Id: unitId(), Isolation: 'read-committed' }, table, key)
-  return { item: Responses[0]?.Item, version: Responses[0]?.Version }
+  const answer = await read({ Id: unitId(), Isolation: 'read-committed' }, table, key)
+  if (answer === undefined) return readImage(table, key)
+  const [found] = answer.Responses
+  return { item: found?.Item, version: found?.Version }
+}
+
+async function readImage(table: string, key: Item): Promise<ReadItem> {
+  const input = { TableName: table, Key: key, ConsistentRead: true }
+  const { Item: item } = await call<{ readonly Item?: Item }>('GetItem', input)
+  return { item, version: undefined }
 }
 
 /** The item is not the one that was read any more. */
@@ -40,15 +56,17 @@ export class Changed extends Error {
   }
 }
 
-/** Puts the item, or deletes it, if it still has that version. */
+/** Puts the item, or deletes it, if it is still the one that was read. */
 export async function writeItem(
   table: string,
   key: Item,
-  version: number | undefined,
+  before: ReadItem,
   next: Item | undefined,
 ): Promise<void> {
+  const { version } = before
   const unit = { Id: unitId(), Isolation: 'serializable' }
   const first = await read(unit, table, key)
+  if (first === undefined) return writeUpon(table, key, before.item, next)
   const [found] = first.Responses
   if (found?.Version !== version) throw new Changed({ item: found?.Item, version: found?.Version })
   const write =
@@ -70,5 +88,47 @@ export async function writeItem(
   } catch (error) {
     if ((error as Error).name !== 'UnitConflictException') throw error
     throw new Changed(await readItem(table, key))
+  }
+}
+
+/** An expression has 4 KB at most. Attributes beyond these are compared with a read right before the write. */
+const CONDITIONS_MAX = 100
+
+async function writeUpon(
+  table: string,
+  key: Item,
+  before: Item | undefined,
+  next: Item | undefined,
+): Promise<void> {
+  const now = await readImage(table, key)
+  if (JSON.stringify(now.item) !== JSON.stringify(before)) throw new Changed(now)
+  const input = { TableName: table, ...unchanged(key, before) }
+  try {
+    if (next === undefined) await call('DeleteItem', { ...input, Key: key })
+    else await call('PutItem', { ...input, Item: next })
+  } catch (error) {
+    if ((error as Error).name !== 'ConditionalCheckFailedException') throw error
+    throw new Changed(await readImage(table, key))
+  }
+}
+
+/** The condition that an item is the one that was read. */
+function unchanged(key: Item, before: Item | undefined): Json {
+  const compared = Object.entries(before ?? {}).slice(0, CONDITIONS_MAX)
+  if (compared.length === 0)
+    return {
+      ConditionExpression: 'attribute_not_exists(#k)',
+      ExpressionAttributeNames: { '#k': Object.keys(key)[0] },
+    }
+  const values: Record<string, AttributeValue> = {}
+  const names: Record<string, string> = {}
+  for (const [at, [name, value]] of compared.entries()) {
+    names[`#a${at}`] = name
+    values[`:a${at}`] = value
+  }
+  return {
+    ConditionExpression: compared.map((_, at) => `#a${at} = :a${at}`).join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
   }
 }

@@ -49,8 +49,10 @@ export interface ItemRequest {
   readonly table: string
   readonly index: string | undefined
   readonly mode: 'scan' | 'query'
-  readonly hash: KeyCondition | undefined
-  readonly range: KeyCondition | undefined
+  /** An equality for each attribute of the partition key: an index may have several. */
+  readonly hashes: readonly KeyCondition[]
+  /** On attributes of the sort key, from the first on; only the last of them may be other than an equality. */
+  readonly ranges: readonly KeyCondition[]
   readonly descending: boolean
   readonly filters: readonly Filter[]
   readonly joinedBy: 'AND' | 'OR'
@@ -175,8 +177,8 @@ export function requestFor(request: ItemRequest): {
   readonly input: Json
 } {
   const names = new Names()
-  const isQuery = request.mode === 'query' && request.hash !== undefined
-  const keys = isQuery ? [request.hash, request.range].filter((each) => each !== undefined) : []
+  const isQuery = request.mode === 'query'
+  const keys = isQuery ? [...request.hashes, ...request.ranges] : []
   const keyText = keys.map((each) => condition(names, names.name(each.attribute), each)).join(' AND ')
   const filterText = request.filters
     .filter(({ attribute }) => attribute !== '')

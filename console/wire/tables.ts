@@ -80,6 +80,10 @@ export function keyNames(schema: readonly KeyPart[]): KeyNames {
   return { hash, ...(range !== undefined && { range }) }
 }
 
+/** Of an index, which may have several attributes of a kind. */
+export const keyParts = (schema: readonly KeyPart[], kind: KeyPart['KeyType']): readonly string[] =>
+  schema.filter((part) => part.KeyType === kind).map(({ AttributeName }) => AttributeName)
+
 export const indexesOf = (table: TableDescription): readonly IndexDescription[] => [
   ...(table.GlobalSecondaryIndexes ?? []),
   ...(table.LocalSecondaryIndexes ?? []),

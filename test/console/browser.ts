@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestContext } from 'node:test'
-import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import type { ListenOptions, RunningServer } from '../../src/server/http-server.js'
 import { open, type Store } from '../../src/store/store.js'
 
@@ -49,6 +49,38 @@ export async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
+/** Chooses of a list as a keyboard does: the focus goes to it, and the beginning of a choice is typed. */
+export async function choose(page: Page, label: string, text: string): Promise<void> {
+  const select = page.getByLabel(label, { exact: true })
+  // What was typed before does not count any more.
+  await select.blur()
+  await select.focus()
+  await page.keyboard.type(text)
+}
+
+/** Fills a field as a keyboard does. */
+export async function fill(page: Page, label: string, text: string): Promise<void> {
+  await page.getByLabel(label, { exact: true }).focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(text)
+}
+
+/** Presses a button as a keyboard does. */
+export async function press(place: Page | Locator, name: string): Promise<void> {
+  const button = place.getByRole('button', { name, exact: true })
+  await button.focus()
+  await button.press('Enter')
+}
+
+/** What was copied, once it is such a text. */
+export async function copied(page: Page, pattern: RegExp): Promise<string> {
+  for (const endMs = Date.now() + PATIENCE_MS; Date.now() < endMs;) {
+    const text = String(await page.evaluate('navigator.clipboard.readText()'))
+    if (pattern.test(text)) return text
+  }
+  throw new Error(`no ${String(pattern)} was copied`)
+}
+
 /** One tab, with what went wrong in it. */
 export interface Tab {
   readonly page: Page
@@ -72,10 +104,15 @@ const REFUSAL = /the server responded with a status of 400/
 
 export async function openConsole(
   t: TestContext,
-  options: ListenOptions & { readonly nodes?: number; readonly refusals?: 'expected' } = {},
+  options: ListenOptions & {
+    readonly nodes?: number
+    readonly refusals?: 'expected'
+    /** Closed with the run; one in memory unless given. */
+    readonly store?: Store
+  } = {},
 ): Promise<ConsoleRun> {
-  const { nodes = 4, refusals, ...listening } = options
-  const store = await open({ memory: true, nodes })
+  const { nodes = 4, refusals, store: given, ...listening } = options
+  const store = given ?? (await open({ memory: true, nodes }))
   const server = await store.listen({ port: 0, ...listening })
   const folder = await mkdtemp(join(tmpdir(), 'seriatim-browser-'))
   const context: BrowserContext = await chromium.launchPersistentContext(folder, {

@@ -182,6 +182,9 @@ test('console: two tabs edit one item, and the second is told', options, async (
   assert.deepEqual(stored.Item?.['n'], { N: '2' })
   await second.page.getByRole('button', { name: 'Show what is stored' }).click()
   assert.equal(await second.page.getByLabel('Value of n', { exact: true }).inputValue(), '2')
+  // The keyboard is still in the dialog.
+  await second.page.keyboard.press('Control+Enter')
+  await second.page.getByText('Item saved').waitFor()
   assert.deepEqual([...first.wrongs, ...second.wrongs], [])
 })
 

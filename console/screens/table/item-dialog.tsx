@@ -30,6 +30,7 @@ const COPIES = [
 ] as const
 
 const ITEM_BYTES_MAX = 400 * 1024
+const NOTHING: ReadItem = { item: undefined, version: undefined }
 
 function emptyItem(table: TableDescription): Item {
   return Object.fromEntries(
@@ -50,10 +51,9 @@ export interface ItemDialogProps {
 
 export function ItemDialog({ table, item, onClose, onSaved }: ItemDialogProps) {
   const [mode, setMode] = useState<Mode>('form')
-  const [opened, setOpened] = useState<ReadItem | undefined>(
-    item === undefined ? { item: undefined, version: undefined } : undefined,
-  )
+  const [opened, setOpened] = useState<ReadItem | undefined>(item === undefined ? NOTHING : undefined)
   const tree = useRef<TreeNode>(treeOf(emptyItem(table)))
+  const saving = useRef<HTMLButtonElement>(null)
   const [text, setText] = useState('')
   const [, setEdits] = useState(0)
   const [isDirty, setDirty] = useState(false)
@@ -93,23 +93,27 @@ export function ItemDialog({ table, item, onClose, onSaved }: ItemDialogProps) {
       setError(failure)
     }
   }
-  const write = async (next: Item | undefined, done: string): Promise<void> => {
+  const write = async (
+    next: Item | undefined,
+    done: string,
+    upon: ReadItem = opened ?? NOTHING,
+  ): Promise<void> => {
     try {
-      const key = keyOf(table, next ?? opened?.item ?? {})
+      const key = keyOf(table, next ?? upon.item ?? item ?? {})
       const isSame = item === undefined || JSON.stringify(key) === JSON.stringify(keyOf(table, item))
       if (!isSame)
         throw new Error('the key of a stored item cannot be changed: copy it to a new item instead')
-      await writeItem(table.TableName, key, opened?.version, next)
+      await writeItem(table.TableName, key, upon, next)
       onSaved(done)
     } catch (failure) {
       if (failure instanceof Changed) setChanged(failure.now)
       else setError(failure)
     }
   }
-  const save = async (): Promise<void> => {
+  const save = async (upon?: ReadItem): Promise<void> => {
     try {
       setError(undefined)
-      await write(edited(), 'Item saved')
+      await write(edited(), 'Item saved', upon)
     } catch (failure) {
       setError(failure)
     }
@@ -197,15 +201,25 @@ export function ItemDialog({ table, item, onClose, onSaved }: ItemDialogProps) {
               <strong>Changed elsewhere.</strong> Since you opened this item, another client has{' '}
               {changed.item === undefined ? 'deleted' : 'changed'} it. Nothing of yours was saved.
             </div>
-            <button type="button" class="small" onClick={() => show(changed)}>
+            <button
+              type="button"
+              class="small"
+              onClick={() => {
+                // The button that has the focus goes.
+                saving.current?.focus()
+                show(changed)
+              }}
+            >
               Show what is stored
             </button>
             <button
               type="button"
               class="small"
               onClick={() => {
+                saving.current?.focus()
                 setOpened(changed)
                 setChanged(undefined)
+                void save(changed)
               }}
             >
               Keep mine, and save over it
@@ -248,7 +262,13 @@ export function ItemDialog({ table, item, onClose, onSaved }: ItemDialogProps) {
           <button type="button" onClick={() => void close()}>
             Cancel
           </button>
-          <button type="button" class="primary" disabled={opened === undefined} onClick={() => void save()}>
+          <button
+            ref={saving}
+            type="button"
+            class="primary"
+            disabled={opened === undefined}
+            onClick={() => void save()}
+          >
             Save
           </button>
         </div>

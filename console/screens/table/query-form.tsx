@@ -11,7 +11,13 @@ import {
   pathOf,
 } from '../../wire/requests.js'
 import { ValueInput } from './value-input.js'
-import { indexesOf, keyNames, keyTypeOf, type TableDescription } from '../../wire/tables.js'
+import {
+  type IndexDescription,
+  indexesOf,
+  keyParts,
+  keyTypeOf,
+  type TableDescription,
+} from '../../wire/tables.js'
 
 const NO_INDEX = ''
 const VALUELESS = new Set(['exists', 'not_exists'])
@@ -25,20 +31,21 @@ const keyCondition = (table: TableDescription, attribute: string): KeyCondition 
   other: '',
 })
 
+const schemaOf = (table: TableDescription, index: string | undefined): IndexDescription['KeySchema'] =>
+  indexesOf(table).find(({ IndexName }) => IndexName === index)?.KeySchema ?? table.KeySchema
+
 /** With the conditions that fit the keys of that index. */
 export function requestOn(
   table: TableDescription,
   index: string | undefined,
   mode: 'scan' | 'query',
 ): ItemRequest {
-  const schema = indexesOf(table).find(({ IndexName }) => IndexName === index)?.KeySchema ?? table.KeySchema
-  const { hash } = keyNames(schema)
   return {
     table: table.TableName,
     index,
     mode,
-    hash: keyCondition(table, hash),
-    range: undefined,
+    hashes: keyParts(schemaOf(table, index), 'HASH').map((name) => keyCondition(table, name)),
+    ranges: [],
     descending: false,
     filters: [],
     joinedBy: 'AND',
@@ -54,10 +61,13 @@ export interface QueryFormProps {
 }
 
 export function QueryForm({ table, request, attributes, onChange, onRun }: QueryFormProps) {
-  const schema =
-    indexesOf(table).find(({ IndexName }) => IndexName === request.index)?.KeySchema ?? table.KeySchema
-  const { range } = keyNames(schema)
+  const sortKey = keyParts(schemaOf(table, request.index), 'RANGE')
+  /** The next attribute of the sort key that a condition may be on. */
+  const nextSort = sortKey[request.ranges.length]
+  const lastRange = request.ranges.at(-1)
   const change = (next: Partial<ItemRequest>): void => onChange({ ...request, ...next })
+  const changeKey = (which: 'hashes' | 'ranges', at: number, next: Partial<KeyCondition>): void =>
+    change({ [which]: request[which].map((each, place) => (place === at ? { ...each, ...next } : each)) })
   const changeFilter = (at: number, next: Partial<Filter>): void =>
     change({
       filters: request.filters.map((filter, each) => (each === at ? { ...filter, ...next } : filter)),
@@ -94,36 +104,51 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
             })
           }
         />
-        {request.mode === 'query' && request.hash !== undefined && (
-          <Condition
-            condition={request.hash}
-            operators={['=']}
-            onChange={(next) => change({ hash: { ...request.hash!, ...next } })}
-          />
-        )}
-        {request.mode === 'query' && range !== undefined && request.range === undefined && (
-          <button type="button" class="small" onClick={() => change({ range: keyCondition(table, range) })}>
-            and {range} …
+        {request.mode === 'query' &&
+          request.hashes.map((each, at) => (
+            <Condition
+              key={each.attribute}
+              condition={each}
+              operators={['=']}
+              onChange={(next) => changeKey('hashes', at, next)}
+            />
+          ))}
+        {request.mode === 'query' &&
+          request.ranges.map((each, at) => (
+            <Condition
+              key={each.attribute}
+              condition={each}
+              operators={each === lastRange ? KEY_OPERATORS : ['=']}
+              onChange={(next) => changeKey('ranges', at, next)}
+            />
+          ))}
+        {request.mode === 'query' && lastRange !== undefined && (
+          <button
+            type="button"
+            class="icon"
+            aria-label={`Remove the condition on ${lastRange.attribute}`}
+            onClick={() => change({ ranges: request.ranges.slice(0, -1) })}
+          >
+            ✕
           </button>
         )}
-        {request.mode === 'query' && request.range !== undefined && (
-          <>
-            <Condition
-              condition={request.range}
-              operators={KEY_OPERATORS}
-              onChange={(next) => change({ range: { ...request.range!, ...next } })}
-            />
-            <button
-              type="button"
-              class="icon"
-              aria-label={`Remove the condition on ${request.range.attribute}`}
-              onClick={() => change({ range: undefined })}
-            >
-              ✕
-            </button>
-          </>
+        {request.mode === 'query' && nextSort !== undefined && (
+          <button
+            type="button"
+            class="small"
+            onClick={() =>
+              change({
+                ranges: [
+                  ...request.ranges.map((each) => ({ ...each, operator: '=' as const })),
+                  keyCondition(table, nextSort),
+                ],
+              })
+            }
+          >
+            and {nextSort} …
+          </button>
         )}
-        {request.mode === 'query' && range !== undefined && (
+        {request.mode === 'query' && sortKey.length > 0 && (
           <Check
             checked={request.descending}
             onValue={(descending) => change({ descending })}

@@ -325,11 +325,10 @@ function IndexCard({
   readonly isGlobal: boolean
   readonly onDelete: () => Promise<void>
 }) {
-  const { hash, range } = keyNames(index.KeySchema)
   return (
     <li class="card row-line">
       <strong>{index.IndexName}</strong>
-      <span class="mono">{range === undefined ? hash : `${hash}, ${range}`}</span>
+      <span class="mono">{index.KeySchema.map(({ AttributeName }) => AttributeName).join(', ')}</span>
       <Badge>{isGlobal ? 'global' : 'local'}</Badge>
       <Badge>{(index.Projection?.ProjectionType ?? '').toLowerCase().replace('_', ' ')}</Badge>
       {index.IndexStatus !== undefined && index.IndexStatus !== 'ACTIVE' && (
