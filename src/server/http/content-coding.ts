@@ -48,10 +48,12 @@ export function answerCoding(header: string | string[] | undefined): Coding | un
 /** From 0 to 1: the first q that is there; one that is no number counts as 1. */
 function qualityOf(parameters: string): number {
   const [, text] = /q=\s*([^;]*)/i.exec(parameters) ?? []
-  if (text === undefined || !/^-?\d+\.?\d*$/.test(text.trim())) return 1
+  if (text === undefined || !NUMBER.test(text.trim())) return 1
   return Math.min(1, Math.max(0, Number(text)))
 }
 
+/** Takes one way through a header of digits only, however long it is. */
+const NUMBER = /^-?\d+(?:\.\d*)?$/
 const CODINGS = ['gzip', 'deflate'] as const
 const CODINGS_MAX = 16
 /** Threads of the pool, of which Node has four, that compress or inflate at once. */
