@@ -92,6 +92,25 @@ for (const nodes of [1, 3])
     ])
   })
 
+test('vectors: a score beyond the range of 32 bits is infinite', async (t) => {
+  const { client } = await opened(t)
+  await put(client, 'large', ['3e38', 0, 0])
+  await put(client, 'opposite', ['-3e38', 0, 0])
+  const far = { SearchVector: vec('3e38', 0, 0), TopK: 2 }
+  assert.deepEqual(await search(client, { ...far, IndexName: 'dot' }), [
+    ['large', Infinity],
+    ['opposite', -Infinity],
+  ])
+  assert.deepEqual(await search(client, { ...far, IndexName: 'euclidean' }), [
+    ['large', 0],
+    ['opposite', Infinity],
+  ])
+  assert.deepEqual(await search(client, far), [
+    ['large', 0],
+    ['opposite', 2],
+  ])
+})
+
 /** 0.6 and 0.8 are rounded to 32 bits before they are compared. */
 const near = ([id, score]: (string | number)[]): (string | number)[] => [
   id!,

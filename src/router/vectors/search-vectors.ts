@@ -212,7 +212,7 @@ async function searchResults(
     if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
     const record = outcome.records[0]
     if (record === undefined) throw new Error('an item of a snapshot is gone')
-    const result = JSON.stringify({ Item: shownOf(parseRecord(record)), Score: score })
+    const result = JSON.stringify({ Item: shownOf(parseRecord(record)), Score: shownScore(score) })
     bytes += Buffer.byteLength(result)
     if (bytes > limits.batchGetBytesMax) throw tooLarge(results.length)
     results.push(result)
@@ -220,6 +220,9 @@ async function searchResults(
   }
   return results
 }
+
+/** One beyond the range of 32 bits, of which JSON has no number, is written as the protocol of AWS writes it: "Infinity". */
+const shownScore = (score: number): number | string => (Number.isFinite(score) ? score : String(score))
 
 /** The numbers of a vector are worked out anew for an answer: that takes longer than to copy their digits. */
 const RESULT_COST = 4
