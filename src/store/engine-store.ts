@@ -7,6 +7,8 @@
 import type { Engine } from '../engine/engine.js'
 import { enginePlacement } from '../coordinator/engine-placement.js'
 import type { Runtime } from '../runtime/runtime.js'
+import { newSecret } from '../router/request/passes.js'
+import type { StorageNode } from '../storage/contract/storage-node.js'
 import { CATALOGUE_LEASE_MS, LATE_STEP_MS } from '../storage/engine/catalogue-lease.js'
 import { EngineMeter } from '../storage/engine/engine-meter.js'
 import { engineRules, openEngineNode } from '../storage/engine/engine-node.js'
@@ -20,6 +22,7 @@ export type EngineStoreParts = Pick<
   | 'rules'
   | 'sharedJournal'
   | 'isSoleOwner'
+  | 'secret'
   | 'hasUnits'
   | 'leaseMs'
   | 'staleMs'
@@ -57,6 +60,7 @@ export async function engineParts(
     rules: engineRules,
     sharedJournal: false,
     isSoleOwner: false,
+    secret: await sharedSecret(node, runtime),
     hasUnits: false,
     leaseMs,
     staleMs: leaseMs + lateMs,
@@ -64,6 +68,22 @@ export async function engineParts(
     metrics: () => meter.text(),
     closed: () => engine.close(),
   }
+}
+
+const SECRET = 'tickets/secret'
+const ATTEMPTS_MAX = 5
+
+/** What NextTokens are sealed with: a client goes on reading at any server of the fleet. The first one makes it. */
+async function sharedSecret(node: StorageNode, runtime: Runtime): Promise<string> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const held = (await node.readMeta(SECRET)).find(({ name }) => name === SECRET)
+    if (held !== undefined) return Buffer.from(held.value).toString()
+    const value = Buffer.from(newSecret(runtime))
+    if (await node.writeMetaIf({ name: SECRET }, [{ name: SECRET, value }])) return value.toString()
+  }
+  throw new Error(
+    'The engine keeps no secret for NextTokens: each attempt to write one found another server ahead',
+  )
 }
 
 const isEngine = (given: StoreEngine): given is Engine =>

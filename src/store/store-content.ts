@@ -74,6 +74,8 @@ export interface ContentParts {
   readonly sharedJournal: boolean
   /** No other router uses these nodes: what the one before it has left is taken over at once. */
   readonly isSoleOwner: boolean
+  /** That other routers seal NextTokens with, too; absent: this one makes its own. */
+  readonly secret?: string
   /** Snapshots, units of work and waits are served here; absent: they are. Clients do without where they are not. */
   readonly hasUnits?: boolean
   /** As the catalogue has them: how long other routers may be behind, and how often this one looks. */
@@ -208,7 +210,7 @@ export class StoreContent {
     }: ContentParts,
     { catalog, coordinator, recovery, share, blocks }: Opened,
   ) {
-    const { onError, ledger, backupFiles: files, hub } = more
+    const { onError, ledger, backupFiles: files, hub, secret } = more
     this.#blocks = blocks
     this.catalog = catalog
     this.memory = memory
@@ -230,7 +232,7 @@ export class StoreContent {
       ...(blocks && { blocks }),
       ...(ledger !== undefined && { isLedger: matcherOf(ledger) }),
       startedMicros: steadyMicros(runtime.clock),
-      tickets: openTickets({ runtime, coordinator }),
+      tickets: openTickets({ runtime, coordinator, ...(secret !== undefined && { secret }) }),
       searches: searchLine(),
     }
     const { nodeOf } = context

@@ -46,6 +46,30 @@ test('a table that one server has made is there on the others, and so is what is
   assert.fail('the table is still there')
 })
 
+test('a statement that one server has begun to answer goes on at another, and after all of them have ended', async () => {
+  const engine = new MemoryEngine()
+  const page = async (
+    store: Store,
+    NextToken?: string,
+  ): Promise<{ rows: string[]; next: string | undefined }> => {
+    const answer = await store.call('ExecuteStatement', {
+      Statement: 'SELECT id FROM Accounts',
+      Limit: 1,
+      ...(NextToken !== undefined && { NextToken }),
+    })
+    return { rows: (answer.Items ?? []).map((item) => item['id']!.S!), next: answer.NextToken }
+  }
+  const [one, two] = await Promise.all([server(engine), server(engine)])
+  await one.call('CreateTable', accounts)
+  for (const id of ['a', 'b', 'c']) await one.call('PutItem', { TableName: 'Accounts', Item: account(id, 1) })
+  const first = await page(one)
+  const second = await page(two, first.next)
+  await Promise.all([one.close(), two.close()])
+  await using later = await server(engine)
+  const third = await page(later, second.next)
+  assert.deepEqual([...first.rows, ...second.rows, ...third.rows].toSorted(), ['a', 'b', 'c'])
+})
+
 test('a table that is deleted and made again is the same one to all servers: what one acknowledges the others have', async () => {
   const engine = new MemoryEngine()
   const slow = { leaseMs: 300, lateMs: 20, refreshMs: 1_000_000 }

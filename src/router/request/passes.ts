@@ -47,9 +47,12 @@ export interface TicketOptions {
   /** Closes one opening of a snapshot. Nobody waits for it. */
   readonly close: (timestamp: Timestamp) => void
   readonly limits?: Partial<Record<keyof typeof ticketLimits, number>>
-  /** That of another worker of this start; absent: a new one. */
+  /** That of another worker of this start, or of another server of a fleet; absent: a new one. */
   readonly secret?: string
 }
+
+export const newSecret = (runtime: Runtime): string =>
+  Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex')
 
 /** Those of one start of a store. */
 export const openTickets = ({
@@ -77,7 +80,7 @@ export class Tickets {
     this.#clock = runtime.clock
     this.#close = close
     this.#limits = { ...ticketLimits, ...limits }
-    this.#secret = secret ?? Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex')
+    this.#secret = secret ?? newSecret(runtime)
   }
 
   /** For other workers of this start: they take what was sealed here. */
