@@ -136,6 +136,9 @@ function parsed(value: unknown): unknown {
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message)
 
+/** What of the service has its newest words in a few regions only. Other operations have moved in most. */
+export type Moving = 'scans' | 'transactions'
+
 /**
  * A refusal that the service has worded anew, though not in all operations and regions: `older` is what some still say, `newest` what
  * a few say already.
@@ -143,11 +146,14 @@ export const validationError = (message: string): DynamoError =>
 export class RewordedError extends DynamoError {
   readonly older: string
   readonly newest: string | undefined
+  /** Which regions say `newest`. */
+  readonly moving: Moving
 
-  constructor(message: string, older: string, newest?: string) {
+  constructor(message: string, older: string, newest?: string, moving: Moving = 'scans') {
     super('ValidationException', message)
     this.older = older
     this.newest = newest
+    this.moving = moving
   }
 }
 

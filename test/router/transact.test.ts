@@ -141,7 +141,7 @@ test('TransactWriteItems: what is refused as a whole, and leaves nothing behind'
     else assert.match(error.message, message, what)
   }
   const token = await refusal(write(store, [Put('a')], { ClientRequestToken: 'x'.repeat(37) }))
-  assert.match(token.message, /'ClientRequestToken' failed .* length less than or equal to 36$/)
+  assert.match(token.message, /'clientRequestToken' failed .* length less than or equal to 36$/)
   const absent = await refusal(write(store, [Put('a'), { Put: { TableName: 'Nowhere', Item: Key('b') } }]))
   assert.deepEqual(
     [absent.name, absent.message],

@@ -4,9 +4,14 @@ import { describe, test } from 'node:test'
 import { open } from '../../src/store/store.js'
 
 const INVALID = 'One or more parameter values were invalid: '
-const MOST = ['us-east-1', 'ap-south-1', undefined]
-const BEHIND = ['eu-south-2', 'me-central-1']
-const AHEAD = ['eu-west-2', 'us-west-1', 'eu-central-1', 'ap-northeast-2']
+const MOST = ['us-east-1', 'ap-south-1', 'eu-west-1', undefined]
+const BEHIND: readonly (string | undefined)[] = ['eu-south-2', 'me-central-1']
+const AHEAD: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  Scan: ['eu-west-2', 'us-west-1', 'eu-central-1', 'ap-northeast-2'],
+  TransactGetItems: ['eu-west-2', 'eu-north-1', 'ap-northeast-2'],
+  TransactWriteItems: ['eu-west-2', 'eu-north-1', 'ap-northeast-2'],
+}
+const REGIONS = new Set([...MOST, ...BEHIND, ...Object.values(AHEAD).flat()])
 
 interface Case {
   readonly operation: string
@@ -135,6 +140,57 @@ const CASES: readonly Case[] = [
     input: { TableName, Select: 'SPECIFIC_ATTRIBUTES' },
     words: asInBehind(SELECT, one(SELECT)),
   },
+  {
+    operation: 'TransactWriteItems',
+    input: { TransactItems: [] },
+    words: asInBehind(
+      one(`Value '[]' at 'transactItems' ${SHORT}`),
+      one(`Value at 'TransactItems' ${SHORT}`),
+    ),
+  },
+  {
+    operation: 'TransactGetItems',
+    input: { TransactItems: [] },
+    words: asInBehind(
+      one(`Value '[]' at 'transactItems' ${SHORT}`),
+      one(`Value at 'TransactItems' ${SHORT}`),
+    ),
+  },
+  {
+    operation: 'TransactWriteItems',
+    input: {
+      TransactItems: [
+        {
+          Update: {
+            TableName,
+            Key: Item,
+            UpdateExpression: 'SET n = :v',
+            ExpressionAttributeValues: { ':v': { N: '' } },
+          },
+        },
+      ],
+    },
+    words: asInBehind(
+      'ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value for key :v',
+      'The parameter cannot be converted to a numeric value: ',
+    ),
+  },
+  {
+    operation: 'TransactWriteItems',
+    input: { TransactItems: [{ Put: { TableName, Item: { ...Item, s: { NS: ['2', '1', '2'] } } } }] },
+    words: asInBehind(
+      'Input collection contains duplicates',
+      `${INVALID}Input collection contains duplicates.`,
+    ),
+  },
+  {
+    operation: 'TransactGetItems',
+    input: { TransactItems: [{ Get: { TableName, Key: { pk: { N: '' } } } }] },
+    words: asInBehind(
+      'The parameter cannot be converted to a numeric value',
+      'The parameter cannot be converted to a numeric value: ',
+    ),
+  },
 ]
 
 describe('words by region', () => {
@@ -151,23 +207,28 @@ describe('words by region', () => {
       })
       const { url } = await store.listen({ port: 0 })
       for (const { operation, input, words } of CASES)
-        for (const [at, regions] of [MOST, BEHIND, AHEAD].entries())
-          for (const region of regions) {
-            const answer = await fetch(url, {
-              method: 'POST',
-              headers: {
-                ...further,
-                'content-type': 'application/x-amz-json-1.0',
-                'x-amz-target': `DynamoDB_20120810.${operation}`,
-                ...(region !== undefined && {
-                  authorization: `AWS4-HMAC-SHA256 Credential=KEY/20261118/${region}/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
-                }),
-              },
-              body: JSON.stringify(input),
-            })
-            const { message } = (await answer.json()) as { message: string }
-            assert.equal(message, words[at], `${operation} in ${region ?? 'no region'}`)
-          }
+        for (const region of REGIONS) {
+          const [most, behind, ahead] = words
+          const expected = BEHIND.includes(region)
+            ? behind
+            : AHEAD[operation]?.includes(region)
+              ? ahead
+              : most
+          const answer = await fetch(url, {
+            method: 'POST',
+            headers: {
+              ...further,
+              'content-type': 'application/x-amz-json-1.0',
+              'x-amz-target': `DynamoDB_20120810.${operation}`,
+              ...(region !== undefined && {
+                authorization: `AWS4-HMAC-SHA256 Credential=KEY/20261118/${region}/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
+              }),
+            },
+            body: JSON.stringify(input),
+          })
+          const { message } = (await answer.json()) as { message: string }
+          assert.equal(message, expected, `${operation} in ${region ?? 'no region'}`)
+        }
     })
   }
 

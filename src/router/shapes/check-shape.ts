@@ -71,7 +71,11 @@ function refuseInNewerWords(shape: StructShape, members: Members, violations: re
   if (shape.wording === 'newest') return refuseNumbers(shape, violations)
   if (shape.wording === undefined || lacksRequired(shape, members) || isReadInOlderWay(members))
     return refuse(violations)
-  throw new RewordedError(inNewerWords(shape, violations), told(violations))
+  const newer = inNewerWords(shape, violations)
+  const older = told(violations)
+  throw shape.wording === 'transaction'
+    ? new RewordedError(older, older, newer, 'transactions')
+    : new RewordedError(newer, older)
 }
 
 function refuseNumbers(shape: StructShape, violations: readonly Violation[]): void {
@@ -89,13 +93,14 @@ const memberNameOf = ({ path }: Violation): string => path.charAt(0).toUpperCase
 function inNewerWords(shape: StructShape, violations: readonly Violation[]): string {
   const reworded = violations.map((violation) => {
     const inner = shape.members[memberNameOf(violation)]
-    const newer = inner?.kind === 'string' ? inner.newerConstraint : undefined
+    const newer = inner?.kind === 'string' || inner?.kind === 'list' ? inner.newerConstraint : undefined
     if (newer === undefined) return violation
     return { ...violation, whole: typeof newer === 'string' ? newer : newer(violation.constraint) }
   })
   const first = reworded.find(({ whole }) => whole !== undefined)
   if (shape.wording === 'newer, alone' && first?.whole !== undefined) return first.whole
-  return told(shape.wording === 'newer, stops' && first !== undefined ? [first] : reworded)
+  const stops = shape.wording === 'newer, stops' || shape.wording === 'transaction'
+  return told(stops && first !== undefined ? [first] : reworded)
 }
 
 /** What is wrong with a value. Its path is made from the inside out, once it is known that something is wrong. */

@@ -34,6 +34,7 @@ export interface BooleanShape extends Required {
 export interface ListShape extends Required, Length {
   readonly kind: 'list'
   readonly member: RequestShape
+  readonly newerConstraint?: (constraint: string) => string
 }
 export interface MapShape extends Required, Length {
   readonly kind: 'map'
@@ -49,8 +50,9 @@ export interface StructShape extends Required {
   /**
    * Some constraints are worded anew, unless a required member is missing; `stops`: at the first of those; `alone`: that one is all
    * that is said, and not counted. `newest`: a number out of its range is not shown, and only where the newest words are spoken.
+   * `transaction`: as `newer, stops`, and only where transactions have moved.
    */
-  readonly wording?: 'newer' | 'newer, stops' | 'newer, alone' | 'newest'
+  readonly wording?: 'newer' | 'newer, stops' | 'newer, alone' | 'newest' | 'transaction'
   /** The class name that serialization errors show. */
   readonly className?: string
   readonly members: Readonly<Record<string, RequestShape>>

@@ -29,6 +29,7 @@ import type { Action } from '../../storage/contract/transactions.js'
 import { aboutOf, type WriteAbout } from '../request/about.js'
 import type { Input, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf, keyOfItem } from '../request/keys.js'
+import { toldOfTransactions } from '../request/wording.js'
 import { type RequestShape, tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { ELEMENT_BYTES, TurnBudget } from '../request/turns.js'
@@ -51,6 +52,10 @@ const conditionMembers: Readonly<Record<string, RequestShape>> = {
   ReturnValuesOnConditionCheckFailure: { kind: 'string', values: ['ALL_OLD', 'NONE'] },
 }
 
+/** What is said of the list where transactions have moved. */
+export const ofTransactItems = (constraint: string): string =>
+  `Value at 'TransactItems' failed to satisfy constraint: ${constraint}`
+
 export const transactItemsShape = shapeOfActions(1, limits.transactionActionsMax)
 
 export function shapeOfActions(
@@ -63,6 +68,7 @@ export function shapeOfActions(
     ...(lengthMin > 0 && { required: true as const }),
     lengthMin,
     lengthMax,
+    newerConstraint: ofTransactItems,
     member: {
       kind: 'struct',
       members: {
@@ -166,7 +172,7 @@ class Parsing {
     const [kind, input] = theOne(element)
     const tableName = tableNameOf(input['TableName'])
     this.#scope.authorise(tableName, kind)
-    const { attributes: given, mutation: parsed, condition } = parse(kind, input)
+    const { attributes: given, mutation: parsed, condition } = toldOfTransactions(() => parse(kind, input))
     const bytes = parsed.kind === 'put' ? (parsed.itemBytes ?? 0) : itemBytes(given as Item)
     const isText = parsed.kind === 'put' && parsed.json === undefined && texts === 'with-text'
     const mutation = isText ? { ...parsed, json: Buffer.from(JSON.stringify(parsed.item)) } : parsed

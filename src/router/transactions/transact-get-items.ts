@@ -11,9 +11,11 @@ import { checkedKeyOf } from '../request/keys.js'
 import { openProjection, type RequestedProjection } from '../reads/read-expressions.js'
 import { furtherMembers, joinReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
+import { toldOfTransactions } from '../request/wording.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { TurnBudget } from '../request/turns.js'
+import { ofTransactItems } from './transact-actions.js'
 import { capacityWanted, consumedByReads } from './transact-capacity.js'
 import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
 
@@ -21,6 +23,7 @@ export const transactGetItems: Operation = {
   name: 'TransactGetItems',
   shape: {
     kind: 'struct',
+    wording: 'transaction',
     members: {
       ReturnConsumedCapacity: returnConsumedCapacityShape,
       TransactItems: {
@@ -28,6 +31,7 @@ export const transactGetItems: Operation = {
         required: true,
         lengthMin: 1,
         lengthMax: limits.transactionActionsMax,
+        newerConstraint: ofTransactItems,
         member: {
           kind: 'struct',
           members: {
@@ -88,7 +92,11 @@ function bindGets(
   const parsed = elements.map(({ Get: get }) => {
     const tableName = tableNameOf(get['TableName'])
     scope.authorise(tableName)
-    return { tableName, key: parseItem(get['Key']), projection: openProjection(get) }
+    return toldOfTransactions(() => ({
+      tableName,
+      key: parseItem(get['Key']),
+      projection: openProjection(get),
+    }))
   })
   const tables = parsed.map(({ tableName }) => context.catalog.table(tableName))
   return eachOrCancelled(parsed, ({ key, projection }, at) => {

@@ -14,10 +14,9 @@ export const transactWriteItems: Operation = {
   name: 'TransactWriteItems',
   shape: {
     kind: 'struct',
-    wording: 'newer, stops',
+    wording: 'transaction',
     members: {
-      ReturnConsumedCapacity: returnConsumedCapacityShape,
-      ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
+      // It is told before the others.
       ClientRequestToken: {
         kind: 'string',
         lengthMin: 1,
@@ -25,6 +24,8 @@ export const transactWriteItems: Operation = {
         newerConstraint: (constraint) =>
           `Value at 'ClientRequestToken' failed to satisfy constraint: ${constraint}`,
       },
+      ReturnConsumedCapacity: returnConsumedCapacityShape,
+      ReturnItemCollectionMetrics: { kind: 'string', values: ['SIZE', 'NONE'] },
       TransactItems: transactItemsShape,
     },
   },
