@@ -109,6 +109,8 @@ test('vectors: a score beyond the range of 32 bits is infinite', async (t) => {
     ['large', 0],
     ['opposite', 2],
   ])
+  // As other whole numbers are read.
+  assert.deepEqual(await search(client, { ...far, TopK: 1.9 }), [['large', 0]])
 })
 
 /** 0.6 and 0.8 are rounded to 32 bits before they are compared. */

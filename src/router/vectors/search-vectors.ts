@@ -73,7 +73,7 @@ const search = tableOperation<SearchInput>({
   async run(catalog, input, scope, context) {
     const tableName = tableNameOf(input.TableName)
     scope.authorise(tableName)
-    const { TopK: resultsMax } = input
+    const resultsMax = Math.trunc(input.TopK)
     if (resultsMax > limits.searchResultsMax) {
       throw validationError(
         `Provided TopK value '${resultsMax}' is out of valid range. The value must be between 1 and ${limits.searchResultsMax} inclusive`,
