@@ -62,6 +62,16 @@ test('ledger: a statement is in its block, without the data that is in it; liter
   assert.deepEqual(parameters, [{ text: Statement, parameters: [{ S: 'bob' }] }])
 })
 
+test('ledger: parameters that a statement has no places for are not in its block', async (t) => {
+  const ledger = await openLedger(t)
+  await ledger.dynamodb.createTable(ledgerTable('Cars'))
+  const Statement = `INSERT INTO Cars VALUE {'vin': ?}`
+  const given = [{ S: 'v1' }, { S: 'x'.repeat(100_000) }]
+  await ledger.dynamodb.executeStatement({ Statement, Parameters: given })
+  const { parameters } = await lastBlock(ledger)
+  assert.deepEqual(parameters, [{ text: Statement, parameters: [{ S: 'v1' }] }])
+})
+
 test('ledger: redaction of a revision takes the parameters of its block with it, and the block still verifies', async (t) => {
   const ledger = await openLedger(t)
   await ledger.dynamodb.createTable(ledgerTable('Cars'))

@@ -101,7 +101,9 @@ export function aboutStatement(
   const { shape } = table
   if (shape.logged?.keys !== true) return {}
   const { text } = statement
-  const said = { shape: statementShape(text), text, ...(parameters.length > 0 && { parameters }) }
+  // There may be more than it has places for: those say nothing, and would be kept for good.
+  const used = parameters.slice(0, statement.parameters)
+  const said = { shape: statementShape(text), text, ...(used.length > 0 && { parameters: used }) }
   return aboutOf(shape, { principal, statements: [said] })
 }
 
