@@ -5,7 +5,7 @@
 //                                      the decision is, or together with it
 //               --commit---> node      the intended writes become visible; needs no wait for a sync of its own; with a
 //                                      decision that is not durable yet, together with it
-//               --cancel---> node      the pending entries vanish, and a late prepare finds a fence
+//               --cancel---> node      the pending entries vanish, and a late prepare finds a mark
 //               --transact-> node      all of it in one round, where one node has all the items (§4)
 //               --readAt / readLatest-> node
 //
