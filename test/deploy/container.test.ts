@@ -200,12 +200,28 @@ test('workflows: CI runs the tests on every supported Node, and the whole check 
     readonly jobs: {
       readonly test: {
         readonly strategy: { readonly matrix: { readonly node: readonly number[] } }
-        readonly steps: readonly { readonly run?: string }[]
+        readonly steps: readonly { readonly run?: string; readonly env?: { readonly CI?: string } }[]
       }
-      readonly check: { readonly steps: readonly { readonly run?: string }[] }
+      readonly check: { readonly container: string; readonly steps: readonly { readonly run?: string }[] }
     }
   }
   assert.deepEqual(jobs.test.strategy.matrix.node, [20, 22, 24])
-  assert.equal(jobs.test.steps.at(-1)?.run, 'npm test')
+  const last = jobs.test.steps.at(-1)
+  assert.equal(last?.run, 'npm test')
+  assert.equal(last?.env?.CI, 'false', 'nothing installs the clients there that a test may not lack in CI')
   assert.equal(jobs.check.steps.at(-1)?.run, '.ci/run')
+})
+
+test('workflows: the check, the release and the image have the Node of .nvmrc, on Debian', () => {
+  const version = textOf('.nvmrc').trim()
+  for (const [file, job] of [
+    ['ci.yml', 'check'],
+    ['release.yml', 'publish'],
+  ] as const) {
+    const { jobs } = parse(textOf(`.github/workflows/${file}`)) as {
+      readonly jobs: Readonly<Record<string, { readonly container: string }>>
+    }
+    assert.equal(jobs[job]?.container, `node:${version}-bookworm`)
+  }
+  assert.match(textOf('Dockerfile'), new RegExp(`^ARG NODE_VERSION=${version}$`, 'm'))
 })
