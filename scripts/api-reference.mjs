@@ -51,6 +51,14 @@ const pages = await renderPages(ROOT, [
       '`header` the header of its first block.',
   },
   {
+    page: 'engine-cassandra.md',
+    name: 'seriatim/engine/cassandra',
+    entry: 'src/engine/cassandra/cassandra.ts',
+    about:
+      'Keeps a store on a ring of Cassandra 5 nodes, which any number of servers share: `open({ engine: cassandra(...) })`. It needs ' +
+      'npm `cassandra-driver`. [Fleets](../fleet.md) says what works there, and [run a fleet](../../fleet.md) how to set one up.',
+  },
+  {
     page: 'templates.md',
     name: 'seriatim/templates',
     entry: 'src/testing/templates.ts',

@@ -22,6 +22,7 @@ const HELPER_TYPES = [
   'Common',
   'ConditionInput',
   'EndpointOperations',
+  'Engine',
   'Isolation',
   'Operations',
   'PREFIX_BY_NAME',

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { contextProgram, internalPrograms, programOf } from './api-examples.js'
-import { examplesIn, packageExports } from './exports.js'
+import { ENTRIES, examplesIn, packageExports } from './exports.js'
 import { assertPrinted, Installation } from './programs.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -19,6 +19,16 @@ const declared = names
 const examples = declared.flatMap(({ name, comment }) =>
   examplesIn(comment).map((code, at) => ({ name: at === 0 ? name : `${name} ${at + 1}`, code })),
 )
+
+test('API: the reference has a page for every entry point of the package', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly exports: object
+  }
+  const entries = Object.keys(manifest.exports)
+    .filter((path) => path !== './package.json')
+    .map((path) => `seriatim${path.slice(1)}`)
+  assert.deepEqual(Object.keys(ENTRIES).toSorted(), entries.toSorted())
+})
 
 test('API: every name that the package exports, and every member of it, has a comment', () => {
   assert.ok(names.length > 80 && declared.length > 250)

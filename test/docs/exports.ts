@@ -12,6 +12,7 @@ export const ENTRIES = {
   seriatim: 'src/index.ts',
   'seriatim/toolkit': 'src/toolkit/index.ts',
   'seriatim/verify': 'src/verify/index.ts',
+  'seriatim/engine/cassandra': 'src/engine/cassandra/cassandra.ts',
   'seriatim/templates': 'src/testing/templates.ts',
   'seriatim/vitest': 'src/testing/vitest.ts',
   'seriatim/jest': 'src/testing/jest.ts',

@@ -50,12 +50,11 @@ const PLAIN_WRITES_MAX = 32
 const CREATE_TRIES_MAX = 3
 
 /**
- * An engine on a ring of Cassandra nodes. Nothing is connected before it is first used.
+ * An engine on a ring of Cassandra nodes, for `open({ engine })`. Nothing is connected before it is first used.
  *
  * @example
- * const store = await open({
- *   engine: cassandra({ contactPoints: ['cassandra-1'], localDataCenter: 'dc1', keyspace: 'shop' }),
- * })
+ * const engine = cassandra({ contactPoints: ['cassandra-1'], localDataCenter: 'dc1', keyspace: 'shop' })
+ * console.log(engine.name) // Cassandra at cassandra-1, keyspace shop
  */
 export function cassandra(options: CassandraOptions): Engine {
   return new CassandraEngine(checked(options))

@@ -1,8 +1,10 @@
 // Where a ring of Cassandra nodes is, and how it is used: as options, or as an address for the command line.
 
+/** Where a ring is, and how it is used. Every server of a fleet needs the same, but for `localDataCenter`. */
 export interface CassandraOptions {
   /** Hosts to begin with, each with a port if it is not `port`. The driver finds the others. */
   readonly contactPoints: readonly string[]
+  /** Where the tables of the store are. It is created if it does not exist. */
   readonly keyspace: string
   /** Where this server is. Requests go to hosts of this data centre. Absent: the one of the first contact point that answers. */
   readonly localDataCenter?: string
@@ -15,7 +17,9 @@ export interface CassandraOptions {
    * of a fleet need the same; `local` is right only if they are all in one data centre.
    */
   readonly consistency?: 'global' | 'local'
+  /** The ring's own credentials: none if absent. */
   readonly username?: string
+  /** With `username`. */
   readonly password?: string
   /** Encrypted connections, with the certificates that this machine trusts. */
   readonly tls?: boolean
@@ -26,8 +30,12 @@ export interface CassandraOptions {
 const PARAMETERS = ['datacenter', 'replication', 'consistency', 'tls', 'timeoutMs']
 
 /**
- * Reads `cassandra://HOST,HOST:PORT/KEYSPACE?datacenter=NAME&replication=3`.
+ * Reads `cassandra://HOST,HOST:PORT/KEYSPACE?datacenter=NAME&replication=3`, as the command line takes it.
  * @throws RangeError with a sentence that says what is wrong
+ *
+ * @example
+ * const options = cassandraOptionsOf('cassandra://cassandra-1,cassandra-2/shop?datacenter=dc1')
+ * console.log(options.contactPoints) // [ 'cassandra-1', 'cassandra-2' ]
  */
 export function cassandraOptionsOf(address: string): CassandraOptions {
   const parts = /^cassandra:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?]+)\/([^/?]*)(?:\?(.*))?$/.exec(address)
