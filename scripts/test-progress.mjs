@@ -3,11 +3,14 @@
 
 const SLOWEST = 15
 const TESTS_PER_LINE = 250
+/** A process whose tests have ended, and that does not end: a server, a connection or a timer was left open. */
+const LINGER_MS_MAX = 1_500
 
 export function openReport({ isBrief, isOfAllFiles = false, write }) {
   const startMs = Date.now()
   const files = new Map()
   const failures = []
+  const lingering = []
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const shown = (file) => file.replace(/^dist\//, '')
 
@@ -47,6 +50,10 @@ export function openReport({ isBrief, isOfAllFiles = false, write }) {
     spent: (file, wallMs, cpuMs) => void Object.assign(known(file), { wallMs, cpuMs }),
     /** A file that could not be loaded, or whose process has crashed. */
     broken: (file, text) => fail(shown(file), text),
+    /** How long a process went on after the last test of its files. */
+    lingered(files, ms) {
+      if (ms > LINGER_MS_MAX) lingering.push([ms, files])
+    },
     /** What a process with failures has printed. */
     output(text) {
       if (text !== '') write(`\nits output:\n${text}\n`)
@@ -61,6 +68,11 @@ export function openReport({ isBrief, isOfAllFiles = false, write }) {
         for (const [file, { wallMs, cpuMs, tests }] of slowest)
           write(`${secondsOf(wallMs)} ${secondsOf(cpuMs)}  ${shown(file)} (${tests})\n`)
       }
+      if (isBrief || isOfAllFiles)
+        for (const [ms, of] of lingering)
+          write(
+            `${secondsOf(ms)}  after the last test of ${of.map(shown).join(', ')}: something was left open\n`,
+          )
       if (failures.length > 0) write(`\nfailed:\n`)
       for (const failure of failures) write(`  ✖ ${failure}\n`)
       write(

@@ -17,6 +17,7 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   let isEnded = false
   let running = ''
   let eventMs = Date.now()
+  let testMs = eventMs
   let failures = 0
   let output = ''
   const keep = (text) => {
@@ -24,6 +25,8 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   }
   const take = (event) => {
     eventMs = Date.now()
+    // Node tells of the end itself when nothing keeps the process alive any more.
+    if (event.type === 'test' || event.type === 'suite') testMs = eventMs
     if (event.type === 'end of file') at += 1
     else if (event.type === 'end') isEnded = true
     else if (event.type === 'spent') report.spent(event.file, event.wallMs, event.cpuMs)
@@ -52,6 +55,7 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   const ended = await new Promise((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
   )
+  const exitMs = Date.now()
   // A process that a test left behind may hold its streams open for good.
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, OUTPUT_MS_MAX).unref())])
   clearInterval(looking)
@@ -72,6 +76,7 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   } else if (ended.code !== 0 && failures === 0) {
     report.broken(files.join(', '), `the process ${how}, though no test failed\n${output}`)
   } else if (failures > 0) report.output(output)
+  if (isEnded) report.lingered(files, exitMs - testMs)
 }
 
 /** Gives what was added to a file of JSON lines, whenever it is called. */

@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testFolder } from '../support/folder.js'
 
-const RUNNER = fileURLToPath(new URL('../../../scripts/test.mjs', import.meta.url))
+const SCRIPTS = new URL('../../../scripts/', import.meta.url)
+const RUNNER = fileURLToPath(new URL('test.mjs', SCRIPTS))
 
 const passing = (name: string): string =>
   `import { test } from 'node:test'\ntest('${name}', () => undefined)\n`
@@ -69,6 +70,25 @@ test('test runner: a failing test is named with its file and its error, and thos
   assert.equal(status, 1)
   assert.match(output, /✖ \S+room\/a\.test\.js: a sum\nAssertionError[^]*\n2 !== 3/)
   assert.equal(counts, '1 passed, 1 failed, 0 skipped')
+})
+
+test('test runner: a process that something keeps alive behind its tests is named with its files', async () => {
+  const { openReport } = (await import(new URL('test-progress.mjs', SCRIPTS).href)) as {
+    readonly openReport: (options: { readonly isBrief: boolean; readonly write: (text: string) => void }) => {
+      lingered(files: readonly string[], ms: number): void
+      end(cpuMs: number): boolean
+    }
+  }
+  let said = ''
+  const report = openReport({ isBrief: true, write: (text) => void (said += text) })
+  report.lingered(['dist/test/a.test.js', 'dist/test/b.test.js'], 4_200)
+  report.lingered(['dist/test/c.test.js'], 20)
+  assert.ok(report.end(0))
+  assert.match(
+    said,
+    /4\.2 {2}after the last test of test\/a\.test\.js, test\/b\.test\.js: something was left open/,
+  )
+  assert.doesNotMatch(said, /c\.test/)
 })
 
 for (const [how, body, told] of [
