@@ -362,6 +362,18 @@ test('vectors: a write is charged four bytes for a dimension, and in bytes for e
   const again = await written({ v: { L: vec(1, 0, 0) }, blob: S('y') })
   assert.deepEqual(Object.keys(again?.VectorIndexes ?? {}), ['cosine', 'euclidean'])
   assert.equal((await written({ v: { L: vec(1, 0, 0) }, blob: S('y') }))?.VectorIndexes, undefined)
+  const batch = await client.batchWriteItem({
+    RequestItems: {
+      [TableName]: ['b', 'c'].map((id) => ({ PutRequest: { Item: { id: S(id), v: { L: vec(1, 0, 0) } } } })),
+    },
+    ReturnConsumedCapacity: 'INDEXES',
+  })
+  const each = (await written({ v: { L: vec(0, 0, 1) } }))?.VectorIndexes
+  const both = batch.ConsumedCapacity?.[0]?.VectorIndexes
+  assert.equal(
+    both?.['cosine']?.VectorWriteRequestBytes,
+    2 * (each?.['cosine']?.VectorWriteRequestBytes ?? 0),
+  )
   const searched = await client.searchVectors({
     TableName,
     IndexName: 'cosine',

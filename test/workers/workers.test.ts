@@ -46,6 +46,25 @@ const TABLE = {
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
 }
 
+test('workers: a statement of a batch costs the same at each of them', async () => {
+  await using server = await spawnServer(['--memory', '--workers', '2'])
+  const connections = Array.from({ length: 4 }, () => connection(server.url))
+  await connections[0]!.call('CreateTable', { TableName: 'Notes', ...TABLE })
+  for (const [at, { call }] of connections.entries()) {
+    const { ConsumedCapacity } = await call('BatchExecuteStatement', {
+      Statements: [
+        {
+          Statement: `INSERT INTO Notes VALUE {'id': ?, 'text': ?}`,
+          Parameters: [{ S: String(at) }, { S: 'x'.repeat(2500) }],
+        },
+      ],
+      ReturnConsumedCapacity: 'TOTAL',
+    })
+    assert.deepEqual(ConsumedCapacity, [{ TableName: 'Notes', CapacityUnits: 3 }], `connection ${at}`)
+  }
+  for (const each of connections) each[Symbol.dispose]()
+})
+
 for (const workers of [2, 4]) {
   test(`${workers} workers: what one has answered, all others know at once: tables, items, transactions`, async () => {
     await using server = await spawnServer(['--memory', '--nodes', '3', '--workers', String(workers)])

@@ -2,7 +2,12 @@ import { parseRecord } from '../../line/record.js'
 import { refuseNestedKeys } from '../../expression/expression.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { Item } from '../../model/value.js'
-import { consumedCapacity, readUnits, returnConsumedCapacityShape } from '../request/capacity.js'
+import {
+  consumedCapacity,
+  isCapacityWanted,
+  readUnits,
+  returnConsumedCapacityShape,
+} from '../request/capacity.js'
 import type { Operation } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { openProjection } from './read-expressions.js'
@@ -39,12 +44,11 @@ export const getItem: Operation = {
     const record = await context.nodeOf(key.hash).get(table.shape.space, key, isConsistent)
 
     const detail = input['ReturnConsumedCapacity']
-    const capacity =
-      detail === 'TOTAL' || detail === 'INDEXES'
-        ? consumedCapacity(detail, table.name, {
-            table: readUnits(record?.itemBytes ?? 0, isConsistent),
-          })
-        : undefined
+    const capacity = isCapacityWanted(detail)
+      ? consumedCapacity(detail, table.name, {
+          table: readUnits(record?.itemBytes ?? 0, isConsistent),
+        })
+      : undefined
     const further = capacity === undefined ? '' : furtherMembers({ ConsumedCapacity: capacity })
     if (record === undefined) return Buffer.from(`{${further.slice(1)}}`)
     if (projection === undefined) return joinReply(['{"Item":', record.json, `${further}}`])

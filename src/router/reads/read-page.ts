@@ -16,7 +16,7 @@ import { limits } from '../../model/limits.js'
 import type { Item } from '../../model/value.js'
 import type { RangeText } from '../../storage/contract/range-text.js'
 import type { ItemRecord, RangeEntry, StorageNode } from '../../storage/contract/storage-node.js'
-import { consumedCapacity, readUnits } from '../request/capacity.js'
+import { consumedCapacity, isCapacityWanted, readUnits } from '../request/capacity.js'
 import { furtherMembers, joinReply, listReply, type ItemJson } from '../request/reply.js'
 import { readMerged, type MergedRange, type PageLimits } from './merged-range.js'
 import { type ReadTarget } from './read-target.js'
@@ -216,7 +216,7 @@ function capacityOf(
   { target, consistent, capacityDetail }: ReadPlan,
   { heldBytes, fetchedUnits }: { readonly heldBytes: number; readonly fetchedUnits: number },
 ): object | undefined {
-  if (capacityDetail !== 'TOTAL' && capacityDetail !== 'INDEXES') return undefined
+  if (!isCapacityWanted(capacityDetail)) return undefined
   const units = readUnits(heldBytes, consistent)
   const { table, index } = target
   if (index === undefined) return consumedCapacity(capacityDetail, table.name, { table: units })

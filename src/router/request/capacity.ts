@@ -1,9 +1,11 @@
 // Consumed capacity as DynamoDB counts it: reads in units of 4 KB (half a unit when eventually consistent), writes in
 // units of 1 KB of the larger image, index writes apart.
+import { parseRecord } from '../../line/record.js'
 import { itemBytes } from '../../model/item-size.js'
 import { sameValue } from '../../model/compare.js'
 import { keyNames, type IndexShape, type KeySchema, type TableShape } from '../../model/table.js'
 import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
+import type { WriteOutcome } from '../../storage/contract/storage-node.js'
 import type { StringShape } from '../shapes/shape.js'
 import { chargedBytes, vectorWriteBytes } from './vector-capacity.js'
 
@@ -32,9 +34,13 @@ export interface Consumed {
   readonly vectors?: ReadonlyMap<string, number>
 }
 
+/** Whether an answer says what was consumed. */
+export const isCapacityWanted = (detail: unknown): detail is 'TOTAL' | 'INDEXES' =>
+  detail === 'TOTAL' || detail === 'INDEXES'
+
 /** The ConsumedCapacity member of an answer, or undefined when it was not asked for. */
 export function consumedCapacity(detail: unknown, tableName: string, consumed: Consumed): object | undefined {
-  if (detail !== 'TOTAL' && detail !== 'INDEXES') return undefined
+  if (!isCapacityWanted(detail)) return undefined
   const total = consumed.table + sum(consumed.global) + sum(consumed.local)
   const answer: Record<string, unknown> = { TableName: tableName, CapacityUnits: total }
   if (detail === 'INDEXES') {
@@ -70,6 +76,29 @@ export function consumedByWrite(
   }
   const charged = { table: units, global, local }
   return vectors === undefined ? charged : { ...charged, vectors: vectorWriteBytes(table, old, next) }
+}
+
+export const consumedByOutcome = (
+  table: TableShape,
+  { old, new: next }: WriteOutcome & { verdict: 'done' },
+): Consumed =>
+  consumedByWrite(table, old?.itemBytes ?? 0, next?.itemBytes ?? 0, () => ({
+    old: old && parseRecord(old),
+    new: next && parseRecord(next),
+  }))
+
+/** What several requests for one table consumed together. */
+export const addConsumed = (a: Consumed, b: Consumed): Consumed => ({
+  table: a.table + b.table,
+  global: addByIndex(a.global, b.global),
+  local: addByIndex(a.local, b.local),
+  vectors: addByIndex(a.vectors, b.vectors),
+})
+
+function addByIndex(a: Consumed['global'], b: Consumed['global']): ReadonlyMap<string, number> {
+  const added = new Map(a)
+  for (const [name, units] of b ?? []) added.set(name, (added.get(name) ?? 0) + units)
+  return added
 }
 
 /** An entry added or removed, or changed in place, costs one write of its size; a changed index key costs both. */

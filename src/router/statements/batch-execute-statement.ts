@@ -8,12 +8,13 @@ import { onlyKey, type BoundSelect } from '../../partiql/partiql.js'
 import type { ItemRecord, WriteRequest } from '../../storage/contract/storage-node.js'
 import { projector } from '../../expression/expression.js'
 import { furtherMembers, internalError, joinReply, storageRefusal, type ItemJson } from '../request/reply.js'
-import { addConsumed, consumedByOutcome } from '../writes/batch-capacity.js'
 import {
+  addConsumed,
+  type Consumed,
+  consumedByOutcome,
   consumedCapacity,
   readUnits,
   returnConsumedCapacityShape,
-  type Consumed,
 } from '../request/capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { wouldWrite } from '../request/operation-bounds.js'
@@ -57,7 +58,7 @@ export const batchExecuteStatement: Operation = {
     refuseRepeated(bound)
     const turns = new TurnBudget(context.runtime)
     const answers = bound.some((member) => isBound(member) && member.type === 'write')
-      ? await writeAll(context, bound, turns, (at) =>
+      ? await writeAll(context, input, bound, turns, (at) =>
           bindMember(context, members[at] as Input, parameters[at]!, scope),
         )
       : await readAll(context, bound, turns)
@@ -213,6 +214,7 @@ const refusalOf = (error: unknown): DynamoError =>
  */
 async function writeAll(
   context: RouterContext,
+  input: Input,
   members: readonly Member[],
   turns: TurnBudget,
   bindAgain: (at: number) => Member,
@@ -221,7 +223,7 @@ async function writeAll(
   let isFirstTurn = true
   for (const [at, bound] of members.entries()) {
     const member = isFirstTurn ? bound : orRefused(() => bindAgain(at))
-    answers.push(runMember(context, member))
+    answers.push(runMember(context, input, member))
     if (at < members.length - 1 && turns.isDue(costOf(member))) {
       isFirstTurn = false
       await turns.next()
@@ -246,18 +248,22 @@ const costOf = (member: Member): number =>
     : LOOKING_COST
 
 /** Never rejects. */
-async function runMember(context: RouterContext, member: Member): Promise<Answer> {
+async function runMember(context: RouterContext, input: Input, member: Member): Promise<Answer> {
   if (!isBound(member) || member.type === 'read') return member
   try {
-    return await runWrite(context, member)
+    return await runWrite(context, input, member)
   } catch (error) {
     return { table: member.table, refusal: refusalOf(error) }
   }
 }
 
-async function runWrite(context: RouterContext, { table, found, request }: Write): Promise<Answer> {
+async function runWrite(
+  context: RouterContext,
+  { ReturnConsumedCapacity }: Input,
+  { table, found, request }: Write,
+): Promise<Answer> {
   // ReturnValuesOnConditionCheckFailure of a member has no effect.
-  const outcome = await doStatementWrite(context, {}, found.bound, request)
+  const outcome = await doStatementWrite(context, { ReturnConsumedCapacity }, found.bound, request)
   return {
     table,
     item: returnedImage(found.bound, outcome),

@@ -5,6 +5,7 @@ import type { BoundSelect } from '../../partiql/partiql.js'
 import { furtherMembers, listReply, type ItemJson } from '../request/reply.js'
 import {
   consumedCapacity,
+  isCapacityWanted,
   readUnits,
   returnConsumedCapacityShape,
   type Consumed,
@@ -99,9 +100,7 @@ async function runSelect(
   const read = bindRead(context, found, consistent ? 'strong' : 'eventual')
   const capacity = (consumed: () => Consumed): object | undefined => {
     const detail = input['ReturnConsumedCapacity']
-    return detail === 'TOTAL' || detail === 'INDEXES'
-      ? consumedCapacity(detail, table.name, consumed())
-      : undefined
+    return isCapacityWanted(detail) ? consumedCapacity(detail, table.name, consumed()) : undefined
   }
   const key = index === undefined && isUnpaged(input) ? onlyKey(read.plan, table.shape.key) : undefined
   if (key !== undefined) {

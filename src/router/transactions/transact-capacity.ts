@@ -7,6 +7,7 @@ import type { Item } from '../../model/value.js'
 import type { ActionVerdict } from '../../storage/contract/transactions.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import {
+  addConsumed,
   type Consumed,
   consumedByWrite,
   consumedCapacity,
@@ -14,13 +15,9 @@ import {
   writeUnits,
 } from '../request/capacity.js'
 import type { Input, Table } from '../request/context.js'
-import { addConsumed } from '../writes/batch-capacity.js'
 import type { BoundAction } from './transact-actions.js'
 
 const ROUNDS = 2
-
-export const capacityWanted = (input: Input): boolean =>
-  input['ReturnConsumedCapacity'] === 'TOTAL' || input['ReturnConsumedCapacity'] === 'INDEXES'
 
 export function consumedByWrites(
   input: Input,

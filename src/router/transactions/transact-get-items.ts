@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey } from '../../model/table.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
-import { returnConsumedCapacityShape } from '../request/capacity.js'
+import { isCapacityWanted, returnConsumedCapacityShape } from '../request/capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf } from '../request/keys.js'
 import { openProjection, type RequestedProjection } from '../reads/read-expressions.js'
@@ -16,7 +16,7 @@ import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { TurnBudget } from '../request/turns.js'
 import { ofTransactItems } from './transact-actions.js'
-import { capacityWanted, consumedByReads } from './transact-capacity.js'
+import { consumedByReads } from './transact-capacity.js'
 import { conflicted, eachOrCancelled, refuseRepeatedItems } from './transact-refusals.js'
 
 export const transactGetItems: Operation = {
@@ -163,7 +163,7 @@ function answer(
     pieces.push(`${text}{"Item":`, texts?.[at] ?? record.json)
     text = '}'
   }
-  const capacity = capacityWanted(input)
+  const capacity = isCapacityWanted(input['ReturnConsumedCapacity'])
     ? consumedByReads(
         input,
         gets.map(({ table }, at) => [table, records[at]]),

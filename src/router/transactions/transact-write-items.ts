@@ -1,13 +1,13 @@
 import type { ClientToken, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
 import { DynamoError } from '../../model/errors.js'
 import { attribute } from '../../model/value.js'
-import { returnConsumedCapacityShape } from '../request/capacity.js'
+import { isCapacityWanted, returnConsumedCapacityShape } from '../request/capacity.js'
 import { tokenOf } from './client-tokens.js'
 import type { Input, Operation, RouterContext } from '../request/context.js'
 import { jsonReply } from '../request/reply.js'
 import { collectionMetrics } from '../writes/single-write.js'
 import { type BoundAction, bindActions, parseActionsInTurns, transactItemsShape } from './transact-actions.js'
-import { capacityWanted, consumedByReads, consumedByWrites } from './transact-capacity.js'
+import { consumedByReads, consumedByWrites } from './transact-capacity.js'
 import { cancelledBy } from './transact-refusals.js'
 
 export const transactWriteItems: Operation = {
@@ -51,11 +51,13 @@ export async function commitActions(
   const outcome = await context.coordinator.write({
     actions: bound.map(({ action }) => action),
     ...(token && { token }),
-    ...(capacityWanted(input) && { imagesWanted: true }),
+    ...(isCapacityWanted(input['ReturnConsumedCapacity']) && { imagesWanted: true }),
   })
   switch (outcome.outcome) {
     case 'committed':
-      return capacityWanted(input) ? consumedByWrites(input, bound, outcome.verdicts ?? []) : []
+      return isCapacityWanted(input['ReturnConsumedCapacity'])
+        ? consumedByWrites(input, bound, outcome.verdicts ?? [])
+        : []
     case 'repeated':
       return consumedByReplay(context, input, bound)
     case 'cancelled':
@@ -97,7 +99,7 @@ async function consumedByReplay(
   input: Input,
   bound: readonly BoundAction[],
 ): Promise<readonly object[]> {
-  if (!capacityWanted(input)) return []
+  if (!isCapacityWanted(input['ReturnConsumedCapacity'])) return []
   const reads = bound.map(async ({ table, action: { key } }) => {
     return [table, await context.nodeOf(key.hash).get(table.shape.space, key, true)] as const
   })

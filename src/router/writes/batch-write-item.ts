@@ -8,7 +8,14 @@ import type { KeyAttribute, KeySchema } from '../../model/table.js'
 import { attribute, typeOf, type Item } from '../../model/value.js'
 import { indexKeyRefusal } from '../../rules/item/index-keys.js'
 import type { Mutation, WriteOutcome, WriteRequest } from '../../storage/contract/storage-node.js'
-import { consumedCapacity, returnConsumedCapacityShape, type Consumed } from '../request/capacity.js'
+import {
+  addConsumed,
+  type Consumed,
+  consumedByOutcome,
+  consumedCapacity,
+  isCapacityWanted,
+  returnConsumedCapacityShape,
+} from '../request/capacity.js'
 import { aboutOf } from '../request/about.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkKey, checkKeyValue, type KeyRole } from '../request/keys.js'
@@ -16,7 +23,6 @@ import { jsonReply } from '../request/reply.js'
 import type { RequestShape } from '../shapes/shape.js'
 import { TurnBudget } from '../request/turns.js'
 import { batchTableName, checkWriteNames, shownWrites } from '../request/batch-names.js'
-import { addConsumed, consumedByOutcome } from './batch-capacity.js'
 import { attributesForKey, type GivenItem, givenItem, putOf } from './given-item.js'
 import { collectionMetrics } from './single-write.js'
 
@@ -245,7 +251,7 @@ async function write(context: RouterContext, request: WriteRequest): Promise<Wri
 
 function answerOf(input: Input, { name, table, writes, outcomes }: DoneBatch): BatchAnswer {
   const detail = input['ReturnConsumedCapacity']
-  const counted = detail === 'TOTAL' || detail === 'INDEXES'
+  const counted = isCapacityWanted(detail)
   let consumed: Consumed = { table: 0 }
   const left: object[] = []
   for (const [at, outcome] of outcomes.entries()) {

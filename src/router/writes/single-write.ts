@@ -7,7 +7,6 @@ import {
   updateOfAttributeUpdates,
 } from '../../expression/expression.js'
 import type { BoundCondition, BoundUpdate } from '../../expression/parse/types.js'
-import { parseRecord } from '../../line/record.js'
 import {
   CONDITION_FAILED_MESSAGE,
   DynamoError,
@@ -16,7 +15,12 @@ import {
   validationError,
 } from '../../model/errors.js'
 import { attribute, type Item } from '../../model/value.js'
-import { consumedByWrite, consumedCapacity, returnConsumedCapacityShape } from '../request/capacity.js'
+import {
+  consumedByOutcome,
+  consumedCapacity,
+  isCapacityWanted,
+  returnConsumedCapacityShape,
+} from '../request/capacity.js'
 import type { Input, RouterContext, Table } from '../request/context.js'
 import { furtherMembers, joinReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
@@ -124,11 +128,8 @@ const EMPTY = Buffer.from('{}')
 
 /** For what the write cost, or for what it was refused upon. */
 const wantsImages = (input: Input): boolean =>
-  isCounted(input) || input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD'
-
-/** The answer says what was consumed. */
-export const isCounted = ({ ReturnConsumedCapacity: detail }: Input): boolean =>
-  detail === 'TOTAL' || detail === 'INDEXES'
+  isCapacityWanted(input['ReturnConsumedCapacity']) ||
+  input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD'
 
 function conditionFailed(input: Input, current: ItemRecord | undefined): DynamoError {
   const wanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD' && current !== undefined
@@ -146,17 +147,8 @@ export function writeCapacity(
   outcome: WriteOutcome & { verdict: 'done' },
 ): object | undefined {
   const detail = input['ReturnConsumedCapacity']
-  if (!isCounted(input)) return undefined
-  const consumed = consumedByWrite(
-    request.table,
-    outcome.old?.itemBytes ?? 0,
-    outcome.new?.itemBytes ?? 0,
-    () => ({
-      old: outcome.old && parseRecord(outcome.old),
-      new: outcome.new && parseRecord(outcome.new),
-    }),
-  )
-  return consumedCapacity(detail, table.name, consumed)
+  if (!isCapacityWanted(detail)) return undefined
+  return consumedCapacity(detail, table.name, consumedByOutcome(request.table, outcome))
 }
 
 /** Only tables with local indexes have item collections; sizes are estimates, as they are in DynamoDB. */
