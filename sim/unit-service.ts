@@ -1,5 +1,5 @@
 // What a coordinator offers to the units of work of simulated clients: the router's own functions over its coordinator and
-// nodes, which the wire and the port in one process translate for. Left out are the wire's JSON, access and tickets; refusals
+// nodes, which the wire and the port in one process translate for. Left out are the wire's JSON, access and passes; refusals
 // are answered as values, since to a client far away they are answers like others.
 //
 //   SimUnit --unitGetItems, unitRange, unitCommit, unitEnd--> router/units --> rules/units, coordinator --> nodes

@@ -70,7 +70,7 @@ export async function engineParts(
   }
 }
 
-const SECRET = 'tickets/secret'
+const SECRET = 'passes/secret'
 const ATTEMPTS_MAX = 5
 
 /** What NextTokens are sealed with: a client goes on reading at any server of the fleet. The first one makes it. */

@@ -34,7 +34,7 @@ import { transactionOperations } from '../router/transactions/transaction-operat
 import { tableOperations } from '../router/tables/tables.js'
 import { openDirectUnits } from '../router/units/direct.js'
 import { searchLine } from '../router/request/fair-line.js'
-import { openTickets } from '../router/request/passes.js'
+import { openPasses } from '../router/request/passes.js'
 import { unitOperations } from '../router/units/unit-operations.js'
 import type { TransactionRules } from '../rules/item/section-4.js'
 import type { Router } from '../router/request/router.js'
@@ -232,7 +232,7 @@ export class StoreContent {
       ...(blocks && { blocks }),
       ...(ledger !== undefined && { isLedger: matcherOf(ledger) }),
       startedMicros: steadyMicros(runtime.clock),
-      tickets: openTickets({ runtime, coordinator, ...(secret !== undefined && { secret }) }),
+      passes: openPasses({ runtime, coordinator, ...(secret !== undefined && { secret }) }),
       searches: searchLine(),
     }
     const { nodeOf } = context
@@ -290,7 +290,7 @@ export class StoreContent {
       router: this.router,
       nodes: nodes.length,
       sharedJournal: more.sharedJournal,
-      secret: context.tickets.secret,
+      secret: context.passes.secret,
       operations: this.router.operations,
       targetPrefixes: this.router.targetPrefixes ?? new Map(),
       creatingMs: more.creatingMs ?? 0,

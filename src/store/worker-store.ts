@@ -10,7 +10,7 @@ import { openRouter } from '../router/local-router.js'
 import { getItem } from '../router/reads/get-item.js'
 import { queryOperations } from '../router/reads/query-operations.js'
 import { searchLine } from '../router/request/fair-line.js'
-import { openTickets } from '../router/request/passes.js'
+import { openPasses } from '../router/request/passes.js'
 import type { Router, RouterReply, RouterRequest } from '../router/request/router.js'
 import { openCatalog, type TableCatalog } from '../router/tables/catalog/catalog.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
@@ -136,7 +136,7 @@ export async function openWorkerStore(
     rules,
     ...(statementScans && { statementScans }),
     startedMicros: steadyMicros(runtime.clock),
-    tickets: openTickets({ runtime, coordinator, secret: hello.secret }),
+    passes: openPasses({ runtime, coordinator, secret: hello.secret }),
     searches: searchLine(),
   }
   const operations = [

@@ -4,7 +4,7 @@ import { anyone, type Principal } from '../../src/router/request/access.js'
 import { test, type TestContext } from 'node:test'
 import { type KeyBytes, timestamp } from '../../src/model/brand.js'
 import { ItemWaits, waitLimits } from '../../src/router/reads/item-waits.js'
-import { Tickets } from '../../src/router/request/passes.js'
+import { Passes } from '../../src/router/request/passes.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { UnitLocks } from '../../src/storage/snapshots/unit-locks.js'
 import { open } from '../../src/store/store.js'
@@ -253,45 +253,45 @@ test('keys: a range that is denied or refused leaves no snapshot behind', async 
 test('keys: the snapshots of one key are bounded, and the others keep theirs', () => {
   const closed: number[] = []
   const limits = { snapshotsOfKeyMax: 3, snapshotsMax: 5 }
-  const tickets = new Tickets({ runtime: testRuntime(1), close: (at) => closed.push(at), limits })
+  const passes = new Passes({ runtime: testRuntime(1), close: (at) => closed.push(at), limits })
   const principal = (id: string): Principal => ({ id, name: id, allows: () => true })
   const [a, b, c] = [principal('A'), principal('B'), principal('C')] as const
-  const first = tickets.giveSnapshot(b, timestamp(100))
-  const own = [1, 2, 3, 4, 5].map((n) => tickets.giveSnapshot(a, timestamp(n)))
+  const first = passes.giveSnapshot(b, timestamp(100))
+  const own = [1, 2, 3, 4, 5].map((n) => passes.giveSnapshot(a, timestamp(n)))
   assert.deepEqual(closed, [1, 2], 'its own oldest ones')
   // They are known as its own still: what was read there may be committed.
-  assert.equal(tickets.snapshotOf(a, own[0]), 1)
-  assert.equal(tickets.snapshotOf(b, own[0]), undefined)
-  tickets.giveSnapshot(c, timestamp(7))
-  tickets.giveSnapshot(c, timestamp(8))
+  assert.equal(passes.snapshotOf(a, own[0]), 1)
+  assert.equal(passes.snapshotOf(b, own[0]), undefined)
+  passes.giveSnapshot(c, timestamp(7))
+  passes.giveSnapshot(c, timestamp(8))
   assert.deepEqual(closed, [1, 2, 100], 'in all, the oldest one')
-  tickets.release(a, own[4])
-  tickets.release(a, own[4])
-  tickets.release(b, first)
-  tickets.release(c, own[3])
+  passes.release(a, own[4])
+  passes.release(a, own[4])
+  passes.release(b, first)
+  passes.release(c, own[3])
   assert.deepEqual(closed, [1, 2, 100, 5], 'each once, and by its own key')
 })
 
 test('keys: an age does not grow for ever', () => {
   const runtime = testRuntime(1)
-  const tickets = new Tickets({ runtime, close: () => undefined, limits: { ageMsMax: 1_000 } })
+  const passes = new Passes({ runtime, close: () => undefined, limits: { ageMsMax: 1_000 } })
   const began = timestamp(runtime.clock.nowMicros())
-  const age = tickets.giveAge(anyone, 'u1', began)
-  assert.equal(tickets.ageOf(anyone, 'u1', age), began)
-  assert.equal(tickets.ageOf(anyone, 'u2', age), undefined)
+  const age = passes.giveAge(anyone, 'u1', began)
+  assert.equal(passes.ageOf(anyone, 'u1', age), began)
+  assert.equal(passes.ageOf(anyone, 'u2', age), undefined)
   runtime.clock.advance(1_001)
-  assert.equal(tickets.ageOf(anyone, 'u1', age), undefined)
+  assert.equal(passes.ageOf(anyone, 'u1', age), undefined)
 })
 
 test('keys: the age of one unit is no age of another, however the two are named', () => {
   const runtime = testRuntime(1)
-  const tickets = new Tickets({ runtime, close: () => undefined })
+  const passes = new Passes({ runtime, close: () => undefined })
   const one: Principal = { ...anyone, id: 'ONE' }
   const began = timestamp(runtime.clock.nowMicros())
-  const age = String(tickets.giveAge(one, 'x ONE y', began))
+  const age = String(passes.giveAge(one, 'x ONE y', began))
   const [kind, text, code] = age.split('.')
-  assert.equal(tickets.ageOf(one, 'x ONE y', age), began)
-  assert.equal(tickets.ageOf(one, 'y', `${kind}.${text} ONE x.${code}`), undefined)
+  assert.equal(passes.ageOf(one, 'x ONE y', age), began)
+  assert.equal(passes.ageOf(one, 'y', `${kind}.${text} ONE x.${code}`), undefined)
 })
 
 test('keys: the locks of one unit and of one key are bounded', () => {

@@ -11,7 +11,7 @@ import type { CommitRecord } from '../../src/commit-log/commit-record.js'
 import { laterBackups } from '../../src/router/later-operations.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'
-import { openTickets } from '../../src/router/request/passes.js'
+import { openPasses } from '../../src/router/request/passes.js'
 import { searchLine } from '../../src/router/request/fair-line.js'
 import { openCatalog } from '../../src/router/tables/catalog/catalog.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
@@ -357,7 +357,7 @@ async function openWorld({ nodes: count, rules }: Omit<HistoryOptions, 'seed'>) 
   })
   const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules, log, startedMicros: 0 }
   const router = openRouter({
-    context: { ...context, tickets: openTickets({ runtime, coordinator }), searches: searchLine() },
+    context: { ...context, passes: openPasses({ runtime, coordinator }), searches: searchLine() },
     operations: [
       putItem,
       deleteItem,

@@ -3,7 +3,7 @@ import { anyone, type Principal } from '../../src/router/request/access.js'
 import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
 import { openCatalog } from '../../src/router/tables/catalog/catalog.js'
-import { openTickets } from '../../src/router/request/passes.js'
+import { openPasses } from '../../src/router/request/passes.js'
 import { searchLine } from '../../src/router/request/fair-line.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'
@@ -55,7 +55,7 @@ export async function openTestStore(nodeCount: number, rules = allRules): Promis
       coordinator,
       rules,
       startedMicros: 0,
-      tickets: openTickets({ runtime, coordinator }),
+      passes: openPasses({ runtime, coordinator }),
       searches: searchLine(),
     },
     operations: [

@@ -3,7 +3,7 @@ import { anyone, type Principal } from '../../src/router/request/access.js'
 import { keyAttributesOf } from '../../src/model/table.js'
 import { testCoordinator } from '../support/coordination.js'
 import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog/catalog.js'
-import { openTickets } from '../../src/router/request/passes.js'
+import { openPasses } from '../../src/router/request/passes.js'
 import { searchLine } from '../../src/router/request/fair-line.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
@@ -80,7 +80,7 @@ export async function openTables({ nodeCount = 1, folder }: TestTablesOptions = 
       coordinator,
       rules: allRules,
       startedMicros: 0,
-      tickets: openTickets({ runtime, coordinator }),
+      passes: openPasses({ runtime, coordinator }),
       searches: searchLine(),
     }
     return { catalog, router: openRouter({ context, operations: tableOperations }) }

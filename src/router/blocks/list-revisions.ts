@@ -69,7 +69,7 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
     const last = found.at(-1)
     const more = last !== undefined && last.version < range.toVersion
     const NextToken = more
-      ? context.tickets.seal(scope.principal, 'history', `${document} ${last.version + 1}`)
+      ? context.passes.seal(scope.principal, 'history', `${document} ${last.version + 1}`)
       : undefined
     return revisionsReply(await revisionList(blocks, context, found), NextToken)
   },
@@ -111,12 +111,12 @@ function microsOf(name: 'From' | 'To', text: string | undefined): number | undef
 }
 
 function tokenVersion(
-  { tickets }: RouterContext,
+  { passes }: RouterContext,
   { principal }: RequestScope,
   document: string,
   token: string,
 ): number {
-  const [of, version] = (tickets.open(principal, 'history', token) ?? '').split(' ')
+  const [of, version] = (passes.open(principal, 'history', token) ?? '').split(' ')
   if (version === undefined) throw validationError('Invalid NextToken')
   if (of !== document) throw validationError('NextToken does not match request')
   return Number(version)

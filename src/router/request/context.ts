@@ -12,7 +12,7 @@ import type { AccessPart, OperationName, Principal } from './access.js'
 import type { FairLine } from './fair-line.js'
 import type { Addressed, Reply } from './router.js'
 import type { StructShape } from '../shapes/shape.js'
-import type { Tickets } from './passes.js'
+import type { Passes } from './passes.js'
 
 /** A table as requests for its items see it. */
 export interface Table {
@@ -49,7 +49,7 @@ export interface RouterContext {
   /** Whether a new table of that name is a ledger, whatever its tags say. */
   readonly isLedger?: (tableName: string) => boolean
   /** Snapshots and ages of units of work, bound to those they were given to. */
-  readonly tickets: Tickets
+  readonly passes: Passes
   /** Searches that look at every item of a table. */
   readonly searches: FairLine
   /** Absent: allowed. */

@@ -6,7 +6,7 @@
 //   NextToken      t.<text>.<code>                  where a statement, or the history of an item, goes on reading
 //
 // The code is made with a secret of this start from the access key's id and the rest, so a client can neither make a
-// ticket up nor use another key's. After a restart all snapshots and locks are gone, and so is the secret: a unit that
+// pass up nor use another key's. After a restart all snapshots and locks are gone, and so is the secret: a unit that
 // was under way gets SnapshotTooOld, or is young again. A caller in this process is the owner of everything, and has
 // plain timestamps (docs/adr/0024-what-a-key-may-do.md).
 import { owner, type Principal } from './access.js'
@@ -18,7 +18,7 @@ import type { RouterContext } from './context.js'
 /** As it stands in an answer, and comes back: a text, or the owner's plain timestamp. */
 export type GivenPass = string | Timestamp
 
-export const ticketLimits = {
+export const passLimits = {
   /** Snapshots that one key has open; beyond it its own oldest one is closed. */
   snapshotsOfKeyMax: 10_000,
   snapshotsMax: 100_000,
@@ -32,21 +32,21 @@ export type SealedUse = 'statement' | 'history'
 const SECRET_BYTES = 32
 /** 132 bits of 256: of half of the digest no longer message's digest can be derived, so that no second round is needed. */
 const CODE_CHARACTERS = 22
-/** Of timestamps and numbers in tickets. */
+/** Of timestamps and numbers in passes. */
 const RADIX = 36
 const SEALED = /^t\.[\w-]*\.[\w-]{22}$/
-const TICKET = /^(?:a|s\.[0-9a-z]{1,12})\.[0-9a-z]{1,12}\.[\w-]{22}$/
+const PASS = /^(?:a|s\.[0-9a-z]{1,12})\.[0-9a-z]{1,12}\.[\w-]{22}$/
 
 interface Opened {
   readonly key: string
   readonly timestamp: Timestamp
 }
 
-export interface TicketOptions {
+export interface PassOptions {
   readonly runtime: Runtime
   /** Closes one opening of a snapshot. Nobody waits for it. */
   readonly close: (timestamp: Timestamp) => void
-  readonly limits?: Partial<Record<keyof typeof ticketLimits, number>>
+  readonly limits?: Partial<Record<keyof typeof passLimits, number>>
   /** That of another worker of this start, or of another server of a fleet; absent: a new one. */
   readonly secret?: string
 }
@@ -55,31 +55,31 @@ export const newSecret = (runtime: Runtime): string =>
   Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString('hex')
 
 /** Those of one start of a store. */
-export const openTickets = ({
+export const openPasses = ({
   runtime,
   coordinator,
   secret,
-}: Pick<RouterContext, 'runtime' | 'coordinator'> & Pick<TicketOptions, 'secret'>): Tickets =>
-  new Tickets({
+}: Pick<RouterContext, 'runtime' | 'coordinator'> & Pick<PassOptions, 'secret'>): Passes =>
+  new Passes({
     runtime,
     close: (timestamp) => coordinator.snapshots.forget(timestamp),
     ...(secret !== undefined && { secret }),
   })
 
-export class Tickets {
+export class Passes {
   readonly #clock: Runtime['clock']
   readonly #close: (timestamp: Timestamp) => void
-  readonly #limits: Readonly<Record<keyof typeof ticketLimits, number>>
+  readonly #limits: Readonly<Record<keyof typeof passLimits, number>>
   readonly #secret: string
   /** Open ones, oldest first; and those of each key. */
   readonly #opened = new Map<string, Opened>()
   readonly #ofKey = new Map<string, Set<string>>()
   #openings = 0
 
-  constructor({ runtime, close, limits, secret }: TicketOptions) {
+  constructor({ runtime, close, limits, secret }: PassOptions) {
     this.#clock = runtime.clock
     this.#close = close
-    this.#limits = { ...ticketLimits, ...limits }
+    this.#limits = { ...passLimits, ...limits }
     this.#secret = secret ?? newSecret(runtime)
   }
 
@@ -92,35 +92,35 @@ export class Tickets {
   giveSnapshot(principal: Principal, timestamp: Timestamp): GivenPass {
     if (principal === owner) return timestamp
     const body = `s.${timestamp.toString(RADIX)}.${(this.#openings++).toString(RADIX)}`
-    const ticket = `${body}.${this.#code(principal.id, body)}`
+    const pass = `${body}.${this.#code(principal.id, body)}`
     const { id: key } = principal
     let own = this.#ofKey.get(key)
     if (own === undefined) this.#ofKey.set(key, (own = new Set()))
     if (own.size >= this.#limits.snapshotsOfKeyMax) this.#forget(first(own))
     if (this.#opened.size >= this.#limits.snapshotsMax) this.#forget(first(this.#opened.keys()))
-    own.add(ticket)
+    own.add(pass)
     this.#ofKey.set(key, own)
-    this.#opened.set(ticket, { key, timestamp })
-    return ticket
+    this.#opened.set(pass, { key, timestamp })
+    return pass
   }
 
   /** The timestamp of a snapshot that was given to that principal, open or not; undefined if it was not. */
-  snapshotOf(principal: Principal, ticket: unknown): Timestamp | undefined {
-    if (principal === owner) return plain(ticket)
-    if (!isTicket(ticket)) return undefined
-    const opened = this.#opened.get(ticket)
+  snapshotOf(principal: Principal, pass: unknown): Timestamp | undefined {
+    if (principal === owner) return plain(pass)
+    if (!isPass(pass)) return undefined
+    const opened = this.#opened.get(pass)
     if (opened !== undefined) return opened.key === principal.id ? opened.timestamp : undefined
-    const [kind, timestamp = ''] = ticket.split('.')
-    return kind === 's' && this.#isGiven(ticket, principal.id) ? parsed(timestamp) : undefined
+    const [kind, timestamp = ''] = pass.split('.')
+    return kind === 's' && this.#isGiven(pass, principal.id) ? parsed(timestamp) : undefined
   }
 
   /** Closes a snapshot that was given to that principal, once. */
-  release(principal: Principal, ticket: unknown): void {
+  release(principal: Principal, pass: unknown): void {
     if (principal === owner) {
-      const timestamp = plain(ticket)
+      const timestamp = plain(pass)
       if (timestamp !== undefined) this.#close(timestamp)
-    } else if (isTicket(ticket) && this.#opened.get(ticket)?.key === principal.id) {
-      this.#forget(ticket)
+    } else if (isPass(pass) && this.#opened.get(pass)?.key === principal.id) {
+      this.#forget(pass)
     }
   }
 
@@ -131,11 +131,11 @@ export class Tickets {
   }
 
   /** When the unit began, if that was given to this principal for this unit, and not too long ago. */
-  ageOf(principal: Principal, unit: string, ticket: unknown): Timestamp | undefined {
-    if (principal === owner) return plain(ticket)
-    if (!isTicket(ticket) || !ticket.startsWith('a.')) return undefined
-    if (!this.#isGiven(ticket, `${principal.id} ${unit}`)) return undefined
-    const began = parsed(ticket.split('.')[1] ?? '')
+  ageOf(principal: Principal, unit: string, pass: unknown): Timestamp | undefined {
+    if (principal === owner) return plain(pass)
+    if (!isPass(pass) || !pass.startsWith('a.')) return undefined
+    if (!this.#isGiven(pass, `${principal.id} ${unit}`)) return undefined
+    const began = parsed(pass.split('.')[1] ?? '')
     return this.#clock.nowMicros() - began > this.#limits.ageMsMax * 1000 ? undefined : began
   }
 
@@ -151,37 +151,37 @@ export class Tickets {
     return Buffer.from(sealed.slice(2, sealed.lastIndexOf('.')), 'base64url').toString()
   }
 
-  #forget(ticket: string | undefined): void {
-    const opened = ticket === undefined ? undefined : this.#opened.get(ticket)
-    if (ticket === undefined || opened === undefined) return
-    this.#opened.delete(ticket)
+  #forget(pass: string | undefined): void {
+    const opened = pass === undefined ? undefined : this.#opened.get(pass)
+    if (pass === undefined || opened === undefined) return
+    this.#opened.delete(pass)
     const own = this.#ofKey.get(opened.key)
-    own?.delete(ticket)
+    own?.delete(pass)
     if (own?.size === 0) this.#ofKey.delete(opened.key)
     this.#close(opened.timestamp)
   }
 
-  #isGiven(ticket: string, whose: string): boolean {
-    const end = ticket.lastIndexOf('.')
-    const code = this.#code(whose, ticket.slice(0, end))
-    const given = ticket.slice(end + 1)
+  #isGiven(pass: string, whose: string): boolean {
+    const end = pass.lastIndexOf('.')
+    const code = this.#code(whose, pass.slice(0, end))
+    const given = pass.slice(end + 1)
     return timingSafeEqual(Buffer.from(given), Buffer.from(code))
   }
 
-  /** `body` has no spaces, whoever has made it up (`isTicket`): two different pairs are never the same text. */
+  /** `body` has no spaces, whoever has made it up (`isPass`): two different pairs are never the same text. */
   #code(whose: string, body: string): string {
     return hash('sha256', `${this.#secret} ${body} ${whose}`, 'base64url').slice(0, CODE_CHARACTERS)
   }
 }
 
-const isTicket = (value: unknown): value is string => typeof value === 'string' && TICKET.test(value)
+const isPass = (value: unknown): value is string => typeof value === 'string' && PASS.test(value)
 
 const parsed = (text: string): Timestamp => Number.parseInt(text, RADIX) as Timestamp
 
 const plain = (value: unknown): Timestamp | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as Timestamp) : undefined
 
-const first = (tickets: Iterable<string>): string | undefined => {
-  for (const ticket of tickets) return ticket
+const first = (passes: Iterable<string>): string | undefined => {
+  for (const pass of passes) return pass
   return undefined
 }

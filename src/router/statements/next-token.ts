@@ -21,23 +21,23 @@ interface Content {
 }
 
 export function tokenFor(
-  { tickets }: RouterContext,
+  { passes }: RouterContext,
   { principal }: RequestScope,
   subject: TokenSubject,
   { read, after }: ReadPosition,
 ): string {
   const content: Content = { of: digestOf(subject), read, after }
-  return tickets.seal(principal, 'statement', JSON.stringify(content))
+  return passes.seal(principal, 'statement', JSON.stringify(content))
 }
 
 export function tokenPosition(
-  { tickets }: RouterContext,
+  { passes }: RouterContext,
   { principal }: RequestScope,
   subject: TokenSubject,
   token: unknown,
 ): ReadPosition | undefined {
   if (typeof token !== 'string') return undefined
-  const text = tickets.open(principal, 'statement', token)
+  const text = passes.open(principal, 'statement', token)
   if (text === undefined) throw validationError('Invalid NextToken')
   const { of, read, after } = JSON.parse(text) as Content
   if (of !== digestOf(subject)) throw validationError('NextToken does not match request')

@@ -78,7 +78,7 @@ export const unitCommit: Operation = {
       input['Predicates'],
       input['Locks'],
       unit.isolation,
-      unit.ticket,
+      unit.pass,
     ]
     const named = {
       actions: parsed,
@@ -103,7 +103,7 @@ export const unitCommit: Operation = {
       predicates,
       token,
       showsItem: (position) => writes[position]?.showsItem === true,
-      release: () => context.tickets.release(scope.principal, unit.ticket),
+      release: () => context.passes.release(scope.principal, unit.pass),
     })
     return jsonReply(timestamp === undefined ? {} : { CommitTimestamp: timestamp })
   },

@@ -15,7 +15,7 @@ import {
   ageMember,
   refuseLost,
   releaseOf,
-  snapshotTicket,
+  snapshotPass,
   unitRequestLimits,
   unitMembers,
   unitOf,
@@ -52,12 +52,12 @@ export const unitGetItems: Operation = {
     if (isRepeatable) refuseLost(unit)
     releaseOf(context, scope, input)
     const { records, readTimestamp, clock } = await readItems(context, unit, gets)
-    const ticket = snapshotTicket(context, scope, unit, readTimestamp)
+    const pass = snapshotPass(context, scope, unit, readTimestamp)
     const count = fittingCount(records)
     const left = (input['Gets'] as readonly Input[]).slice(count)
     return answer(records.slice(0, count), {
       UnprocessedGets: left.length > 0 ? left : undefined,
-      ReadTimestamp: isRepeatable ? ticket : undefined,
+      ReadTimestamp: isRepeatable ? pass : undefined,
       Clock: clock,
       ...ageMember(unit),
     })

@@ -11,7 +11,7 @@ import {
   refuseLost,
   refusedSnapshot,
   releaseOf,
-  snapshotTicket,
+  snapshotPass,
   unitMembers,
   unitOf,
   type RequestUnit,
@@ -42,7 +42,7 @@ function atSnapshot(
         run(context, input, scope, {
           nodeView,
           extraMembers: () => ({
-            ReadTimestamp: snapshotTicket(context, scope, unit, readTimestamp),
+            ReadTimestamp: snapshotPass(context, scope, unit, readTimestamp),
             Clock: clock,
             ...ageMember(unit),
           }),

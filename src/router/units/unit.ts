@@ -16,7 +16,7 @@ import type { RequestShape } from '../shapes/shape.js'
 import type { SnapshotRefusal } from '../../coordinator/snapshots.js'
 import type { GivenPass } from '../request/passes.js'
 
-/** What units of work need of a router; no tickets, which are the wire's. */
+/** What units of work need of a router; no passes, which are the wire's. */
 export type UnitContext = Pick<RouterContext, 'runtime' | 'catalog' | 'nodes' | 'nodeOf' | 'coordinator'>
 
 export const unitRequestLimits = {
@@ -30,8 +30,8 @@ export const unitRequestLimits = {
 } as const
 
 const timestampShape: RequestShape = { kind: 'long', valueMin: 0, valueMax: Number.MAX_SAFE_INTEGER }
-/** Whatever a client sends instead of what it was given is a ticket that was not given. */
-const ticketShape: RequestShape = { kind: 'any', opaque: true }
+/** Whatever a client sends instead of what it was given is a pass that was not given. */
+const passShape: RequestShape = { kind: 'any', opaque: true }
 
 export const unitMembers = {
   Unit: {
@@ -44,13 +44,13 @@ export const unitMembers = {
         required: true,
         values: isolationLevels,
       },
-      ReadTimestamp: ticketShape,
-      Began: ticketShape,
+      ReadTimestamp: passShape,
+      Began: passShape,
       AttemptBegan: timestampShape,
       TimeoutMs: { kind: 'integer', valueMin: 1, valueMax: unitRequestLimits.timeoutMsMax },
     },
   },
-  Released: { kind: 'list', lengthMax: unitRequestLimits.releasedMax, member: ticketShape },
+  Released: { kind: 'list', lengthMax: unitRequestLimits.releasedMax, member: passShape },
 } as const satisfies Readonly<Record<string, RequestShape>>
 
 export interface RequestUnit {
@@ -75,7 +75,7 @@ export interface WireUnit extends RequestUnit {
   /** It knows of no age at all: this is the first request of its first attempt. */
   readonly isFirst: boolean
   /** What it has as its ReadTimestamp. */
-  readonly ticket: unknown
+  readonly pass: unknown
   /** That was not given to it, or before the last start: nothing is known of such a snapshot. */
   readonly isLost: boolean
   /** Its age, for an answer. */
@@ -83,31 +83,31 @@ export interface WireUnit extends RequestUnit {
 }
 
 export function unitOf(context: RouterContext, { principal }: RequestScope, input: Input): WireUnit {
-  const { tickets, coordinator, runtime } = context
+  const { passes, coordinator, runtime } = context
   const unit = input['Unit'] as Input
   const name = unit['Id'] as string
-  const ticket = unit['ReadTimestamp'] ?? undefined
-  const readTimestamp = ticket === undefined ? undefined : tickets.snapshotOf(principal, ticket)
+  const pass = unit['ReadTimestamp'] ?? undefined
+  const readTimestamp = pass === undefined ? undefined : passes.snapshotOf(principal, pass)
   // Whatever comes after a unit is stamped above its snapshot: the owner must not make up one far ahead.
   if (readTimestamp !== undefined && readTimestamp > coordinator.clock.now()) {
     throw validationError('The ReadTimestamp is not one that this store has given')
   }
   const age = unit['Began'] ?? undefined
-  const known = age === undefined ? undefined : tickets.ageOf(principal, name, age)
+  const known = age === undefined ? undefined : passes.ageOf(principal, name, age)
   const began = known ?? (Math.floor(runtime.clock.nowMicros()) as Timestamp)
   return {
     id: unitIdOf(principal, name),
     key: principal.id,
     isolation: unit['Isolation'] as Isolation,
     readTimestamp,
-    ticket,
-    isLost: ticket !== undefined && readTimestamp === undefined,
+    pass,
+    isLost: pass !== undefined && readTimestamp === undefined,
     began,
     isNew: known === undefined,
     isFirst: age === undefined,
     attemptBegan: timestampOf(unit['AttemptBegan']) ?? readTimestamp,
     timeoutMs: (unit['TimeoutMs'] as number | null | undefined) ?? unitRequestLimits.timeoutMsDefault,
-    age: () => tickets.giveAge(principal, name, began),
+    age: () => passes.giveAge(principal, name, began),
   }
 }
 
@@ -171,7 +171,7 @@ export function forget({ coordinator }: Pick<UnitContext, 'coordinator'>, timest
   coordinator.snapshots.forget(timestamp)
 }
 
-/** The unit's own snapshot, of a unit that has a plain timestamp and no ticket. */
+/** The unit's own snapshot, of a unit that has a plain timestamp and no pass. */
 export function forgetSnapshotOf(
   context: Pick<UnitContext, 'coordinator'>,
   { readTimestamp }: Pick<RequestUnit, 'readTimestamp'>,
@@ -179,21 +179,19 @@ export function forgetSnapshotOf(
   if (readTimestamp !== undefined) forget(context, readTimestamp)
 }
 
-/** What the answer to a read says of the unit's snapshot: the ticket that it has, or one for what was opened just now. */
-export const snapshotTicket = (
-  { tickets }: RouterContext,
+/** What the answer to a read says of the unit's snapshot: the pass that it has, or one for what was opened just now. */
+export const snapshotPass = (
+  { passes }: RouterContext,
   { principal }: RequestScope,
-  { ticket }: WireUnit,
+  { pass }: WireUnit,
   readTimestamp: Timestamp | undefined,
 ): unknown =>
-  readTimestamp !== undefined && ticket === undefined
-    ? tickets.giveSnapshot(principal, readTimestamp)
-    : ticket
+  readTimestamp !== undefined && pass === undefined ? passes.giveSnapshot(principal, readTimestamp) : pass
 
 /** Only what was given to the one who asks. */
-export function releaseOf({ tickets }: RouterContext, { principal }: RequestScope, input: Input): void {
+export function releaseOf({ passes }: RouterContext, { principal }: RequestScope, input: Input): void {
   const released = input['Released']
-  if (Array.isArray(released)) for (const each of released) tickets.release(principal, each)
+  if (Array.isArray(released)) for (const each of released) passes.release(principal, each)
 }
 
 /** Reads, ranges and the first committer are judged from a snapshot that is known. */

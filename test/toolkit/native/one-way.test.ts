@@ -9,7 +9,7 @@ import { openCatalog } from '../../../src/router/tables/catalog/catalog.js'
 import { openRouter } from '../../../src/router/local-router.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
 import { openDirectUnits } from '../../../src/router/units/direct.js'
-import { openTickets } from '../../../src/router/request/passes.js'
+import { openPasses } from '../../../src/router/request/passes.js'
 import { searchLine } from '../../../src/router/request/fair-line.js'
 import { unitOperations } from '../../../src/router/units/unit-operations.js'
 import { allRules } from '../../../src/rules/item/section-4.js'
@@ -51,7 +51,7 @@ async function openParts(count: number) {
     coordinator,
     rules: allRules,
     startedMicros: 0,
-    tickets: openTickets({ runtime, coordinator }),
+    passes: openPasses({ runtime, coordinator }),
     searches: searchLine(),
   }
   const router = openRouter({

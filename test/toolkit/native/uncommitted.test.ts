@@ -8,7 +8,7 @@ import { ledgerSlot, txId, type Timestamp } from '../../../src/model/brand.js'
 import { itemKey } from '../../../src/model/key-bytes.js'
 import { marshallItem } from '../../../src/toolkit/values/values.js'
 import { openCatalog } from '../../../src/router/tables/catalog/catalog.js'
-import { openTickets } from '../../../src/router/request/passes.js'
+import { openPasses } from '../../../src/router/request/passes.js'
 import { searchLine } from '../../../src/router/request/fair-line.js'
 import { openRouter } from '../../../src/router/local-router.js'
 import { queryOperations } from '../../../src/router/reads/query-operations.js'
@@ -34,7 +34,7 @@ async function openParts(count: number) {
   const nodeOf = (hash: number): StorageNode => nodes[placement.nodeOf(hash)] as StorageNode
   const placement = localPlacement(count)
   const coordinator = openCoordinator({ runtime, nodes, placement, rules: allRules })
-  const tickets = openTickets({ runtime, coordinator })
+  const passes = openPasses({ runtime, coordinator })
   const context = {
     runtime,
     catalog,
@@ -43,7 +43,7 @@ async function openParts(count: number) {
     coordinator,
     rules: allRules,
     startedMicros: 0,
-    tickets,
+    passes,
     searches: searchLine(),
   }
   const router = openRouter({
