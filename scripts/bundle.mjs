@@ -49,7 +49,7 @@ const ENTRIES = {
 /** Loaded by their file names. */
 const STARTED = {
   'vitest-setup': 'testing/vitest-setup',
-  'lmdb-writer-process': 'ordered-map/lmdb/lmdb-writer-process',
+  'lmdb-writer-process': 'ordered-map/lmdb/writer/lmdb-writer-process',
   'page-thread-main': 'blocks/page-thread-main',
   generator: 'bench/load/generator',
   'alarm-thread': 'bench/load/alarm-thread',
@@ -63,11 +63,11 @@ const STARTED = {
 const GROUPS = [
   [
     'base',
-    /\/(model|expression|port|runtime)\/|\/(line|changes)\/errors|\/toolkit\/values\/|\/server\/access\/|\/mirror\/(ledger-|export-options)|\/store\/store\.|\/partiql\/parse\/first-word\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(lmdb-(file|check|pages|options)|disk-room|one-bit|writer-requests)\./,
+    /\/(model|expression|port|runtime)\/|\/(line|changes)\/errors|\/toolkit\/values\/|\/server\/access\/|\/mirror\/(ledger-|export-options)|\/store\/store\.|\/partiql\/parse\/first-word\.|\/ordered-map\/(checksum|change-bytes)|\/lmdb\/(file\/(lmdb-(file|check|pages|options)|disk-room|one-bit)|writer\/writer-requests)\./,
   ],
   // The process that writes the index needs no more of them than this.
-  ['lmdb-package', /\/lmdb\/lmdb\./],
-  ['lmdb', /\/lmdb\/(lmdb-(batch|map|upgrade|writer)|sealed-entries)\./],
+  ['lmdb-package', /\/lmdb\/file\/lmdb\./],
+  ['lmdb', /\/lmdb\/(lmdb-(map|upgrade)|writer\/lmdb-(batch|writer)|file\/sealed-entries)\./],
   // Alone, because others load it in browsers.
   ['verifier', /\/verify\/(?!index)/],
   ['transactor', /\/toolkit\/(?!index)/],

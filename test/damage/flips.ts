@@ -15,7 +15,7 @@ import {
   pageNodesOf,
   treeOf,
   type PagedFile,
-} from '../../src/ordered-map/lmdb/lmdb-pages.js'
+} from '../../src/ordered-map/lmdb/file/lmdb-pages.js'
 import { open } from '../../src/store/store.js'
 import { seededRandom } from '../suites/seeded-random.js'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { checksumOfKey, checksumOfKeyBytes, sealed, unsealed } from '../../src/ordered-map/checksum.js'
-import { beforeOneFlip } from '../../src/ordered-map/lmdb/one-bit.js'
+import { beforeOneFlip } from '../../src/ordered-map/lmdb/file/one-bit.js'
 import type { KeyBytes } from '../../src/model/brand.js'
 
 const keys = fc.uint8Array({ minLength: 1, maxLength: 60 }).map((bytes) => latin1(bytes))

@@ -10,10 +10,12 @@ import { CHECKSUM_BYTES } from '../../src/ordered-map/checksum.js'
 import { lmdbMap } from '../../src/ordered-map/lmdb/lmdb-map.js'
 import type { IndexChange, OrderedMap } from '../../src/ordered-map/ordered-map.js'
 import type { KeyBytes } from '../../src/model/brand.js'
-import { encodeHead } from '../../src/ordered-map/lmdb/writer-requests.js'
+import { encodeHead } from '../../src/ordered-map/lmdb/writer/writer-requests.js'
 import { testFolder } from '../support/folder.js'
 
-const WRITER = fileURLToPath(new URL('../../src/ordered-map/lmdb/lmdb-writer-process.js', import.meta.url))
+const WRITER = fileURLToPath(
+  new URL('../../src/ordered-map/lmdb/writer/lmdb-writer-process.js', import.meta.url),
+)
 
 const key = (name: string): KeyBytes => name as KeyBytes
 

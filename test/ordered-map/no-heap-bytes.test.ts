@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { open } from 'lmdb'
-import { ENVIRONMENT } from '../../src/ordered-map/lmdb/lmdb-options.js'
+import { ENVIRONMENT } from '../../src/ordered-map/lmdb/file/lmdb-options.js'
 import { testFolder } from '../support/folder.js'
 
 const SECRET = Buffer.from('-a secret of another client-')

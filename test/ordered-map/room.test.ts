@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesLeft, neededBytes, diskFullMessage } from '../../src/ordered-map/lmdb/disk-room.js'
+import { bytesLeft, neededBytes, diskFullMessage } from '../../src/ordered-map/lmdb/file/disk-room.js'
 
 const MB = 1024 * 1024
 

@@ -5,24 +5,24 @@ import { resolve } from 'node:path'
 import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { checksumOfKey, sealed, unsealed } from '../checksum.js'
-import { applyInOneBatch } from './lmdb-batch.js'
-import { ColdPages } from './cold-pages.js'
-import { checkIndexFile, damagedFile, isReadAtStart } from './lmdb-file.js'
-import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './lmdb-options.js'
-import { IndexWriter, NoProcess, tellOfNoProcess } from './lmdb-writer.js'
+import { applyInOneBatch } from './writer/lmdb-batch.js'
+import { ColdPages } from './cold/cold-pages.js'
+import { checkIndexFile, damagedFile, isReadAtStart } from './file/lmdb-file.js'
+import { APPLIED, ENVIRONMENT, MARK, STATE, decodeApplied } from './file/lmdb-options.js'
+import { IndexWriter, NoProcess, tellOfNoProcess } from './writer/lmdb-writer.js'
 import type { IndexChange, ScanRange, EntryVisitor, OrderedMap } from '../ordered-map.js'
-import { assertRoom } from './disk-room.js'
-import { SealedEntries, keyEncoder } from './sealed-entries.js'
-import { lmdb } from './lmdb.js'
+import { assertRoom } from './file/disk-room.js'
+import { SealedEntries, keyEncoder } from './file/sealed-entries.js'
+import { lmdb } from './file/lmdb.js'
 
-export { bringBranches } from './branch-pages.js'
+export { bringBranches } from './cold/branch-pages.js'
 
 export interface LmdbMapOptions {
-  /** Changes are written by another process (./lmdb-writer.ts), unless told otherwise. */
+  /** Changes are written by another process (writer/lmdb-writer.ts), unless told otherwise. */
   readonly otherProcess?: boolean
   /** How much is mapped at first; the map grows with the file. */
   readonly mapBytes?: number
-  /** Files of up to so many bytes are looked at page by page before they are opened (./lmdb-file.ts). */
+  /** Files of up to so many bytes are looked at page by page before they are opened (file/lmdb-file.ts). */
   readonly checkBytesMax?: number
 }
 

@@ -17,9 +17,9 @@ import { join } from 'node:path'
 import type { Database, RootDatabase } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { sealed } from '../checksum.js'
-import { APPLIED, ENTRIES, ENVIRONMENT, MARK, STATE, appliedBytes } from './lmdb-options.js'
-import { keyEncoder } from './sealed-entries.js'
-import { lmdb } from './lmdb.js'
+import { APPLIED, ENTRIES, ENVIRONMENT, MARK, STATE, appliedBytes } from './file/lmdb-options.js'
+import { keyEncoder } from './file/sealed-entries.js'
+import { lmdb } from './file/lmdb.js'
 
 /** Of one commit. */
 const RECORDS_MAX = 10_000

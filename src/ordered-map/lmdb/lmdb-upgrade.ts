@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Database } from 'lmdb'
 import type { KeyBytes } from '../../model/brand.js'
 import { checksumOfKey, sealed, unsealed } from '../checksum.js'
-import { checkIndexFile } from './lmdb-file.js'
+import { checkIndexFile } from './file/lmdb-file.js'
 import {
   APPLIED,
   ENTRIES,
@@ -19,10 +19,10 @@ import {
   UPGRADED,
   appliedBytes,
   decodeApplied,
-} from './lmdb-options.js'
-import { assertRoom } from './disk-room.js'
-import { keyEncoder } from './sealed-entries.js'
-import { lmdb } from './lmdb.js'
+} from './file/lmdb-options.js'
+import { assertRoom } from './file/disk-room.js'
+import { keyEncoder } from './file/sealed-entries.js'
+import { lmdb } from './file/lmdb.js'
 
 /** Of one commit. */
 const RECORDS_MAX = 10_000

@@ -1,6 +1,6 @@
 // The parts of a data folder: all there, and each its own.
 import { LogDamaged } from '../../commit-log/commit-log.js'
-import { IndexDamaged } from '../../ordered-map/lmdb/lmdb-file.js'
+import { IndexDamaged } from '../../ordered-map/lmdb/file/lmdb-file.js'
 import type { MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
 import { JournalDamaged } from '../../journal/errors.js'
 import type { JournalOwner } from '../../journal/read-back.js'

@@ -8,11 +8,11 @@
 // What cannot be mended stays in the index as it is, so that reading it is an error and not an absence, unless the operator
 // says that it may go.
 import { checksumOfKeyBytes, unsealed } from '../../ordered-map/checksum.js'
-import type { KeyBounds } from '../../ordered-map/lmdb/lmdb-check.js'
-import { inspectIndexFile } from '../../ordered-map/lmdb/lmdb-file.js'
-import { APPLIED, ENTRIES, MARK, decodeApplied } from '../../ordered-map/lmdb/lmdb-options.js'
+import type { KeyBounds } from '../../ordered-map/lmdb/file/lmdb-check.js'
+import { inspectIndexFile } from '../../ordered-map/lmdb/file/lmdb-file.js'
+import { APPLIED, ENTRIES, MARK, decodeApplied } from '../../ordered-map/lmdb/file/lmdb-options.js'
 import { IndexRebuild } from '../../ordered-map/lmdb/lmdb-rebuild.js'
-import { beforeOneFlip } from '../../ordered-map/lmdb/one-bit.js'
+import { beforeOneFlip } from '../../ordered-map/lmdb/file/one-bit.js'
 import type { KeyBytes, SpaceId } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
 import { capitalised, nameOfRecord } from '../items/damage.js'

@@ -1,9 +1,9 @@
 // Checks the file of an index without LMDB: its pages, and every record by its checksum.
 import { EntryDamaged, checksumOfKeyBytes, unsealed } from '../../ordered-map/checksum.js'
-import type { KeyBounds } from '../../ordered-map/lmdb/lmdb-check.js'
-import { inspectIndexFile } from '../../ordered-map/lmdb/lmdb-file.js'
-import { APPLIED, ENTRIES, decodeApplied } from '../../ordered-map/lmdb/lmdb-options.js'
-import { keyBefore } from '../../ordered-map/lmdb/one-bit.js'
+import type { KeyBounds } from '../../ordered-map/lmdb/file/lmdb-check.js'
+import { inspectIndexFile } from '../../ordered-map/lmdb/file/lmdb-file.js'
+import { APPLIED, ENTRIES, decodeApplied } from '../../ordered-map/lmdb/file/lmdb-options.js'
+import { keyBefore } from '../../ordered-map/lmdb/file/one-bit.js'
 import type { KeyBytes } from '../../model/brand.js'
 import type { TableShape } from '../../model/table.js'
 import { capitalised, nameOfRecord } from '../items/damage.js'

@@ -12,12 +12,12 @@ import { readSync, writeSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 import { getSystemErrorName } from 'node:util'
 import type { Database, RootDatabase } from 'lmdb'
-import { forEachChange } from '../change-bytes.js'
-import { checksumOfKeyBytes, seal } from '../checksum.js'
-import { APPLIED, appliedBytes, decodeApplied, ENTRIES, ENVIRONMENT, STATE } from './lmdb-options.js'
-import { NoRoom, assertRoom } from './disk-room.js'
+import { forEachChange } from '../../change-bytes.js'
+import { checksumOfKeyBytes, seal } from '../../checksum.js'
+import { APPLIED, appliedBytes, decodeApplied, ENTRIES, ENVIRONMENT, STATE } from '../file/lmdb-options.js'
+import { NoRoom, assertRoom } from '../file/disk-room.js'
 import { type WriterAnswer, type WriterRequest, HEAD_BYTES, decodeHead } from './writer-requests.js'
-import { lmdb } from './lmdb.js'
+import { lmdb } from '../file/lmdb.js'
 
 const INPUT = 0
 const OUTPUT = 1

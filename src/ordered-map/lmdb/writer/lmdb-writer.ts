@@ -13,8 +13,8 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { encodeChanges } from '../change-bytes.js'
-import type { IndexChange } from '../ordered-map.js'
+import { encodeChanges } from '../../change-bytes.js'
+import type { IndexChange } from '../../ordered-map.js'
 import { type RequestKind, type WriterAnswer, encodeHead } from './writer-requests.js'
 
 /** Copied before requests are looked at again: a fraction of a millisecond. */

@@ -1,7 +1,7 @@
 // Brings pages of LMDB's file into the page cache before LMDB reads them, so that the thread that answers requests does not wait
 // for the disk: a page that is missing would stop it, and with it everybody.
 //
-//   key --> branch pages, leaf, pages of a long value (./lmdb-pages.ts) --those not known to be there: read in Node's pool--> LMDB
+//   key --> branch pages, leaf, pages of a long value (../file/lmdb-pages.ts) --those not known to be there: read in Node's pool--> LMDB
 //
 // All of it is a guess that costs nothing but time when it is wrong. The file is read without a transaction of LMDB, so a page may
 // be replaced meanwhile: what makes no sense ends the guess. A page that was replaced was written just now, and is there.
@@ -11,10 +11,10 @@
 // reads nothing from the disk, nothing is brought (docs/adr/0046-cold-pages.md).
 import { closeSync, openSync, read, readSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KeyBytes } from '../../model/brand.js'
-import type { ScanRange } from '../ordered-map.js'
-import { entriesTreeOf } from './lmdb-file.js'
-import { isBranch, type Node, overflowPagesOf, pageNodesOf } from './lmdb-pages.js'
+import type { KeyBytes } from '../../../model/brand.js'
+import type { ScanRange } from '../../ordered-map.js'
+import { entriesTreeOf } from '../file/lmdb-file.js'
+import { isBranch, type Node, overflowPagesOf, pageNodesOf } from '../file/lmdb-pages.js'
 import { type PageRun, RUN_BYTES_MAX, runsOf } from './page-runs.js'
 import { RecentPages } from './recent-pages.js'
 
@@ -176,7 +176,7 @@ export class ColdPages {
     const found = at === -1 ? undefined : nodes[at]
     if (found !== undefined && found.key.equals(key))
       return this.#unknownOf(overflowPagesOf(found, tree.pageBytes))
-    // Of a key that is not there LMDB's entries on both sides are looked at (./sealed-entries.ts).
+    // Of a key that is not there LMDB's entries on both sides are looked at (../file/sealed-entries.ts).
     const beside = found === undefined ? behind : at === 0 ? before : undefined
     return beside !== undefined && this.#isInFile(beside) && !this.#isKnown(beside) ? [beside] : NONE
   }

@@ -1,10 +1,10 @@
 // All changes at once, handed to LMDB by this process: where no other can be started (./lmdb-writer.ts).
 import { setImmediate } from 'node:timers/promises'
 import type { Database, RootDatabase } from 'lmdb'
-import type { KeyBytes } from '../../model/brand.js'
-import { sealed } from '../checksum.js'
-import { APPLIED, appliedBytes } from './lmdb-options.js'
-import type { IndexChange } from '../ordered-map.js'
+import type { KeyBytes } from '../../../model/brand.js'
+import { sealed } from '../../checksum.js'
+import { APPLIED, appliedBytes } from '../file/lmdb-options.js'
+import type { IndexChange } from '../../ordered-map.js'
 
 type Values = Database<Uint8Array, KeyBytes>
 

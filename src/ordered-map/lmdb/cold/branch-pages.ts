@@ -3,8 +3,8 @@
 import { close, open, read } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { entriesTreeOf, isReadAtStart } from './lmdb-file.js'
-import { isBranch, pageNodesOf } from './lmdb-pages.js'
+import { entriesTreeOf, isReadAtStart } from '../file/lmdb-file.js'
+import { isBranch, pageNodesOf } from '../file/lmdb-pages.js'
 import { type PageRun, RUN_BYTES_MAX, runsOf } from './page-runs.js'
 
 /** As many as Node's pool has threads. */

@@ -2,8 +2,8 @@
 // depends on its place alone, and differs from place to place. Two flipped bits are never taken for one in records of up to
 // 11 KB; other damage is, in one of half a million records of 1 KB, so nobody is served what was mended by this alone.
 import { crc32 } from 'node:zlib'
-import type { KeyBytes } from '../../model/brand.js'
-import { CHECKSUM_BYTES, checksumOfKey } from '../checksum.js'
+import type { KeyBytes } from '../../../model/brand.js'
+import { CHECKSUM_BYTES, checksumOfKey } from '../../checksum.js'
 
 const REVERSED_POLYNOMIAL = 0xedb88320
 /** Beyond this the search takes too long. */

@@ -1,6 +1,6 @@
 // How an index's folder is opened, by the process that reads and by the one that writes, and what stands in it.
-import type { KeyBytes } from '../../model/brand.js'
-import { checksumOfKey, sealed, unsealed } from '../checksum.js'
+import type { KeyBytes } from '../../../model/brand.js'
+import { checksumOfKey, sealed, unsealed } from '../../checksum.js'
 
 const MAP_BYTES_INITIAL = 4 * 1024 * 1024 * 1024
 const READERS_MAX = 8
@@ -31,7 +31,7 @@ export const STATE = 'state'
  *   0 position (f64)  8 version (u8)  9 checksum (u32)      eight bytes alone: records without checksums
  */
 export const APPLIED = 'applied'
-/** In the state, while records get their checksums: the last key that has it (./lmdb-upgrade.ts). */
+/** In the state, while records get their checksums: the last key that has it (../lmdb-upgrade.ts). */
 export const UPGRADED = 'upgraded'
 
 const RECORDS_VERSION = 2

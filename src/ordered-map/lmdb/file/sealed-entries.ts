@@ -9,11 +9,11 @@
 // and a walk over a range looks at the entry before its first one and the entry behind its last one. A damaged neighbour whose
 // flipped bit is found to be elsewhere (./one-bit.ts) is no reason to refuse.
 import type { Database, RangeOptions, RootDatabase } from 'lmdb'
-import type { KeyBytes } from '../../model/brand.js'
-import { EntryDamaged, checksumOfKey, checksumOfKeyBytes, unsealed } from '../checksum.js'
+import type { KeyBytes } from '../../../model/brand.js'
+import { EntryDamaged, checksumOfKey, checksumOfKeyBytes, unsealed } from '../../checksum.js'
 import { ENTRIES } from './lmdb-options.js'
 import { keyBefore } from './one-bit.js'
-import type { ScanRange, EntryVisitor } from '../ordered-map.js'
+import type { ScanRange, EntryVisitor } from '../../ordered-map.js'
 
 export type Entries = Database<Uint8Array, KeyBytes>
 
