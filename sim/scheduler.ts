@@ -2,7 +2,7 @@
 //
 // The trace hash runs over every event and everything noted in it: two runs of one seed have the same hash, or something
 // other than the seed had a say.
-import { inTurns } from '../src/runtime/turns.js'
+import { inTurns } from './turns.js'
 
 interface Event {
   readonly at: number

@@ -14,16 +14,16 @@ const MAY_READ_THE_WORLD: readonly { readonly path: string; readonly reason: str
     reason: 'it is the clock, the random source and the file layer that the others are given',
   },
   { path: 'ordered-map/lmdb/lmdb-map.ts', reason: 'LMDB opens its own files' },
-  { path: 'ordered-map/lmdb/sealed-entries.ts', reason: 'reads them' },
-  { path: 'ordered-map/lmdb/disk-room.ts', reason: 'asks how much room the disk has' },
+  { path: 'ordered-map/lmdb/file/sealed-entries.ts', reason: 'reads them' },
+  { path: 'ordered-map/lmdb/file/disk-room.ts', reason: 'asks how much room the disk has' },
   { path: 'ordered-map/lmdb/lmdb-upgrade.ts', reason: 'brings those of earlier versions up to date' },
   { path: 'ordered-map/lmdb/lmdb-rebuild.ts', reason: 'makes a damaged one anew' },
-  { path: 'ordered-map/lmdb/lmdb-writer.ts', reason: 'starts the process that writes them' },
-  { path: 'ordered-map/lmdb/lmdb-writer-process.ts', reason: 'is that process' },
-  { path: 'ordered-map/lmdb/lmdb-batch.ts', reason: 'writes them where there is none' },
-  { path: 'ordered-map/lmdb/lmdb-file.ts', reason: 'looks at them before LMDB maps them' },
-  { path: 'ordered-map/lmdb/branch-pages.ts', reason: 'reads them before they are looked at' },
-  { path: 'ordered-map/lmdb/cold-pages.ts', reason: 'reads their pages before LMDB does' },
+  { path: 'ordered-map/lmdb/writer/lmdb-writer.ts', reason: 'starts the process that writes them' },
+  { path: 'ordered-map/lmdb/writer/lmdb-writer-process.ts', reason: 'is that process' },
+  { path: 'ordered-map/lmdb/writer/lmdb-batch.ts', reason: 'writes them where there is none' },
+  { path: 'ordered-map/lmdb/file/lmdb-file.ts', reason: 'looks at them before LMDB maps them' },
+  { path: 'ordered-map/lmdb/cold/branch-pages.ts', reason: 'reads them before they are looked at' },
+  { path: 'ordered-map/lmdb/cold/cold-pages.ts', reason: 'reads their pages before LMDB does' },
   { path: 'buckets/folder-buckets.ts', reason: 'a bucket is a folder, its objects are files' },
   { path: 'transfer/times.ts', reason: 'texts of times that it is given' },
   { path: 'server/', reason: 'an edge: sockets, deadlines of connections, request ids and the Date header' },
@@ -122,6 +122,23 @@ test('an exported name has one home', () => {
   assert.ok(homes.size > 500)
   const several = [...homes].filter(([name, paths]) => paths.length > 1 && !shared.has(name))
   assert.deepEqual(several, [])
+})
+
+test('an exported name is used by somebody', () => {
+  const others = ['sim', 'test', 'bench', 'console'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => readFileSync(join(ROOT, folder, path), 'utf8')),
+  )
+  const counts = new Map<string, number>()
+  for (const text of [...sources.map((source) => source.text), ...others])
+    for (const [word] of text.matchAll(/\w+/g)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const unused = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async )?(?:interface|type|class|function\*?|const) (\w+)/gm)]
+      .filter(([, name]) => counts.get(name!) === 1)
+      .map(([, name]) => `${path}: ${name}`),
+  )
+  assert.deepEqual(unused, [])
 })
 
 /** Without comments, where the words may stand. */

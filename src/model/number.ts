@@ -46,12 +46,6 @@ export function subtractNumbers(a: string, b: string): DecimalText {
   return combine(a, b, (x, y) => x - y)
 }
 
-/** The text of an exact JavaScript integer. */
-export function numberFromInteger(value: number): DecimalText {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`not an exact integer: ${value}`)
-  return String(value) as DecimalText
-}
-
 /**
  * The size DynamoDB charges: a byte, and a byte for every two significant digits, counted apart before and after the
  * point, and one more for a sign.

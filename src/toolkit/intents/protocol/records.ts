@@ -189,11 +189,7 @@ function addressesOf(value: AttributeValue | undefined): ItemAddress[] {
   )
 }
 
-/** A version that names, behind a star, the transaction whose insert is not known to be done (see rules.ts). */
-export function versionText(id: string, inserter: string | undefined): string {
-  return inserter === undefined ? id : `${id}${STAR}${inserter}`
-}
-
+/** Stands in a version between its writer and the transaction whose insert is not known to be done (see rules.ts). */
 export const STAR = '*'
 
 export function inserterOf(version: string | undefined): string | undefined {
