@@ -7,6 +7,7 @@
 //
 // Written under another name and renamed: a backup that has a name is whole. What is read is checked, frame by frame, and a
 // frame that is not as it was written is an error, never left out (docs/adr/0038).
+import { asBuffer } from '../line/record.js'
 import { knobs } from '../model/knobs.js'
 import type { DraftFile, WholeFile, WholeFiles } from '../runtime/whole-files.js'
 import {
@@ -254,9 +255,6 @@ async function frameAt(file: WholeFile, name: string, at: number, seed: number):
   if (!isWhole(bytes, head, seed)) throw damaged(name, at)
   return { ...head, body: bytes.subarray(BACKUP_FRAME_HEADER_BYTES), end: at + length }
 }
-
-const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength)
 
 const damaged = (name: string, at: number): BackupDamaged =>
   new BackupDamaged(`The backup ${name} is damaged at byte ${at}: it cannot be restored.`)

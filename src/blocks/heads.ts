@@ -6,6 +6,7 @@
 //
 // A new revision changes one entry of the index, and every eighth time two: entries of the index at random places are what a write
 // costs most. Formats before 7 had an entry for each older revision: version, place and hash.
+import { asBuffer } from '../line/record.js'
 import type { KeyBytes, Timestamp } from '../model/brand.js'
 
 /** Where a revision stands. */
@@ -121,6 +122,3 @@ function placesIn(bytes: Buffer, most = Math.floor(bytes.length / PLACE_BYTES)):
     places.push(bytes.readUIntBE(at, 6), bytes.readUInt32BE(at + 6), bytes.readDoubleBE(at + 10))
   return places
 }
-
-const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength)

@@ -13,6 +13,7 @@
 //   k                     where the key is at home (ledger-key.ts)
 //
 //   row  block u48  entry u32  length u32  length of salt and data u32 (0: none)  entry, salt, data
+import { asBuffer } from '../line/record.js'
 import type { KeyBytes } from '../model/brand.js'
 import { NO_HASH, type StoredEntry } from '../verify/block.js'
 
@@ -143,6 +144,3 @@ export interface TableMarks {
 export const encodeMarks = (marks: TableMarks): Uint8Array => Buffer.from(JSON.stringify(marks))
 export const decodeMarks = (value: Uint8Array): TableMarks =>
   JSON.parse(asBuffer(value).toString()) as TableMarks
-
-const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength)

@@ -1,5 +1,6 @@
 // Buckets in a folder of this machine, over node:fs. Nothing is believed of a path before the file is open: what the system says
 // of the open file must be the path that was meant.
+import { messageOf } from '../model/message-of.js'
 import { constants } from 'node:fs'
 import {
   type FileHandle,
@@ -38,7 +39,7 @@ export interface FolderBucketsOptions {
 /** @throws if the root is no folder */
 export async function openFolderBuckets({ root, randomBytes }: FolderBucketsOptions): Promise<Buckets> {
   const real = await realpath(root).catch((error: unknown) => {
-    throw new Error(`the folder of buckets ${root} cannot be used: ${reasonOf(error)}`, { cause: error })
+    throw new Error(`the folder of buckets ${root} cannot be used: ${messageOf(error)}`, { cause: error })
   })
   if (!(await lstat(real)).isDirectory())
     throw new Error(`${root} is not a folder: buckets are folders in it`)
@@ -297,8 +298,6 @@ const NOT_BY_LINK = constants.O_NOFOLLOW ?? 0
 const isAbsence = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 const noSuchKey = (key: string): BucketError =>
   new BucketError('NoSuchKey', `There is no object ${JSON.stringify(key)}.`)
 
@@ -307,6 +306,6 @@ const denied = (key: string, cause?: unknown): BucketError =>
     'AccessDenied',
     cause === undefined
       ? `${JSON.stringify(key)} is, or leads through, something that is neither a folder nor a plain file of the bucket.`
-      : `${JSON.stringify(key)} cannot be opened: ${reasonOf(cause)}.`,
+      : `${JSON.stringify(key)} cannot be opened: ${messageOf(cause)}.`,
     { cause },
   )

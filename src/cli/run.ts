@@ -1,4 +1,5 @@
 // Finds the command and turns what goes wrong into a sentence and an exit code: 0 done, 1 it could not, 2 wrong usage.
+import { messageOf } from '../model/message-of.js'
 import { UsageError } from './command/arguments.js'
 import { version } from './command/version.js'
 import type { CommandEnvironment } from './command/environment.js'
@@ -112,7 +113,7 @@ export async function run(args: readonly string[], world: CommandEnvironment): P
     }
     return await loaded.run(rest, world)
   } catch (error) {
-    world.printError(`seriatim ${name}: ${error instanceof Error ? error.message : String(error)}`)
+    world.printError(`seriatim ${name}: ${messageOf(error)}`)
     return error instanceof UsageError ? 2 : 1
   }
 }

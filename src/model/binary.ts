@@ -1,6 +1,6 @@
 // Binary values: canonical base64, as the wire has them. Node's decoder skips what it does not know, so nothing is
 // decoded before it was checked here.
-import { DynamoError } from './errors.js'
+import { serializationError } from './errors.js'
 
 /**
  * Returns the text if it is canonical base64: the standard alphabet, padded, unused bits zero. Throws DynamoDB's
@@ -64,6 +64,3 @@ function paddingOf(text: string): number {
   if (length === 0 || text.charCodeAt(length - 1) !== PAD) return 0
   return text.charCodeAt(length - 2) === PAD ? 2 : 1
 }
-
-const serializationError = (message: string): DynamoError =>
-  new DynamoError('SerializationException', message)

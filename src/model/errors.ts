@@ -133,6 +133,9 @@ function parsed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, parsed(member)]))
 }
 
+export const serializationError = (message: string): DynamoError =>
+  new DynamoError('SerializationException', message)
+
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message)
 

@@ -180,6 +180,10 @@ function utf8(text: string): string {
 // MurmurHash3, 32 bits (Austin Appleby, public domain), over a latin1 string. It decides where a partition lives, so it
 // must never change.
 
+/** The hash of its partition key, with which every key begins. */
+export const partitionHash = (key: KeyBytes): number =>
+  ((key.charCodeAt(0) << 24) | (key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3)) >>> 0
+
 /** An unsigned 32-bit hash of the bytes. */
 export function hashBytes(bytes: string): number {
   const { length } = bytes

@@ -4,7 +4,7 @@
 // unpaired surrogates, at most 32 levels deep (so that every later walk may recurse). What was canonical already is
 // returned as it is, not copied: most items are.
 import { parseBase64 } from './binary.js'
-import { DynamoError, RewordedError, validationError } from './errors.js'
+import { type DynamoError, RewordedError, validationError, serializationError } from './errors.js'
 import { limits } from './limits.js'
 import { parseNumber } from './number.js'
 import { sortedMembers } from './sets.js'
@@ -302,6 +302,3 @@ export function arrayOf(json: unknown): readonly unknown[] {
     typeof json === 'object' ? 'Start of structure or map found where not expected' : 'Unexpected field type',
   )
 }
-
-const serializationError = (message: string): DynamoError =>
-  new DynamoError('SerializationException', message)

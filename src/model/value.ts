@@ -36,11 +36,14 @@ export function attribute(item: Item, name: string): AttributeValue | undefined 
 }
 
 export function setAttribute(item: MutableItem, name: string, value: AttributeValue): void {
-  if (name === '__proto__') {
-    Object.defineProperty(item, name, { value, enumerable: true, configurable: true, writable: true })
-  } else {
-    item[name] = value
-  }
+  setMember(item, name, value)
+}
+
+/** As JSON.parse does it: `__proto__` is a name like any other, and of two with one name the later one stays. */
+export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  else object[name] = value
 }
 
 /** The one type tag of a validated value. */

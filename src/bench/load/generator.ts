@@ -1,4 +1,5 @@
 // The process of the load generator: takes jobs one at a time from the process that started it, and ends with it.
+import { messageOf } from '../../model/message-of.js'
 import { load, type LoadJob, type LoadResult } from './load.js'
 
 export type GeneratorMessage =
@@ -13,8 +14,7 @@ const tell = (message: GeneratorMessage): void => {
 process.on('message', (job: LoadJob) => {
   load(job, () => tell({ kind: 'measuring' })).then(
     (result) => tell({ kind: 'done', result }),
-    (error: unknown) =>
-      tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }),
+    (error: unknown) => tell({ kind: 'failed', reason: messageOf(error) }),
   )
 })
 process.on('disconnect', () => process.exit())

@@ -5,6 +5,7 @@ import { DynamoError } from '../../model/errors.js'
 import { parseItem } from '../../model/parse-value.js'
 import { attribute, type Item } from '../../model/value.js'
 import { fromWire } from '../../store/wire-values.js'
+import { isThrottled } from '../../toolkit/endpoint/refusals.js'
 import type { SourceRecord } from '../../transfer/transfer.js'
 
 const BATCH_MAX = 25
@@ -91,7 +92,7 @@ export class BatchWriter {
         left = UnprocessedItems?.[this.#table] ?? []
       } catch (error) {
         const { name, message } = error as Error
-        if (isPassing(name)) continue
+        if (isThrottled(error)) continue
         if (name !== 'ValidationException') throw error
         if (left.length === 1) return this.#refuse(message)
         // One of them is refused: which, is found by asking for each.
@@ -106,9 +107,6 @@ export class BatchWriter {
     if (this.reasons.length < REASONS_MAX) this.reasons.push(reason)
   }
 }
-
-const isPassing = (name: string): boolean =>
-  ['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded'].includes(name)
 
 const pause = (tries: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.min(PAUSE_MS * 2 ** tries, PAUSE_MS_MAX)))

@@ -1,4 +1,5 @@
 // seriatim sql: statements of PartiQL against any endpoint, one after the other, with their rows as tables.
+import { messageOf } from '../../model/message-of.js'
 import { createInterface } from 'node:readline'
 import type { Item } from '../../model/value.js'
 import { readArguments, UsageError } from '../command/arguments.js'
@@ -112,7 +113,7 @@ export class SqlSession {
     } catch (error) {
       this.#failed = true
       const code = error instanceof Refused ? `${error.code}: ` : ''
-      this.#world.printError(`${code}${error instanceof Error ? error.message : String(error)}`)
+      this.#world.printError(`${code}${messageOf(error)}`)
     }
   }
 

@@ -1,5 +1,5 @@
 // ExpressionAttributeNames and ExpressionAttributeValues of one request, and which of them its expressions have used.
-import { DynamoError, RewordedError, validationError } from '../../model/errors.js'
+import { DynamoError, RewordedError, validationError, serializationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
 import type { AttributeValue } from '../../model/value.js'
@@ -87,8 +87,7 @@ function namesOf(json: unknown): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const [key, name] of entriesOf('ExpressionAttributeNames', json)) {
     if (name === null || name === '') throw invalidValue('Empty attribute name', key)
-    if (typeof name !== 'string')
-      throw new DynamoError('SerializationException', 'Unexpected value type in payload')
+    if (typeof name !== 'string') throw serializationError('Unexpected value type in payload')
     if (Buffer.byteLength(name) > NAME_BYTES_MAX)
       throw invalidValue('Attribute name is too large, must be less than 65536 bytes', key)
     names.set(key, name)
@@ -118,8 +117,7 @@ function valuesOf(json: unknown): ReadonlyMap<string, AttributeValue> {
 
 function entriesOf(parameter: Parameter, json: unknown): readonly (readonly [string, unknown])[] {
   if (json === undefined || json === null) return []
-  if (typeof json !== 'object' || Array.isArray(json))
-    throw new DynamoError('SerializationException', 'Unexpected field type')
+  if (typeof json !== 'object' || Array.isArray(json)) throw serializationError('Unexpected field type')
   const entries = Object.entries(json)
   if (entries.length === 0) throw validationError(`${parameter} must not be empty`)
   for (const [key] of entries) {

@@ -1,5 +1,5 @@
 // The operators of the older parameters, and what values each of them takes.
-import { DynamoError, validationError } from '../../model/errors.js'
+import { type DynamoError, validationError, serializationError } from '../../model/errors.js'
 import { compareValues } from '../../model/compare.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
 import { typeOf, type AttributeType, type AttributeValue } from '../../model/value.js'
@@ -36,7 +36,7 @@ export function operatorOf(json: unknown, field: string): ComparisonOperator {
 
 export function valueListOf(json: unknown): readonly AttributeValue[] {
   if (json === undefined || json === null) return []
-  if (!Array.isArray(json)) throw new DynamoError('SerializationException', 'Unexpected field type')
+  if (!Array.isArray(json)) throw serializationError('Unexpected field type')
   return json.map((value: unknown) => parseAttributeValue(value))
 }
 

@@ -5,6 +5,7 @@
 //
 // Neither can be mended: no other copy is known of. A repair sets them aside, so that they are no longer offered; a table that has
 // lost its last base gets another when the folder is opened, and can be restored to moments from then on.
+import { messageOf } from '../../model/message-of.js'
 import { BackupReader } from '../../backups/backup-file.js'
 import type { WholeFiles } from '../../runtime/whole-files.js'
 import type { TableRecord } from '../tables/record/table-record.js'
@@ -28,7 +29,7 @@ export async function verifyBackups(files: WholeFiles, folder: string): Promise<
       await look(files, name, looked)
     } catch (error) {
       damaged.push(name)
-      findings.push(`The ${looked.what} in ${folder}/${name} cannot be restored: ${reasonOf(error)}`)
+      findings.push(`The ${looked.what} in ${folder}/${name} cannot be restored: ${messageOf(error)}`)
     }
   }
   return { findings, damaged, files: names.length }
@@ -74,5 +75,3 @@ export async function setAsideDamaged(
   }
   return done
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -9,7 +9,7 @@
 // A shard has a part of the hashes of partition keys, so that all changes of an item are in one shard at a time. When shards
 // roll, each has its child, or children, in the same moment. There never are fewer shards than before, as partitions of a
 // table are not put together again: every shard has one parent.
-import { hashBytes } from '../../model/key-bytes.js'
+import { hashBytes, partitionHash } from '../../model/key-bytes.js'
 import type { KeyBytes } from '../../model/brand.js'
 import type { Generation, StreamRecord } from './stream-record.js'
 
@@ -118,11 +118,7 @@ const bornMsIn = (id: string): number => Number(/^shardId-(\d{20})-[0-9a-f]{8}$/
 
 /** Whether changes of that item are in the shard, as far as it goes. */
 export const hasKey = ({ position, of }: Pick<Shard, 'position' | 'of'>, key: KeyBytes): boolean =>
-  of === 1 || Math.floor((hashOf(key) * of) / 2 ** 32) === position
-
-/** A key begins with the hash of its partition key: model/key-bytes.ts. */
-const hashOf = (key: KeyBytes): number =>
-  ((key.charCodeAt(0) << 24) | (key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3)) >>> 0
+  of === 1 || Math.floor((partitionHash(key) * of) / 2 ** 32) === position
 
 /** As many shards as DynamoDB would have partitions; without provisioned capacity one. */
 export function shardsFor(writeUnits: number): number {

@@ -1,3 +1,4 @@
+import { partitionHash } from '../../model/key-bytes.js'
 import type { KeyBytes } from '../../model/brand.js'
 import { comparisonsOf } from '../../expression/expression.js'
 import { validationError } from '../../model/errors.js'
@@ -181,9 +182,5 @@ export function storageNodesOf(
   target: ReadTarget,
   key: KeyBytes,
 ): readonly StorageNode[] {
-  return target.index?.kind === 'global' ? context.nodes : [context.nodeOf(hashOf(key))]
+  return target.index?.kind === 'global' ? context.nodes : [context.nodeOf(partitionHash(key))]
 }
-
-/** The hash that every key begins with. */
-const hashOf = (key: KeyBytes): number =>
-  ((key.charCodeAt(0) << 24) | (key.charCodeAt(1) << 16) | (key.charCodeAt(2) << 8) | key.charCodeAt(3)) >>> 0

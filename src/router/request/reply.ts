@@ -1,4 +1,5 @@
 // Answers as bytes. Items travel as the bytes they are stored in; only what is around them is made anew.
+import { messageOf } from '../../model/message-of.js'
 import { ItemPending, TableGone } from '../../line/errors.js'
 import { DynamoError, transactionConflict } from '../../model/errors.js'
 import type { Catalog } from './context.js'
@@ -48,7 +49,7 @@ export function furtherMembers(members: Readonly<Record<string, unknown>>): stri
 
 /** The caller cannot tell whether the write happened: DynamoDB's word for that is InternalServerError. */
 export function internalError(error: unknown): DynamoError {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   return new DynamoError('InternalServerError', `The request processing has failed: ${reason}`)
 }
 

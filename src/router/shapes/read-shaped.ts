@@ -7,7 +7,8 @@
 // Between its parts it yields, and the caller may let others have their turn. What is read is checked against the shape
 // again by the router, which says what is wrong in DynamoDB's words; only what no valid request could have is refused here.
 // Small requests need none of this.
-import { DynamoError } from '../../model/errors.js'
+import { setMember } from '../../model/value.js'
+import { type DynamoError, serializationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
 import { checkTypes } from './check-shape.js'
 import type { RequestShape } from './shape.js'
@@ -77,7 +78,7 @@ function* readMembers(
     const name = reader.name()
     const member = shape.kind === 'map' ? shape.member : ownMember(shape.members, name)
     if (member === undefined) reader.skip(shapedLimits.unknownMax)
-    else set(object, name, member.kind === 'any' ? reader.value(ofValues) : yield* read(reader, member))
+    else setMember(object, name, member.kind === 'any' ? reader.value(ofValues) : yield* read(reader, member))
     if (reader.isDue()) yield
   }
   return object
@@ -87,13 +88,6 @@ const ownMember = (
   members: Readonly<Record<string, RequestShape>>,
   name: string,
 ): RequestShape | undefined => (Object.hasOwn(members, name) ? members[name] : undefined)
-
-/** As JSON.parse does it: `__proto__` is a name like any other, and of two with one name the later one stays. */
-function set(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__')
-    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-  else object[name] = value
-}
 
 /** A value of another type than the shape has: the types are checked with a small one of that kind, which throws. */
 function wrong(reader: Reader, shape: RequestShape): unknown {
@@ -255,9 +249,7 @@ function parse(text: string): unknown {
     throw notJson()
   }
 }
-
-const refusal = (message: string): DynamoError => new DynamoError('SerializationException', message)
-const notJson = (): DynamoError => refusal('the body of the request is not valid JSON')
+const notJson = (): DynamoError => serializationError('the body of the request is not valid JSON')
 const tooDeep = (): DynamoError =>
-  refusal(`the body of the request nests deeper than ${shapedLimits.depthMax} levels`)
-const tooMany = (): DynamoError => refusal('the request has more values than any valid one')
+  serializationError(`the body of the request nests deeper than ${shapedLimits.depthMax} levels`)
+const tooMany = (): DynamoError => serializationError('the request has more values than any valid one')

@@ -1,6 +1,6 @@
 // What is said of a request with a wrong JSON type: a SerializationException, in the words of the service. Asked only once a request is
 // refused.
-import { DynamoError } from '../../model/errors.js'
+import { type DynamoError, serializationError } from '../../model/errors.js'
 import { refuseMistyped, type Sight } from '../../model/mistyped.js'
 import { TextPut } from '../../model/text-put.js'
 import type { MapShape, RequestShape, StructShape } from './shape.js'
@@ -138,6 +138,3 @@ export function wrongType(value: unknown, wanted: string): DynamoError {
   }
   return serializationError('Start of structure or map found where not expected')
 }
-
-const serializationError = (message: string): DynamoError =>
-  new DynamoError('SerializationException', message)

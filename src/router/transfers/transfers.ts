@@ -5,6 +5,7 @@
 //
 // One that was under way when its process ended is FAILED: nothing of it is in use (a table that was being loaded goes with
 // the start, router/tables/catalog/catalog.ts), and the request can be made again.
+import { messageOf } from '../../model/message-of.js'
 import { BucketError, type Bucket, type Buckets } from '../../buckets/buckets.js'
 import { DynamoError } from '../../model/errors.js'
 import type { TableBackups } from '../backups/table-backups.js'
@@ -286,7 +287,7 @@ const CODES = {
 } as const
 
 function failureOf(error: unknown): { readonly code: string; readonly message: string } {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   if (error instanceof BucketError) return { code: CODES[error.code], message }
   if (error instanceof ManifestError) return { code: 'InvalidManifest', message }
   return { code: INTERNAL, message }

@@ -1,6 +1,6 @@
 // SearchVectors reads its request by another reader than older operations do: what is null is no value, and the first thing
 // that is wrong is told with its place in the text. The text is gone here; that of the same request without blanks has to do.
-import { DynamoError, validationError } from '../../model/errors.js'
+import { serializationError, validationError } from '../../model/errors.js'
 import type { Input } from '../request/context.js'
 
 const MEMBERS = {
@@ -13,8 +13,7 @@ const MEMBERS = {
 export function checkStrictly(input: Input): void {
   for (const [name, expected] of Object.entries(MEMBERS)) {
     if (input[name] !== null) continue
-    throw new DynamoError(
-      'SerializationException',
+    throw serializationError(
       `invalid type: null, expected ${expected} at line 1 column ${columnOf(input, name)}`,
     )
   }

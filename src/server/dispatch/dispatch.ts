@@ -64,8 +64,7 @@ import {
   unknownTarget,
 } from './request-text.js'
 
-/** One finished request, for a log. */
-/** What `onRequest` is told of a request. */
+/** What `onRequest` is told of a finished request, for a log. */
 export interface RequestInfo {
   /** The operation; undefined if the request named none that exists. */
   readonly operation: string | undefined

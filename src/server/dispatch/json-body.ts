@@ -1,7 +1,7 @@
 // From the bytes of a body to the object in it. Whatever is wrong with them is a SerializationException; nothing here
 // recurses, so depth costs no stack.
 import { isUtf8 } from 'node:buffer'
-import { DynamoError } from '../../model/errors.js'
+import { type DynamoError, serializationError } from '../../model/errors.js'
 import type { ItemTexts } from './item-texts.js'
 
 export type ParsedBody =
@@ -55,7 +55,7 @@ function parseText(text: string, depthMax: number): ParsedBody {
 }
 
 /** The service says nothing of it. */
-const NOT_JSON: ParsedBody = { ok: false, error: new DynamoError('SerializationException', '') }
+const NOT_JSON: ParsedBody = { ok: false, error: serializationError('') }
 
 /** Undefined: all of the body is to be parsed, which also tells what is wrong with it. */
 function inputWithTexts(body: Buffer, depthMax: number, { operation, texts }: PutItems): object | undefined {
@@ -68,7 +68,7 @@ function inputWithTexts(body: Buffer, depthMax: number, { operation, texts }: Pu
 }
 
 function refused(message: string): ParsedBody {
-  return { ok: false, error: new DynamoError('SerializationException', message) }
+  return { ok: false, error: serializationError(message) }
 }
 
 const QUOTE = 0x22

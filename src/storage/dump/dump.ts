@@ -5,6 +5,7 @@
 //
 // It holds what an image holds, when no transaction is under way: entries of the index as the nodes have them, so that its
 // format changes with them (docs/reference/folder-formats.md).
+import { isSystemError } from '../../model/message-of.js'
 import type { CommitRecord, LoggedChange } from '../../commit-log/commit-record.js'
 import { type ChangeEntry, decodeLogEntry, encodeLogEntry } from '../../commit-log/entries.js'
 import { Assembler } from '../../commit-log/assembler.js'
@@ -70,9 +71,6 @@ export async function readDump(file: string): Promise<MemoryImage> {
     throw error
   }
 }
-
-const isSystemError = (error: unknown): error is Error =>
-  error instanceof Error && 'syscall' in error && 'code' in error
 
 /** They are in memory, as all of the store is. */
 async function recordsOf({ log: { storage, state } }: MemoryImage): Promise<readonly CommitRecord[]> {

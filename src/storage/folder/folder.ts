@@ -13,6 +13,7 @@
 // lack, and nothing has been acknowledged that is not in those which are there.
 //
 //   seriatim.json, unfinished --> indexes, marked --> first segment --> seriatim.json --> nodes are opened
+import { isSystemError } from '../../model/message-of.js'
 import { dirname, join, resolve } from 'node:path'
 import { kernelLock, NoLocks, type TryLock } from '../../runtime/kernel-lock.js'
 import { holderByPid } from '../../runtime/pid-lock.js'
@@ -220,9 +221,6 @@ export async function refusing<T>(path: string, take: () => Promise<T>): Promise
     throw isSystemError(error) ? await systemRefusal(path, error, isFile) : error
   }
 }
-
-const isSystemError = (error: unknown): boolean =>
-  error instanceof Error && 'syscall' in error && 'code' in error
 
 interface Format {
   readonly nodes: number

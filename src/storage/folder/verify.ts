@@ -1,5 +1,6 @@
 // Checks a data folder without changing it: the journal frame by frame, the index item by item and entry by entry, and the
 // log of commits, if there is one, byte by byte.
+import { messageOf } from '../../model/message-of.js'
 import { checkLogFiles } from '../../commit-log/files/log-check.js'
 import { lmdbMap, type MarkedMap } from '../../ordered-map/lmdb/lmdb-map.js'
 import type { OrderedMap } from '../../ordered-map/ordered-map.js'
@@ -131,9 +132,7 @@ async function verifyNode(
     }
     for (const table of options.tables(meta)) verifyTable(index, table, report)
   } catch (error) {
-    report.found(
-      `The data in ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
-    )
+    report.found(`The data in ${path} cannot be read: ${messageOf(error)}.`)
   } finally {
     await index.close()
   }

@@ -252,7 +252,6 @@ export class ItemSteps {
   }
 }
 
-/** Overwritten in the same step: nowhere else is its text. */
 /** Shapes without a version come in the order in which they are in force. */
 const supersedes = (table: TableShape, known: TableShape): boolean =>
   versionOf(table) > versionOf(known) || (table.version === undefined && known.version === undefined)

@@ -15,6 +15,7 @@ import {
   type AttributeValue,
   type Item,
   type MutableItem,
+  setMember,
 } from '../../model/value.js'
 
 /**
@@ -101,14 +102,14 @@ export function unmarshall(value: AttributeValue): unknown {
  */
 export function unmarshallItem(item: Item): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
-  for (const name of Object.keys(item)) define(plain, name, unmarshall(attribute(item, name)!))
+  for (const name of Object.keys(item)) setMember(plain, name, unmarshall(attribute(item, name)!))
   return plain
 }
 
 /** In the shapes of the AWS SDK, where binaries are bytes. */
 export function toSdkItem(item: Item): Record<string, SdkValue> {
   const converted: Record<string, SdkValue> = {}
-  for (const name of Object.keys(item)) define(converted, name, toSdkValue(attribute(item, name)!))
+  for (const name of Object.keys(item)) setMember(converted, name, toSdkValue(attribute(item, name)!))
   return converted
 }
 
@@ -259,12 +260,6 @@ function isMapLike(value: object): boolean {
   if (value instanceof Map) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
-}
-
-function define(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__')
-    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-  else object[name] = value
 }
 
 const at = (path: string): string => (path === '' ? 'the value' : `the attribute ${path}`)

@@ -1,4 +1,5 @@
 // What the catalogue remembers of a table, and the table as requests for its items see it.
+import { messageOf } from '../../../model/message-of.js'
 import { spaceId, type SpaceId } from '../../../model/brand.js'
 import type {
   IndexShape,
@@ -176,7 +177,7 @@ export function readRecord<Decoded>(
   try {
     return decode(entry.value)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new RecordDamaged(
       `The record ${JSON.stringify(entry.name)} of the catalogue of ${what} is damaged: ${reason}.`,
       { cause: error },
