@@ -370,6 +370,29 @@ test('a transaction of P partitions is at most 2P + 2 compare-and-sets, and 4 ro
   await store.close()
 })
 
+test('the decision of a transaction takes no read, whatever else was written to its items and much as that was', async () => {
+  const { store, take } = await costed()
+  const filler = { S: 'x'.repeat(300_000) }
+  const large = Array.from({ length: 40 }, (_, n) => ({
+    Put: { TableName: 'Accounts', Item: { ...account(`l${n % 10}`, n), filler } },
+  }))
+  // More than a server remembers of the rows that it wrote, records of transactions among them.
+  for (let at = 0; at < large.length; at += 10) {
+    const TransactItems = large.slice(at, at + 10)
+    await Promise.all(
+      [1, 2, 3].map((n) => store.call('TransactWriteItems', { TransactItems: [put(`s${n}`, n)] })),
+    )
+    await store.call('TransactWriteItems', { TransactItems })
+  }
+  await store.idle()
+  take()
+  await store.call('TransactWriteItems', { TransactItems: [put('a', 1), put('b', 1)] })
+  const answered = take()
+  assert.equal(answered.read, 2)
+  assert.ok(answered.rounds <= 4, `${answered.rounds} rounds`)
+  await store.close()
+})
+
 test('writers of one partition share compare-and-sets: at least five times what each alone would reach', async () => {
   const { store, take } = await costed()
   const writers = 200

@@ -162,7 +162,7 @@ export async function writeItem(parts: EngineParts, request: WriteRequest): Prom
     const { outcome, isWaiting } = await withCatalogue(parts, [{ table: request.table, address }], () =>
       parts.steps.take({
         addresses: [address],
-        mayGuess: isBlind,
+        mayGuess: isBlind && 'likely',
         decide: (rows) => decideWrite(parts, rows, request),
       }),
     )

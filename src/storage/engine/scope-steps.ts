@@ -48,8 +48,11 @@ export interface StepDecision<Answer> {
 export interface ScopeStep<Answer> {
   /** All of one scope. */
   readonly addresses: readonly RowAddress[]
-  /** It may be decided on rows that this server remembers, or takes for absent: if it is wrong it is refused. */
-  readonly mayGuess?: boolean
+  /**
+   * It may be decided on rows that this server remembers, or takes for absent: if it is wrong it is refused. `likely`: for absent only
+   * where rows of their space were so of late.
+   */
+  readonly mayGuess?: boolean | 'likely'
   decide(rows: RowsSeen): StepDecision<Answer>
 }
 
@@ -114,7 +117,7 @@ export class ScopeSteps {
       if (line === undefined) this.#lines.set(scope, (line = { waiting: [], isBusy: false }))
       line.waiting.push({
         step,
-        mustRead: step.mayGuess !== true,
+        mustRead: step.mayGuess === undefined || step.mayGuess === false,
         resolve: resolve as (answer: unknown) => void,
         reject,
       })
@@ -170,7 +173,7 @@ export class ScopeSteps {
           throw error
         })
       }
-      if (isGuessed) this.#learn(changes, outcome)
+      if (isGuessed) this.#learn(batch, changes, outcome)
       if (outcome.outcome === 'refused') {
         if (before.length > 0) behind(engine.write(before.map(({ address }) => ({ address }))))
         for (const [at, { address }] of changes.entries()) {
@@ -213,11 +216,14 @@ export class ScopeSteps {
   #mayGuess(batch: readonly Waiting[]): boolean {
     const isLikely = (address: RowAddress): boolean =>
       this.#known.get(address) !== undefined || this.#absences.isLikely(address.space)
-    return batch.every(({ mustRead, step }) => !mustRead && step.addresses.every(isLikely))
+    return batch.every(
+      ({ mustRead, step }) => !mustRead && (step.mayGuess === true || step.addresses.every(isLikely)),
+    )
   }
 
   /** What became of rows that were taken for absent. */
-  #learn(changes: readonly RowChange[], outcome: SureOutcome): void {
+  #learn(batch: readonly Waiting[], changes: readonly RowChange[], outcome: SureOutcome): void {
+    if (!isOfLikely(batch)) return
     for (const [at, { address, seen }] of changes.entries())
       if (seen === 'absent')
         this.#absences.met(address.space, outcome.outcome === 'applied' || outcome.rows[at] === undefined)
@@ -231,7 +237,7 @@ export class ScopeSteps {
     const addresses = addressesOf(batch)
     const rows = await this.#options.engine.read(addresses, 'consistent')
     // What might have been guessed.
-    if (batch.every(({ step, mustRead }) => step.mayGuess === true && !mustRead))
+    if (isOfLikely(batch) && batch.every(({ mustRead }) => !mustRead))
       for (const [at, address] of addresses.entries())
         if (this.#known.get(address) === undefined) this.#absences.met(address.space, rows[at] === undefined)
     return new Map(addresses.map((address, at) => [rowPlace(address), rows[at]]))
@@ -280,6 +286,9 @@ export class ScopeSteps {
     return new Promise((resolve) => void runtime.clock.timer(ms, resolve))
   }
 }
+
+const isOfLikely = (batch: readonly Waiting[]): boolean =>
+  batch.every(({ step }) => step.mayGuess === 'likely')
 
 const heldOf = ({ version, past }: RowPut): Pick<EngineRow, 'version' | 'past'> => ({ version, past })
 
