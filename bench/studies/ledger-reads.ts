@@ -258,7 +258,8 @@ export async function writeExport(folder: string, blocks: number): Promise<void>
   const runtime = realRuntime()
   const shelf = new CountingShelf()
   const tree = await BlockTree.open(shelf, 0)
-  const pages = new Pages(ITEMS)
+  // All of them are remembered: none is asked for.
+  const pages = new Pages(2 * ITEMS)
   const write = (path: string, bytes: Uint8Array | string): void => {
     const file = join(folder, path)
     mkdirSync(dirname(file), { recursive: true })
