@@ -225,6 +225,8 @@ export class Blocks implements RecordFollower {
     }>,
   ): Promise<number> {
     const settled = this.#settled()
+    // It may fail while the lane is busy with something else, or never be awaited there: the caller is told by what is in the lane.
+    settled.catch(() => undefined)
     return this.#inLane(async () => {
       const { runtime } = this.#options
       await this.#advance(await settled)

@@ -1,10 +1,13 @@
 // The files of a ledger over HTTP.
+import { utf8Text } from '../verify/bytes.js'
 import type { LedgerSource } from '../verify/folder.js'
 import { limitedBody } from './limited-body.js'
 
 const ANSWER_TIMEOUT_MS = 30_000
 /** A transaction has at most 4 MB, twice over for JSON. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
+/** What is refused is told in far less; more of it is not read. */
+const ERROR_BYTES_MAX = 64 * 1024
 const FILES = '/ledger/'
 
 /** The address of a server, whose ledger is at /ledger/, or of the folder in which an export lies. */
@@ -32,7 +35,8 @@ export function remoteSource(
         return undefined
       }
       if (!response.ok) {
-        const said = (await response.text()).slice(0, 200).trim()
+        const body = await limitedBody(response, ERROR_BYTES_MAX)
+        const said = (body && utf8Text(body))?.slice(0, 200).trim() ?? ''
         throw new Error(`${url.href} answers ${response.status}${said === '' ? '' : `: ${said}`}`)
       }
       const bytes = await limitedBody(response, FILE_BYTES_MAX)

@@ -1,5 +1,7 @@
 // A client that remembers the last checkpoint, over HTTP.
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -84,6 +86,26 @@ describe('ledger.watch', () => {
       assert.ok(!existsSync(`${file}2`))
       writeFileSync(file, 'something')
       await assert.rejects(watch.check(), /last: not a signed note/)
+    }))
+
+  test('reads no more of an error than it tells: a server may send one without an end', () =>
+    inFolder(async (file) => {
+      const server = createServer((_, response) => {
+        const more = (): void => {
+          while (response.write('x'.repeat(65_536)));
+        }
+        response.writeHead(503).on('drain', more)
+        more()
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      try {
+        const { port } = server.address() as AddressInfo
+        const watch = ledgerAt(`http://127.0.0.1:${port}`, { key: LOG.key }).watch(file)
+        await assert.rejects(watch.check(), /checkpoint answers 503/)
+      } finally {
+        server.closeAllConnections()
+        await new Promise((resolve) => server.close(resolve))
+      }
     }))
 
   test('says where nothing answers, and where there is no ledger', () =>
