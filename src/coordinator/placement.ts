@@ -51,6 +51,12 @@ export function wholeNodes(nodeOf: Placement['nodeOf'], ledgerNodeOf: Placement[
   }
 }
 
+/** The node that has the items whose partition key has this hash. */
+export const nodeByHash =
+  <Node>(nodes: readonly Node[], placement: Pick<Placement, 'nodeOf'>) =>
+  (hash: number): Node =>
+    nodes[placement.nodeOf(hash)] as Node
+
 // A transaction taken apart by node, and put together again.
 
 /** What one node has of a transaction. */

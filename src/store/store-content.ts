@@ -11,7 +11,7 @@ import type { Buckets } from '../buckets/buckets.js'
 import type { CommitLog } from '../commit-log/commit-log.js'
 import { ChangeReaders } from './change-readers.js'
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
-import type { Placement } from '../coordinator/placement.js'
+import { nodeByHash, type Placement } from '../coordinator/placement.js'
 import type { EndedTransaction } from '../coordinator/recent.js'
 import { matcherOf } from '../model/name-pattern.js'
 import type { StatementScans } from '../partiql/partiql.js'
@@ -223,7 +223,7 @@ export class StoreContent {
       runtime,
       catalog,
       nodes,
-      nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
+      nodeOf: nodeByHash(nodes, placement),
       coordinator,
       recovery,
       rules,

@@ -3,7 +3,7 @@
 //   edge --> router --+--> items: coordinator, nodes behind the channel
 //                     \--> everything else: handed on to the first worker
 import { type Coordinator, openCoordinator } from '../coordinator/coordinator.js'
-import { localPlacement } from '../coordinator/placement.js'
+import { localPlacement, nodeByHash } from '../coordinator/placement.js'
 import type { StatementScans } from '../partiql/partiql.js'
 import { laterOperations } from '../router/later-operations.js'
 import { openRouter } from '../router/local-router.js'
@@ -20,7 +20,6 @@ import { updateItem } from '../router/writes/update-item.js'
 import type { TransactionRules } from '../rules/item/section-4.js'
 import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 import type { ServerCounts } from '../server/dispatch/metrics.js'
-import type { StorageNode } from '../storage/contract/storage-node.js'
 import { Channel, type Method } from '../workers/channel.js'
 import { handingOnRouter, OWN_OPERATIONS } from '../workers/hand-on.js'
 import { remoteNode, SERVICES_OF_NODE } from '../workers/node-calls.js'
@@ -131,7 +130,7 @@ export async function openWorkerStore(
     runtime,
     catalog,
     nodes,
-    nodeOf: (hash: number) => nodes[placement.nodeOf(hash)] as StorageNode,
+    nodeOf: nodeByHash(nodes, placement),
     coordinator,
     rules,
     ...(statementScans && { statementScans }),
