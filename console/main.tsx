@@ -54,6 +54,14 @@ function Console() {
   useEffect(() => {
     document.title = `${isTable ? path[1] : title} · Seriatim`
   }, [title, path])
+  // On a narrow page the screens are a list that scrolls.
+  useEffect(
+    () =>
+      document
+        .querySelector('header nav [aria-current]')
+        ?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [found],
+  )
   useEffect(() => {
     let waitsForScreen = false
     const listen = (event: KeyboardEvent): void => {
