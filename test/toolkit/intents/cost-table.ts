@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import type { IntentsOptions } from '../../../src/toolkit/intents/intents-protocol.js'
 import { RECORDS } from '../../../src/toolkit/intents/intents-protocol.js'
 import type { CommitProtocol } from '../../../src/toolkit/unit/transactor.js'
-import { foreign, intentsTransactor } from './endpoints.js'
+import { foreign, intentsTransactor, PATIENT } from './endpoints.js'
 
 export interface Cost {
   readonly items: number
@@ -55,7 +55,11 @@ export async function costOf(
 
   const counted = counting(endpoint)
   let protocol: CommitProtocol = 'intents'
-  const t = intentsTransactor(counted.endpoint, settings, { onOutcome: (info) => (protocol = info.protocol) })
+  const t = intentsTransactor(
+    counted.endpoint,
+    { ...PATIENT, ...settings },
+    { onOutcome: (info) => (protocol = info.protocol) },
+  )
   // What is learnt once for a transactor is not a cost of its units.
   await t.transact((tx) => tx.put(TABLE, { id: 'first' }))
   await t.transact((tx) => [1, 2].forEach((at) => tx.put(TABLE, { id: `first ${at}` })))

@@ -112,6 +112,9 @@ export function foreign(endpoint: Pick<Endpoint, 'call'>): ExtendedEndpoint {
   }
 }
 
+/** No request is sent again because a busy machine takes its time: where requests are counted. */
+export const PATIENT = { requests: { requestMs: 600_000 } } as const
+
 /** A transactor by intents, with settings that only tests have. */
 export function intentsTransactor(
   endpoint: Endpoint,

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { clientEndpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import type { Endpoint } from '../../../src/toolkit/endpoint/endpoint.js'
 import { intentLimits } from '../../../src/toolkit/intents/protocol/limits.js'
-import { foreign, intentsTransactor, sdkClient } from './endpoints.js'
+import { foreign, intentsTransactor, PATIENT, sdkClient } from './endpoints.js'
 
 export interface Growth {
   readonly items: number
@@ -52,7 +52,7 @@ export async function growthOf(endpoint: Endpoint, items: number, runs = RUNS): 
     .catch((error: unknown) => {
       if ((error as Error).name !== 'ResourceInUseException') throw error
     })
-  const t = intentsTransactor(watched, { protocol: 'intents' })
+  const t = intentsTransactor(watched, { protocol: 'intents', ...PATIENT })
   await t.setup()
   const unit = (count: number, text: string): Promise<void> =>
     t.transact((tx) => {
