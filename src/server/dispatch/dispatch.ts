@@ -108,6 +108,12 @@ type Operated = RouterRequest & { readonly input: object }
 const hostOf = ({ headers: { host } }: RequestHead): string =>
   typeof host === 'string' && /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'seriatim'
 
+/** What is known of a request once its body is read. To say it with the answer would take another promise. */
+interface Found {
+  /** It has statements, and they read. */
+  onlyRead: boolean
+}
+
 export class Dispatcher {
   readonly #router: Router
   readonly #options: DispatcherOptions
@@ -184,10 +190,11 @@ export class Dispatcher {
         )
       }
       operation = route
-      const outcome = this.#operate(route.operation, head, body, unsent)
-      if (!(outcome instanceof Promise)) return this.#finish(head, route, start, unsent, outcome)
+      const found: Found = { onlyRead: false }
+      const outcome = this.#operate(route.operation, head, body, unsent, found)
+      if (!(outcome instanceof Promise)) return this.#finish(head, route, start, unsent, outcome, found)
       return outcome.then(
-        (result) => this.#finish(head, route, start, unsent, this.#answerOf(head.headers, result)),
+        (result) => this.#finish(head, route, start, unsent, this.#answerOf(head.headers, result), found),
         (error: unknown) => this.#finish(head, route, start, unsent, this.#broken(error)),
       )
     } catch (error) {
@@ -219,11 +226,14 @@ export class Dispatcher {
     start: number,
     unsent: UnsentBytes | undefined,
     answer: Answer,
+    found?: Found,
   ): Answer {
     this.#metrics.inFlight--
     const { room } = this.#options
     const sent =
-      room === undefined || unsent === undefined || room.holds(operation.operation, answer, unsent)
+      room === undefined ||
+      unsent === undefined ||
+      room.holds(operation.operation, answer, unsent, found?.onlyRead)
         ? answer
         : this.#error(answersFull(), AMZ_JSON)
     this.#record(operation, sent, performance.now() - start)
@@ -276,6 +286,7 @@ export class Dispatcher {
     head: RequestHead,
     body: Buffer,
     unsent: UnsentBytes | undefined,
+    found: Found,
   ): Answer | Promise<Answer | RouterReply> {
     const { headers } = head
     const { auth, limits, room } = this.#options
@@ -298,11 +309,11 @@ export class Dispatcher {
         this.edge(status, error.name, error.message),
       )
     const coding = requestCoding(headers['content-encoding'])
-    if (coding === 'none') return this.#read(operation, headers, body, principal, unsent)
+    if (coding === 'none') return this.#read(operation, headers, body, principal, unsent, found)
     if (coding === 'unknown') return this.#error(unknownCoding(), contentType)
     return this.#coder
       .inflated(coding, body, bodyBytesMaxOf(operation, limits), (plain) =>
-        this.#read(operation, headers, plain, principal, unsent),
+        this.#read(operation, headers, plain, principal, unsent, found),
       )
       .then((result) => {
         if (result === 'too-large') return this.#tooLarge(operation)
@@ -318,6 +329,7 @@ export class Dispatcher {
     body: Buffer,
     principal: Principal,
     unsent: UnsentBytes | undefined,
+    found: Found,
   ): Answer | Promise<Answer | RouterReply> {
     const contentType = contentTypeOf(headers) ?? AMZ_JSON
     const { limits } = this.#options
@@ -332,6 +344,7 @@ export class Dispatcher {
         headers,
         contentType,
         unsent,
+        found,
       )
     }
     return router.readLarge!(operation, parsed.large).then(
@@ -341,6 +354,7 @@ export class Dispatcher {
           headers,
           contentType,
           unsent,
+          found,
         ),
       (error: unknown) => {
         if (error instanceof DynamoError) return this.#error(error, contentType)
@@ -355,6 +369,7 @@ export class Dispatcher {
     headers: RequestHeaders,
     contentType: string,
     unsent: UnsentBytes | undefined,
+    found: Found,
   ): Answer | Promise<Answer | RouterReply> {
     const { operation, input } = request
     const { room } = this.#options
@@ -362,9 +377,8 @@ export class Dispatcher {
       return this.#perform(request, headers, contentType)
     if (!statementsOnlyRead(input)) return this.#perform(request, headers, contentType)
     if (!room.admits(operation, unsent)) return this.#error(answersFull(), contentType)
-    const performed = this.#perform(request, headers, contentType)
-    if (!(performed instanceof Promise)) return { ...performed, onlyRead: true }
-    return performed.then((result) => ({ ...this.#answerOf(headers, result), onlyRead: true }))
+    found.onlyRead = true
+    return this.#perform(request, headers, contentType)
   }
 
   #perform(

@@ -37,8 +37,6 @@ interface MadeAnswer {
   readonly body: { readonly length: number }
   /** The name of the exception in it. */
   readonly error: string | undefined
-  /** It answers statements, and they read. */
-  readonly onlyRead?: true
 }
 
 /** What the clients of one access key hold of the room. */
@@ -98,15 +96,18 @@ export class AnswerRoom {
     return true
   }
 
-  /** Whether the answer to an operation, which is made by now, may be kept until the client takes it. */
-  holds(operation: string, { body, error, onlyRead }: MadeAnswer, unsent: UnsentBytes): boolean {
+  /**
+   * Whether the answer to an operation, which is made by now, may be kept until the client takes it. `onlyRead`: of an operation of
+   * statements, that they read.
+   */
+  holds(operation: string, { body, error }: MadeAnswer, unsent: UnsentBytes, onlyRead = false): boolean {
     const isTrial = unsent.trials > 0
     if (isTrial) {
       this.#trials -= trialsOf(operation)
       unsent.trials -= trialsOf(operation)
     }
     const { reads, byStatement } = operationBoundsOf(operation)
-    const isRead = byStatement === undefined ? reads !== undefined : onlyRead === true
+    const isRead = byStatement === undefined ? reads !== undefined : onlyRead
     const mayHaveWritten = !isRead && !REFUSALS_WITH_ITEMS.has(error ?? '')
     if (body.length <= SMALL_ANSWER_BYTES || mayHaveWritten || this.#fits(body.length, unsent)) return true
     if (isTrial) this.#nextTrialMs = this.#nowMs() + TRIAL_PAUSE_MS

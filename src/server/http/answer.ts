@@ -13,8 +13,6 @@ export interface Answer {
   readonly error: string | undefined
   /** Close the connection instead of answering: an injected fault. */
   readonly lost?: true
-  /** It answers statements, and they read. */
-  readonly onlyRead?: true
 }
 
 /** What clients of DynamoDB call its content type. */
