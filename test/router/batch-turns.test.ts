@@ -109,3 +109,24 @@ test('BatchExecuteStatement: large items are read and written in several turns, 
     assert.ok((await codesOf(dropped)).includes('ResourceNotFound'))
   })
 })
+
+test('ExecuteTransaction: long statements are read in several turns, between which others are served', async () => {
+  await using store = await open({ memory: true })
+  await store.call('CreateTable', {
+    TableName: 'Long',
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  })
+  const turnsFor = (characters: number): Promise<number> =>
+    turnsUntil(
+      store.call('ExecuteTransaction', {
+        TransactStatements: Array.from({ length: 100 }, (_, at) => ({
+          Statement: `INSERT INTO "Long" VALUE {'id': '${characters}-${at}', 'text': '${'x'.repeat(characters)}'}`,
+        })),
+      }),
+    )
+  const short = await turnsFor(10)
+  assert.ok((await turnsFor(8000)) >= short + 10)
+  assert.equal((await store.call('Scan', { TableName: 'Long', Select: 'COUNT' })).Count, 200)
+})
