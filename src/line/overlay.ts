@@ -22,7 +22,8 @@ export class Overlay {
   readonly #newest = new Map<KeyBytes, OverlayEntry>()
   readonly #order: SeldomAskedOrder
   #durableBatch = 0
-  #appliedBatch = 0
+  /** Below the first: what a start found in the journal is a batch of its own, and not in the index either. */
+  #appliedBatch = -1
 
   constructor({ overlaySpareKeysMax }: Pick<Knobs, 'overlaySpareKeysMax'> = knobs) {
     this.#order = new SeldomAskedOrder(this.#newest, overlaySpareKeysMax)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryMap } from '../../src/ordered-map/memory-map.js'
 import type { OrderedMap } from '../../src/ordered-map/ordered-map.js'
+import { OutOfSpace } from '../../src/runtime/files.js'
 import { openNodeOver } from '../../src/storage/folder/open-local-node.js'
 import { FaultyDisk } from '../faults/faulty-files.js'
 import { page } from '../suites/storage-node.js'
@@ -73,5 +74,47 @@ test('replay: a start whose index cannot be written reads, counts and decides by
   const fourth = await open()
   assert.equal((await fourth.range(page(plain.space))).entries.length, 3)
   assert.deepEqual(await fourth.count(plain.space), counted)
+  await fourth.close()
+})
+
+test('replay: a write that the journal refuses after such a start takes back nothing that was acknowledged before', async () => {
+  const at = writtenAtTimes()
+  const disk = new FaultyDisk()
+  const open = () =>
+    openNodeOver(
+      {
+        runtime: testRuntime(1),
+        files: disk,
+        folder: '/journal',
+        index: at.index,
+        onTrouble: () => undefined,
+      },
+      () => Promise.resolve(),
+    )
+  const kept = (text: string) => ({ ...plainItem('kept'), text: { S: text } })
+  const first = await open()
+  await put(first, plain, kept('indexed'))
+  await first.close()
+  at.mayBeWritten = false
+  const second = await open()
+  await put(second, plain, kept('acknowledged'))
+  await put(second, plain, plainItem('new'))
+  await second.close()
+
+  const third = await open()
+  disk.fault = (step) => {
+    if (step === 'write') throw new OutOfSpace('ENOSPC: no room')
+  }
+  await assert.rejects(put(third, plain, kept('refused')), /no room/)
+  await assert.rejects(put(third, plain, plainItem('new')), /no room/)
+  disk.fault = () => undefined
+  assert.deepEqual(await getItem(third, plain, plainItem('kept')), kept('acknowledged'))
+  assert.deepEqual(await getItem(third, plain, plainItem('new')), plainItem('new'))
+  at.mayBeWritten = true
+  await third.close()
+
+  const fourth = await open()
+  assert.deepEqual(await getItem(fourth, plain, plainItem('kept')), kept('acknowledged'))
+  assert.equal((await fourth.range(page(plain.space))).entries.length, 2)
   await fourth.close()
 })
