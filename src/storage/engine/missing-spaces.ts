@@ -27,7 +27,7 @@ export async function whereMissing<T>(
       await lease.renew()
       if (!spaces.every((space) => shapes.isInUse(space))) return gone()
       if (tries >= TRIES_MAX)
-        throw new EngineUnavailable(`${error.message}, though there is its table`, { cause: error })
+        throw new EngineUnavailable(`${error.message}, though the catalogue has its table`, { cause: error })
       await new Promise<void>((resolve) => void runtime.clock.timer(PAUSE_MS_FIRST * 2 ** tries, resolve))
     }
   }
