@@ -3,7 +3,7 @@
 
 const SLOWEST = 15
 const TESTS_PER_LINE = 250
-/** A process whose tests have ended, and that does not end: a server, a connection or a timer was left open. */
+/** A process goes on after its tests where a server, a connection or a timer was left open, or where much is to be removed. */
 const LINGER_MS_MAX = 1_500
 
 export function openReport({ isBrief, isOfAllFiles = false, write }) {
@@ -71,7 +71,7 @@ export function openReport({ isBrief, isOfAllFiles = false, write }) {
       if (isBrief || isOfAllFiles)
         for (const [ms, of] of lingering)
           write(
-            `${secondsOf(ms)}  after the last test of ${of.map(shown).join(', ')}: something was left open\n`,
+            `${secondsOf(ms)}  after the last test of ${of.map(shown).join(', ')}, before its process ended\n`,
           )
       if (failures.length > 0) write(`\nfailed:\n`)
       for (const failure of failures) write(`  ✖ ${failure}\n`)

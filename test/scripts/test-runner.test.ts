@@ -72,7 +72,7 @@ test('test runner: a failing test is named with its file and its error, and thos
   assert.equal(counts, '1 passed, 1 failed, 0 skipped')
 })
 
-test('test runner: a process that something keeps alive behind its tests is named with its files', async () => {
+test('test runner: a process that goes on long after its tests is named with its files', async () => {
   const { openReport } = (await import(new URL('test-progress.mjs', SCRIPTS).href)) as {
     readonly openReport: (options: { readonly isBrief: boolean; readonly write: (text: string) => void }) => {
       lingered(files: readonly string[], ms: number): void
@@ -86,7 +86,7 @@ test('test runner: a process that something keeps alive behind its tests is name
   assert.ok(report.end(0))
   assert.match(
     said,
-    /4\.2 {2}after the last test of test\/a\.test\.js, test\/b\.test\.js: something was left open/,
+    /4\.2 {2}after the last test of test\/a\.test\.js, test\/b\.test\.js, before its process ended/,
   )
   assert.doesNotMatch(said, /c\.test/)
 })
