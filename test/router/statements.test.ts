@@ -160,6 +160,35 @@ for (const nodeCount of [1, 3]) {
       assert.deepEqual(sortKeys(next), all.slice(1))
     })
 
+    test('PartiQL: a NextToken of the longest keys, of control characters, can be sent back', async () => {
+      const name = `Long${nodeCount}`
+      await createTable(store, name, 'pk:S sk:S', { gsi: { key: 'g:S r:S', projection: 'ALL' } })
+      const control = (length: number, first: number): { S: string } =>
+        S(Array.from({ length }, (_, at) => String.fromCharCode(first + ((at * 7) % 19))).join(''))
+      const item = (first: number): Item => ({
+        pk: control(2048, first),
+        sk: control(1024, first),
+        g: control(2048, 1),
+        r: control(1024, first),
+      })
+      await store.putAll(name, [item(1), item(2), item(3)])
+      const found: unknown[] = []
+      let NextToken: unknown
+      do {
+        const page = await run(`SELECT pk FROM ${name}.gsi WHERE g = ?`, {
+          Parameters: [control(2048, 1)],
+          Limit: 1,
+          ...(NextToken !== undefined && { NextToken }),
+        })
+        found.push(...(page.Items ?? []))
+        NextToken = page['NextToken']
+      } while (NextToken !== undefined)
+      assert.deepEqual(
+        found,
+        [1, 2, 3].map((first) => ({ pk: control(2048, first) })),
+      )
+    })
+
     test('PartiQL: reads of an index see what it holds', async () => {
       assert.deepEqual((await run(`SELECT * FROM Things.gsi WHERE g = 'g1' AND n = 1`)).Items, [
         { pk: S('a'), sk: S('s1'), g: S('g1'), n: N('1') },
