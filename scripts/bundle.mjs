@@ -95,6 +95,9 @@ const GROUPS = [
  */
 const INSIDE = ['sorted-btree', 'fzstd']
 
+/** vitest loads it as a source of the project, and warns of sources that the package does not carry. */
+const WITHOUT_MAP = 'vitest-setup.js'
+
 /** A small map stands in its file: fewer files. */
 const INLINE_MAP_BYTES_MAX = 1500
 
@@ -168,9 +171,10 @@ for (const file of output) {
   if (file.type !== 'chunk' || passedOn.has(file.fileName)) continue
   const bare = file.code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
   // A file that only passes on what others export has no map.
-  const { code: broken, map: lines } = file.map
-    ? inLines(bare, file.map, 'src/')
-    : { code: bare, map: undefined }
+  const { code: broken, map: lines } =
+    file.map && file.fileName !== WITHOUT_MAP
+      ? inLines(bare, file.map, 'src/')
+      : { code: bare, map: undefined }
   const code = broken.replace(
     /\bimport\(`\.\/([\w-]+\.js)`\)/g,
     (_, name) => `import(\`./${passedOn.get(name) ?? name}\`)`,

@@ -83,6 +83,11 @@ test('package: an import loads no store, and a server is loaded without units of
   }
 })
 
+test('package: the setup file of vitest names no map, whose sources vitest would miss', () => {
+  assert.doesNotMatch(readFileSync(join(LIB, 'vitest-setup.js'), 'utf8'), /sourceMappingURL/)
+  assert.match(readFileSync(join(LIB, 'base.js'), 'utf8'), /sourceMappingURL/)
+})
+
 test('package: it says where it comes from, and is published with its provenance', () => {
   const { repository, homepage, bugs, publishConfig } = manifest
   assert.match(repository.url, /^git\+https:\/\/.+\.git$/)
