@@ -62,7 +62,10 @@ export function CodeEditor(props: CodeEditorProps) {
           value={props.value}
           onInput={(event) => props.onValue(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) props.onRun?.()
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || props.onRun === undefined)
+              return
+            event.preventDefault()
+            props.onRun()
           }}
         />
       )}

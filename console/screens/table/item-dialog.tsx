@@ -168,6 +168,8 @@ export function ItemDialog({ table, item, onClose, onSaved }: ItemDialogProps) {
       <div
         class="item-dialog"
         onKeyDown={(event) => {
+          // An editor saves by itself: once is enough.
+          if (event.defaultPrevented) return
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
             event.preventDefault()
             void save()
