@@ -102,9 +102,12 @@ export class SimServer {
 
   /** Everything that it was at ends in the middle. */
   crash(downMicros: number): void {
-    this.#life++
+    const life = ++this.#life
     this.running = undefined
-    this.#scheduler.after(downMicros, `start ${this.name}`, () => this.start())
+    // It may crash again while it is down: then it is started once, after the last time.
+    this.#scheduler.after(downMicros, `start ${this.name}`, () => {
+      if (this.#life === life) this.start()
+    })
   }
 
   freeze(micros: number): void {
