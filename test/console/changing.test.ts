@@ -163,7 +163,8 @@ test(
     }
     await fill(first.page, 'Value of n', '2')
     await first.page.keyboard.press('Control+Enter')
-    await first.page.getByText('Item saved').waitFor()
+    // It may still say that the item before was saved.
+    await first.page.getByRole('dialog').waitFor({ state: 'detached' })
     await fill(second.page, 'Value of n', '3')
     await second.page.keyboard.press('Control+Enter')
     await second.page.getByText('Changed elsewhere.').waitFor()
