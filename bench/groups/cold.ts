@@ -68,7 +68,7 @@ async function openFilled(generator: Generator, { items, partitions }: ColdOptio
   const running: Running = { generator, targets, missing }
   try {
     for (const name of TARGETS) {
-      const target = await startTarget(name)
+      const target = await startTarget(name, { build: 'bundle' })
       if ('missing' in target) {
         missing.set(name, target.missing)
         continue

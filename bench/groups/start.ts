@@ -33,7 +33,7 @@ export function startGroup({ targets, rounds, idleMs }: StartOptions): BenchGrou
 }
 
 async function measureStart(name: TargetName, idleMs: number): Promise<UnitRecord> {
-  const target = await startTarget(name)
+  const target = await startTarget(name, { build: 'bundle' })
   if ('missing' in target) return { kind: 'missing', target: name, reason: target.missing }
   const { startMs = NaN } = target
   await sleep(idleMs)

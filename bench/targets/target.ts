@@ -2,7 +2,7 @@
 import { type MeasuredServer, type Missing, startServer } from '../../src/bench/targets/server.js'
 import type { Spent } from '../profile/profiled.js'
 import type { SelfTimes } from '../profile/self-times.js'
-import { commandOf, profiledCommand, TARGET_TITLES, type TargetName } from './commands.js'
+import { type Build, commandOf, profiledCommand, TARGET_TITLES, type TargetName } from './commands.js'
 
 export interface Target extends MeasuredServer {
   /** Of a server that was started to be profiled: from one call to the next. */
@@ -21,17 +21,19 @@ export interface StartOptions {
   /** More arguments of its command line. */
   readonly extra?: readonly string[]
   readonly profiled?: true
+  /** Of ours. */
+  readonly build?: Build
 }
 
 export async function startTarget(
   name: TargetName,
-  { extra = [], profiled }: StartOptions = {},
+  { extra = [], profiled, build }: StartOptions = {},
 ): Promise<Target | Missing> {
   const server = await startServer({
     name,
     title: TARGET_TITLES[name],
     commandAt(place) {
-      const command = commandOf(name, place, extra)
+      const command = commandOf(name, place, extra, build)
       return profiled === true && !('missing' in command) ? profiledCommand(command) : command
     },
   })
