@@ -79,10 +79,37 @@ test('WaitForItem: a change is read and parsed once for all that wait for the it
   assert.equal(watching.size, 0)
 })
 
+test('WaitForItem: the item is parsed once for all that begin to wait at once, and their conditions are evaluated a few in a turn', async () => {
+  const { seen, untilAbove, write } = world()
+  write(1)
+  const waiting = Array.from({ length: 500 }, () => untilAbove(1))
+  await turns(1)
+  assert.ok(seen.conditions <= 2 * waitLimits.conditionsPerTurn, `${seen.conditions} in a turn or two`)
+  await turns(500 / waitLimits.conditionsPerTurn + 4)
+  assert.equal(seen.conditions, 500)
+  assert.ok(seen.parses <= 2, 'the first one may have been looked at by itself')
+  write(2)
+  assert.ok((await Promise.all(waiting)).every(({ met }) => met))
+})
+
+test('WaitForItem: who comes while others are looked at does not miss what changed since', async () => {
+  const { seen, untilAbove, write } = world()
+  write(1)
+  const waiting = Array.from({ length: 100 }, () => untilAbove(5))
+  await turns(2)
+  write(3)
+  const late = untilAbove(2)
+  assert.equal((await late).met, true)
+  assert.ok(seen.conditions > 100)
+  write(6)
+  assert.ok((await Promise.all(waiting)).every(({ met }) => met))
+})
+
 test('WaitForItem: conditions are evaluated a few in a turn, and changes meanwhile are looked at once', async () => {
   const { seen, untilAbove, write } = world()
   const waiting = Array.from({ length: 100 }, () => untilAbove(9))
-  await turns(1)
+  await turns(100 / waitLimits.conditionsPerTurn + 2)
+  assert.equal(seen.conditions, 100, 'the first look of each')
   seen.conditions = 0
   write(1)
   await turns(1)

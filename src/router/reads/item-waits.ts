@@ -1,6 +1,7 @@
 // Requests that wait for a condition on an item. All that wait for one item share one look at it:
 //
 //   a change --> read the record --> parse it, if its bytes are new --> every condition of that item, a few in a turn
+//   requests that come --> likewise, for the conditions of all that came before the record was read
 //
 // A condition is evaluated against the parsed image, which nobody changes. A change during a look leads to one more look,
 // however many changes there were.
@@ -161,6 +162,9 @@ class Line {
   readonly #watch: ItemWatch
   #looking = false
   #again = false
+  /** Those who have just come, and had no look yet. */
+  #newcomers: Waiter[] = []
+  #welcoming = false
   #expired: Waiter[] = []
 
   constructor(runtime: Runtime, item: WaitedItem, parse: (record: ItemRecord) => Item) {
@@ -172,10 +176,23 @@ class Line {
 
   /** The first look of one that has just come. */
   lookFor(waiter: Waiter): void {
-    this.#readWatched().then(
-      (image) => this.#evaluate(waiter, image),
-      (error: unknown) => waiter.fail(error),
-    )
+    this.#newcomers.push(waiter)
+    if (this.#welcoming) return
+    this.#welcoming = true
+    void this.#welcome().finally(() => (this.#welcoming = false))
+  }
+
+  /** Those who come while the record is read, or conditions are evaluated, have the next look together. */
+  async #welcome(): Promise<void> {
+    while (this.#newcomers.length > 0) {
+      const newcomers = this.#newcomers
+      this.#newcomers = []
+      try {
+        await this.#evaluateAll(newcomers, await this.#readWatched())
+      } catch (error) {
+        newcomers.forEach((waiter) => waiter.fail(error))
+      }
+    }
   }
 
   /** Its time is over. Those of one turn are answered together. */
@@ -223,16 +240,16 @@ class Line {
   async #lookAll(): Promise<void> {
     while (this.#again) {
       this.#again = false
-      await this.#evaluateAll(await this.#read())
+      const image = await this.#read()
+      // Not those who come meanwhile: they have a look of their own.
+      await this.#evaluateAll([...this.waiters], image)
     }
   }
 
   /** To the end, although the item may have changed meanwhile: otherwise those at the end of the line never get a look. */
-  async #evaluateAll(image: WatchedImage): Promise<void> {
-    // Not those who come meanwhile: they have a look of their own.
-    const waiting = Array.from(this.waiters)
+  async #evaluateAll(waiters: readonly Waiter[], image: WatchedImage): Promise<void> {
     let evaluated = 0
-    for (const waiter of waiting) {
+    for (const waiter of waiters) {
       if (evaluated > 0 && evaluated % waitLimits.conditionsPerTurn === 0)
         await new Promise<void>((resolve) => this.#runtime.defer(resolve))
       if (!this.waiters.has(waiter)) continue
