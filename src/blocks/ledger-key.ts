@@ -15,6 +15,8 @@ export interface LedgerKeyOptions {
   readonly place: KeyPlace
   /** `adopt`: the original of this copy is gone. */
   readonly copies: 'refuse' | 'adopt'
+  /** Called with the public key of a new ledger, which those who verify it need. */
+  readonly onMade?: ((key: string) => void) | undefined
 }
 
 const HOME_KEY = 'k' as KeyBytes
@@ -22,10 +24,18 @@ const SEED_BYTES = 32
 const NAME_BYTES = 8
 
 /** @throws FolderRefused if the key is missing or damaged, or if the folder is a copy */
-export async function ledgerSigner({ runtime, shelf, place, copies }: LedgerKeyOptions): Promise<Signer> {
+export async function ledgerSigner({
+  runtime,
+  shelf,
+  place,
+  copies,
+  onMade,
+}: LedgerKeyOptions): Promise<Signer> {
   const [known] = await shelf.kept([HOME_KEY])
   if (known === undefined && (await place.read()) === undefined) {
-    await place.write(newKeyText(runtime))
+    const text = newKeyText(runtime)
+    await place.write(text)
+    onMade?.(openSigner(text).key)
   }
   const found = await place.read()
   if (found === undefined)

@@ -11,6 +11,8 @@ import { boundYoungSpace, nodesIn, youngSpaceBytesFor } from './server/young-spa
 
 // Whoever reads our output may stop reading, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// And a server goes on although its terminal is gone.
+process.stderr.on('error', () => undefined)
 
 // A server lives long and shall stay small.
 if (process.argv[2] === 'start') boundYoungSpace(youngSpaceBytesFor(nodesIn(process.argv)))

@@ -119,6 +119,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units, hub?: 
       ...(options.ledger !== undefined && { ledger: options.ledger }),
       ...(options.ledgerCopies !== undefined && { copies: options.ledgerCopies }),
       onError,
+      ...(options.onProgress && { onProgress: options.onProgress }),
       ...(units && { units }),
       ...(hub && { hub }),
       ...(options.from !== undefined && { isCopy: true }),

@@ -96,6 +96,8 @@ export interface ContentParts {
   /** Where backups are kept; asked for by the first who needs it. Absent: there are none. */
   readonly backupFiles?: () => BackupFiles
   readonly onError: (error: unknown) => void
+  /** Told of a ledger that begins, with its public key. */
+  readonly onProgress?: (sentence: string) => void
   /** Other workers of this server, on these nodes; absent: there are none. */
   readonly hub?: WorkerHub
 }
@@ -145,7 +147,7 @@ const newestFirst = (ended: readonly EndedTransaction[]): readonly EndedTransact
 
 /** Undefined: no table of such a store can be a ledger. */
 async function openBlocks(parts: ContentParts, catalog: TableCatalog): Promise<Blocks | undefined> {
-  const { runtime, nodes, log, key, copies = 'refuse', onError } = parts
+  const { runtime, nodes, log, key, copies = 'refuse', onError, onProgress } = parts
   const shelf = nodes[0]?.shelf
   if (log === undefined || shelf === undefined) return undefined
   const place = key ?? shelfKeyPlace(shelf)
@@ -155,7 +157,14 @@ async function openBlocks(parts: ContentParts, catalog: TableCatalog): Promise<B
     log,
     shelf,
     tables: catalog,
-    signer: () => ledgerSigner({ runtime, shelf, place, copies }),
+    signer: () =>
+      ledgerSigner({
+        runtime,
+        shelf,
+        place,
+        copies,
+        onMade: onProgress && ((made) => onProgress(`A ledger begins. Its public key: ${made}`)),
+      }),
     passNodes: async () => void (await Promise.all(nodes.map((node) => node.writeMeta([PASSING])))),
     // Of a store in memory the writes cost so little that a thread would not be worth it.
     ...(key && { thread: openPageThread() }),

@@ -78,7 +78,10 @@ export type OpenOptions = StorePlace & {
   readonly ledgerCopies?: 'refuse' | 'adopt'
   /** The clock for expiry and timestamps; the system's by default, `manualClock()` in tests. */
   readonly clock?: Clock
-  /** Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder. */
+  /**
+   * Called with a sentence about the progress of long work before the start, such as the upgrade of an older folder, and with the
+   * public key of a ledger that begins.
+   */
   readonly onProgress?: (sentence: string) => void
   /** Called with failures in the background, such as a full disk, and with defects; by default they become process warnings. */
   readonly onError?: (error: unknown) => void

@@ -44,6 +44,43 @@ test('cli: a SIGHUP does not end a server without a certificate', async () => {
   assert.equal(await server.stop(), 0)
 })
 
+test('cli: a server prints the public key of a ledger when it begins, and goes on where nobody reads that', async (t) => {
+  const began = async (stderr: 'read' | 'closed'): Promise<readonly [told: string, served: string]> => {
+    const child = spawn(process.execPath, [MAIN, 'start', '--memory', '--ledger', '*', '--port', '0'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let told = ''
+    child.stderr.on('data', (text: Buffer) => (told += text.toString()))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const url = line.toString().trim().split(' ').at(-1)!
+    if (stderr === 'closed') child.stderr.destroy()
+    const created = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'DynamoDB_20120810.CreateTable',
+      },
+      body: JSON.stringify({
+        TableName: 'Things',
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      }),
+    })
+    assert.equal(created.status, 200)
+    const served = (await (await fetch(`${url}/ledger/key`)).text()).trim()
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'close'), [0, null])
+    return [told, served]
+  }
+  const [told, served] = await began('read')
+  assert.match(told, /^seriatim: A ledger begins\. Its public key: seriatim\.local\/[^ ]+\n$/)
+  assert.ok(told.includes(served), `${told} tells of ${served}`)
+  const [, servedUnseen] = await began('closed')
+  assert.notEqual(servedUnseen, served)
+})
+
 test('cli: a damaged catalogue is named by verify, and start refuses it with a sentence', async () => {
   const path = testFolder()
   const store = await open({ path })

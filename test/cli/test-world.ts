@@ -30,7 +30,10 @@ export function testWorld(router = echoRouter) {
       return () => (hangup = () => {})
     },
     exitNow: (code) => exits.push(code),
-    openStore: async (options) => {
+    openStore: async (given) => {
+      // What a store is told of its place and size: where it tells of its progress is no part of that.
+      const { onProgress, ...options } = given as StoreLocation & { readonly onProgress?: unknown }
+      if (typeof onProgress !== 'function') throw new TypeError('a server tells nobody of its progress')
       opened.push(options)
       return {
         listen: (listenOptions) => listen(router, listenOptions),

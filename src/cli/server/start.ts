@@ -195,6 +195,7 @@ export async function run(args: readonly string[], given: CommandEnvironment): P
     const beside = workers === 1 ? undefined : await workersBeside()
     const location: StoreLocation & StartOptions = {
       ...where,
+      onProgress: (sentence) => world.printError(`seriatim: ${sentence}`),
       ...(nodes !== undefined && { nodes }),
       ...(rules === 'none' && { rules }),
       ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
@@ -237,6 +238,7 @@ export async function run(args: readonly string[], given: CommandEnvironment): P
 
 /** What a server takes beyond that. */
 interface StartOptions {
+  readonly onProgress?: (sentence: string) => void
   readonly snapshotAgeMs?: number
   readonly lockMsMax?: number
   readonly ledger?: string
