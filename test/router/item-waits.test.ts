@@ -105,6 +105,40 @@ test('WaitForItem: who comes while others are looked at does not miss what chang
   assert.ok((await Promise.all(waiting)).every(({ met }) => met))
 })
 
+const hops = async (count: number): Promise<void> => {
+  for (let hop = 0; hop < count; hop++) await Promise.resolve()
+}
+
+// Some of these moments lie between the end of a look and that of what waited for it.
+test('WaitForItem: whoever comes in any moment of a look is looked at', async () => {
+  for (let moment = 0; moment < 30; moment++) {
+    const { clock, untilAbove, write } = world()
+    write(1)
+    const waiting = untilAbove(9, 100)
+    await hops(moment)
+    const late = untilAbove(0, 100)
+    await turns(5)
+    clock.advance(100)
+    assert.equal((await late).met, true, `after ${moment} steps`)
+    assert.equal((await waiting).met, false)
+  }
+})
+
+test('WaitForItem: a change in any moment of a look at the one before it is seen', async () => {
+  for (let moment = 0; moment < 30; moment++) {
+    const { clock, untilAbove, write } = world()
+    write(1)
+    const waiting = untilAbove(2, 100)
+    await turns(2)
+    write(2)
+    await hops(moment)
+    write(3)
+    await turns(5)
+    clock.advance(100)
+    assert.equal((await waiting).met, true, `after ${moment} steps`)
+  }
+})
+
 test('WaitForItem: conditions are evaluated a few in a turn, and changes meanwhile are looked at once', async () => {
   const { seen, untilAbove, write } = world()
   const waiting = Array.from({ length: 100 }, () => untilAbove(9))

@@ -177,13 +177,12 @@ class Line {
   /** The first look of one that has just come. */
   lookFor(waiter: Waiter): void {
     this.#newcomers.push(waiter)
-    if (this.#welcoming) return
-    this.#welcoming = true
-    void this.#welcome().finally(() => (this.#welcoming = false))
+    if (!this.#welcoming) void this.#welcome()
   }
 
   /** Those who come while the record is read, or conditions are evaluated, have the next look together. */
   async #welcome(): Promise<void> {
+    this.#welcoming = true
     while (this.#newcomers.length > 0) {
       const newcomers = this.#newcomers
       this.#newcomers = []
@@ -193,6 +192,8 @@ class Line {
         newcomers.forEach((waiter) => waiter.fail(error))
       }
     }
+    // In the step that found none: who comes after it begins anew.
+    this.#welcoming = false
   }
 
   /** Its time is over. Those of one turn are answered together. */
@@ -230,20 +231,23 @@ class Line {
 
   #changed(): void {
     this.#again = true
-    if (this.#looking) return
-    this.#looking = true
-    this.#lookAll()
-      .catch((error: unknown) => this.waiters.forEach((waiter) => waiter.fail(error)))
-      .finally(() => (this.#looking = false))
+    if (!this.#looking) void this.#lookAll()
   }
 
   async #lookAll(): Promise<void> {
+    this.#looking = true
     while (this.#again) {
       this.#again = false
-      const image = await this.#read()
-      // Not those who come meanwhile: they have a look of their own.
-      await this.#evaluateAll([...this.waiters], image)
+      try {
+        const image = await this.#read()
+        // Not those who come meanwhile: they have a look of their own.
+        await this.#evaluateAll([...this.waiters], image)
+      } catch (error) {
+        this.waiters.forEach((waiter) => waiter.fail(error))
+      }
     }
+    // In the step that found no further change: one that comes after it begins anew.
+    this.#looking = false
   }
 
   /** To the end, although the item may have changed meanwhile: otherwise those at the end of the line never get a look. */

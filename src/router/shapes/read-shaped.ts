@@ -249,6 +249,7 @@ function parse(text: string): unknown {
     throw notJson()
   }
 }
+
 const notJson = (): DynamoError => serializationError('the body of the request is not valid JSON')
 const tooDeep = (): DynamoError =>
   serializationError(`the body of the request nests deeper than ${shapedLimits.depthMax} levels`)
