@@ -1,15 +1,18 @@
 // The long simulation: the store must be sound with all rules of section 4 and without, and at a crash at every crash
 // point; one seed must be one run; every mutant must be found.
-//   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time
+//   node scripts/sim.mjs [TRANSACTIONS]        two processes at a time; --processes for another number
 //   node scripts/sim.mjs --short               a few thousand transactions and a few mutants, in less than a minute
+import { parseArgs } from 'node:util'
 import { MUTANTS } from '../dist/sim/mutants.js'
 import { STORE_MUTANTS } from '../dist/sim/workers/mutants.js'
 import { simulate } from './simulator.mjs'
 
-const short = process.argv.includes('--short')
-const transactions = Number(
-  process.argv.slice(2).find((each) => !each.startsWith('--')) ?? (short ? 6_000 : 100_000),
-)
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean', default: false }, processes: { type: 'string', default: '2' } },
+})
+const { short } = values
+const transactions = Number(positionals[0] ?? (short ? 6_000 : 100_000))
 /** Of the rules, of durability, of the ledger, of units of work, of a structure that changes its shape, of the log of commits. */
 const SHORT_MUTANTS = [
   'updates-out-of-order',
@@ -20,7 +23,7 @@ const SHORT_MUTANTS = [
   'log-shows-first-part',
   'unknown-outcome-sent-as-refusal',
 ]
-const PROCESSES = 2
+const PROCESSES = Number(values.processes)
 const MUTANT_TRANSACTIONS = 40_000
 const SEEDS_PER_CRASH_POINT = 20
 const SAME_SEED_TRANSACTIONS = short ? 600 : 3_000

@@ -1,5 +1,6 @@
 // What scripts/test.mjs says: every failure in full at once, how far it is, and at the end the files that took longest and a
 // line `N passed, N failed, N skipped`.
+import { openStacks } from './test-stacks.mjs'
 
 const SLOWEST = 15
 const TESTS_PER_LINE = 250
@@ -18,10 +19,11 @@ export function openReport({ isBrief, isOfAllFiles = false, write }) {
     if (!files.has(file)) files.set(file, { tests: 0, wallMs: 0, cpuMs: 0 })
     return files.get(file)
   }
+  const sourced = openStacks()
   const fail = (title, text) => {
     counts.failed += 1
     failures.push(title)
-    write(`\n✖ ${title}\n${text}\n`)
+    write(`\n✖ ${title}\n${sourced(text)}\n`)
     return 1
   }
 
@@ -56,7 +58,7 @@ export function openReport({ isBrief, isOfAllFiles = false, write }) {
     },
     /** What a process with failures has printed. */
     output(text) {
-      if (text !== '') write(`\nits output:\n${text}\n`)
+      if (text !== '') write(`\nits output:\n${sourced(text)}\n`)
     },
     /** Returns whether all is well; takes what all of it has cost. */
     end(cpuMs) {

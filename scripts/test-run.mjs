@@ -37,7 +37,7 @@ export async function runGroup({ files, events, environment, isBrief, report }) 
   }
   const drain = reader(events, take)
 
-  const args = ['--enable-source-maps', `--test-reporter=${REPORTER}`, '--test-reporter-destination=stdout']
+  const args = [`--test-reporter=${REPORTER}`, '--test-reporter-destination=stdout']
   const child = spawn(process.execPath, [...args, GROUP, ...files], {
     stdio: ['ignore', isBrief ? 'pipe' : 'inherit', isBrief ? 'pipe' : 'inherit'],
     env: { ...environment, SERIATIM_TEST_EVENTS: events },

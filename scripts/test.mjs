@@ -27,7 +27,8 @@ const { values, positionals: wanted } = parseArgs({
     sized: { type: 'boolean', default: false },
     workers: { type: 'string' },
     folder: { type: 'string', default: TESTS },
-    processes: { type: 'string', default: String(Math.min(8, Math.max(2, availableParallelism()))) },
+    // One more than there are cores, because many tests wait for something.
+    processes: { type: 'string', default: String(Math.min(8, availableParallelism() + 1)) },
   },
 })
 const FILES_PER_PROCESS_MAX = 12

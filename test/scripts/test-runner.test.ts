@@ -72,6 +72,16 @@ test('test runner: a failing test is named with its file and its error, and thos
   assert.equal(counts, '1 passed, 1 failed, 0 skipped')
 })
 
+test('test runner: the stack of what failed names the lines of the source', () => {
+  // Each line of the built file is ten lines further down in its source.
+  const map = { version: 3, sources: ['../../src/a.test.ts'], names: [], mappings: 'AAUA;AACA;AACA;AACA' }
+  const { output } = run({
+    'room/a.test.js': `import { test } from 'node:test'\n\ntest('bad', () => { throw new Error('at line 13') })\n`,
+    'room/a.test.js.map': JSON.stringify(map),
+  })
+  assert.match(output, /Error: at line 13\n.*src\/a\.test\.ts:13:1/)
+})
+
 test('test runner: a process that goes on long after its tests is named with its files', async () => {
   const { openReport } = (await import(new URL('test-progress.mjs', SCRIPTS).href)) as {
     readonly openReport: (options: { readonly isBrief: boolean; readonly write: (text: string) => void }) => {
