@@ -15,7 +15,6 @@ import type { StreamHandler } from '../changes/trigger/stream-event.js'
 import type { Trigger, TriggerOptions } from '../changes/trigger/trigger-contract.js'
 import type { Buckets } from '../buckets/buckets.js'
 import { localPlacement } from '../coordinator/placement.js'
-import { isShardMinutes, streamLimits } from '../router/lineage/lineage.js'
 import { allRules, noRules, workerRules } from '../rules/item/section-4.js'
 import { type Router } from '../router/request/router.js'
 import { LoopYield } from '../runtime/loop-yield.js'
@@ -39,10 +38,10 @@ import { type ContentParts, openContent, type StoreContent } from './store-conte
 import { type StoreLedger, storeLedger } from './store-ledger.js'
 import type { StoreInput, StoreOperation, StoreOutput } from './store-operations.js'
 import { MemorySnapshot, onlyInMemory } from './store-snapshot.js'
+import { refuseOptions } from './open-options.js'
 import type { ExtendedEndpoint } from '../toolkit/endpoint/endpoint.js'
 import type { endpointTransactor } from '../toolkit/open-transactor.js'
 import type { AnyTables, TableMap, Transactor, TransactorOptions } from '../toolkit/unit/transactor.js'
-import { memoryMbBounds } from '../model/memory-budget.js'
 import { fromWire, toWire } from './wire-values.js'
 import type { WorkerHub } from './worker-hub.js'
 
@@ -52,25 +51,7 @@ export async function openLocalStore(options: OpenOptions, units?: Units, hub?: 
   const onError = options.onError ?? warn
   const rules = options.rules === 'none' ? noRules : hub === undefined ? allRules : workerRules
   const { path, snapshotAgeMs, lockMsMax, memoryMb, shardMinutes, creatingMs, statementScans } = options
-  if (path === undefined && !options.memory && options.engine === undefined)
-    throw new TypeError('open() needs a place for the data: { path: DIR }, { memory: true } or { engine }')
-  if (snapshotAgeMs !== undefined && !(Number.isSafeInteger(snapshotAgeMs) && snapshotAgeMs >= 1))
-    throw new RangeError(`snapshotAgeMs is a whole number from 1 on, not ${snapshotAgeMs}`)
-  if (lockMsMax !== undefined && !(Number.isSafeInteger(lockMsMax) && lockMsMax >= 1))
-    throw new RangeError(`lockMsMax is a whole number from 1 on, not ${lockMsMax}`)
-  if (
-    memoryMb !== undefined &&
-    !(Number.isSafeInteger(memoryMb) && memoryMb >= memoryMbBounds.min && memoryMb <= memoryMbBounds.max)
-  )
-    throw new RangeError(
-      `memoryMb is a whole number from ${memoryMbBounds.min} to ${memoryMbBounds.max}, not ${memoryMb}`,
-    )
-  if (shardMinutes !== undefined && !isShardMinutes(shardMinutes))
-    throw new RangeError(
-      `shardMinutes is a whole number from 1 to ${streamLimits.shardMinutesMax}, not ${shardMinutes}`,
-    )
-  if (creatingMs !== undefined && !(Number.isSafeInteger(creatingMs) && creatingMs >= 0))
-    throw new RangeError(`creatingMs is a whole number from 0 on, not ${creatingMs}`)
+  refuseOptions(options)
   const limits = {
     ...(snapshotAgeMs !== undefined && { snapshotAgeMs }),
     ...(lockMsMax !== undefined && { lockMsMax }),

@@ -5,7 +5,6 @@ import type { KeyBytes, SpaceId, Timestamp, TxId } from '../../model/brand.js'
 import { BatchBoundaries } from '../snapshots/batch-boundaries.js'
 import { expiryPrefix } from '../../model/key-bytes.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
-import { keyAfter } from '../../model/key-range.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import { LocalLedger } from '../../ledger/local-ledger.js'
@@ -13,13 +12,14 @@ import { allRules, type TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import { Partitions, ReadMarks, SpaceFloors, storedCeiling } from '../items/marks.js'
 import { damageIn } from '../items/damage.js'
-import { entryKey, expiryKey } from '../items/index-entries.js'
 import { ItemPending } from '../../line/errors.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { ItemSteps } from '../items/item-steps.js'
 import type { Line } from '../../line/line.js'
+import { readMeta, writeMeta, writeMetaIf } from './line-meta.js'
 import { LineShelf } from './line-shelf.js'
-import { itemsReady, rangeReady } from './readiness.js'
+import { backfillItems, loadItems } from './table-work.js'
+import { itemsReady, rangeReady } from '../items/load-item.js'
 import { PendingItems } from '../items/pending-items.js'
 import { OpenSnapshots, type SnapshotLimits } from '../snapshots/snapshots.js'
 import { type LockLimits, UnitLocks } from '../snapshots/unit-locks.js'
@@ -36,20 +36,8 @@ import type {
   UnitNode,
   UnitsHeld,
 } from '../contract/units.js'
-import type { Item } from '../../model/value.js'
-import { TextImage } from '../../rules/item/single-write.js'
-import { asBuffer, decodeItemRecord, itemState, parseRecord, recordItemBytes } from '../../line/record.js'
-import {
-  boundsOf,
-  inSpace,
-  itemKeyAt,
-  metaBounds,
-  metaKey,
-  metaName,
-  spaceOfKey,
-  withoutSpace,
-  type SpaceCount,
-} from '../../line/spaces.js'
+import { asBuffer, decodeItemRecord } from '../../line/record.js'
+import { boundsOf, inSpace, itemKeyAt, spaceOfKey, withoutSpace, type SpaceCount } from '../../line/spaces.js'
 import type {
   ItemRecord,
   LoadedPut,
@@ -287,25 +275,7 @@ export class LocalNode implements StorageNode {
   async load(given: TableShape, items: readonly LoadedPut[]): Promise<void> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
-    const table = this.#steps.shapeOf(given)
-    for (const { key, item, json, itemBytes, isFresh } of items) {
-      const stored = isFresh ? undefined : this.#line.decided.get(inSpace(table.space, key.bytes))
-      const next =
-        json === undefined
-          ? item && { item, itemBytes, lastWrite: LOADED }
-          : new TextImage(new ItemText(json), itemBytes, LOADED)
-      const timestamp = this.#clock.nextTimestamp()
-      this.#steps.apply({
-        table,
-        key,
-        state: itemState(stored),
-        next,
-        timestamp,
-        blind: true,
-        put: 'put',
-        json,
-      })
-    }
+    loadItems({ line: this.#line, clock: this.#clock, steps: this.#steps }, given, items)
     await this.#line.whenDurable()
   }
 
@@ -348,44 +318,22 @@ export class LocalNode implements StorageNode {
     return { end: this.#line.watches.add(inSpace(space, key.bytes), callback) }
   }
 
-  async writeMeta(entries: readonly MetaEntry[]): Promise<void> {
-    const admission = this.#line.admission()
-    if (admission !== undefined) await admission
-    for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
-    await this.#line.whenDurable()
+  writeMeta(entries: readonly MetaEntry[]): Promise<void> {
+    return writeMeta(this.#line, entries)
   }
 
-  async writeMetaIf(seen: MetaEntry, entries: readonly MetaEntry[]): Promise<boolean> {
-    const admission = this.#line.admission()
-    if (admission !== undefined) await admission
-    const key = metaKey(seen.name)
-    const current = this.#line.decided.get(key)
-    const isAsSeen =
-      current === undefined || seen.value === undefined
-        ? current === seen.value
-        : Buffer.compare(current, seen.value) === 0
-    if (!isAsSeen) {
-      // What it is refused upon must not be lost after the answer.
-      await this.#line.whenDurableAt(key)
-      return false
-    }
-    for (const { name, value } of entries) this.#line.put(metaKey(name), value && Uint8Array.from(value))
-    await this.#line.whenDurable()
-    return true
+  writeMetaIf(seen: MetaEntry, entries: readonly MetaEntry[]): Promise<boolean> {
+    return writeMetaIf(this.#line, seen, entries)
   }
 
   async readMeta(prefix: string): Promise<readonly Required<MetaEntry>[]> {
-    const entries: Required<MetaEntry>[] = []
-    for (const [key, value] of this.#line.durable.range({ ...metaBounds(prefix), reverse: false })) {
-      entries.push({ name: metaName(key), value })
-    }
-    return entries
+    return readMeta(this.#line, prefix)
   }
 
   async backfill(request: Parameters<StorageNode['backfill']>[0]): Promise<KeyBytes | undefined> {
     const admission = this.#line.admission()
     if (admission !== undefined) await admission
-    const next = this.#backfill(request)
+    const next = backfillItems({ line: this.#line, steps: this.#steps }, request)
     await this.#line.whenDurable()
     return next
   }
@@ -436,32 +384,6 @@ export class LocalNode implements StorageNode {
     }
   }
 
-  #backfill(request: Parameters<StorageNode['backfill']>[0]): KeyBytes | undefined {
-    const { table, index, from, itemsMax } = request
-    const items: (readonly [KeyBytes, Uint8Array])[] = []
-    let more = false
-    for (const entry of this.#line.decided.range({ ...boundsOf(table.space, from), reverse: false })) {
-      more = items.length >= itemsMax
-      if (more) break
-      items.push(entry)
-    }
-    for (const [key, stored] of items) {
-      const base = itemKeyAt(key)
-      const item = parseRecord(decodeItemRecord(stored))
-      const [space, entry] =
-        index === 'expiry'
-          ? [table.expiry?.space, table.expiry && expiryKey(table.expiry.attribute, item, base)]
-          : [index.space, entryKey(index, item, base)]
-      if (space === undefined || entry === undefined || this.#steps.has(space, entry)) continue
-      // Another router has dropped the index meanwhile, and may have emptied its space.
-      if (this.#steps.isDropped(space)) continue
-      this.#line.put(inSpace(space, entry), Buffer.from(base.bytes, 'latin1'))
-      this.#line.addCount(space, 1, recordItemBytes(stored))
-    }
-    const last = items.at(-1)
-    return more && last !== undefined ? keyAfter(withoutSpace(last[0])) : undefined
-  }
-
   #pointedTo(
     itemSpace: SpaceId,
     entry: Uint8Array,
@@ -483,19 +405,5 @@ export class LocalNode implements StorageNode {
 }
 
 const actionRef = ({ table, key }: Action): ItemRef => ({ space: table.space, key })
-const LOADED = { kind: 'put', blind: true } as const
 
 const refOf = (address: KeyBytes): ItemRef => ({ space: spaceOfKey(address), key: itemKeyAt(address) })
-
-/** An item of which only its text is known, until it is looked into. */
-class ItemText {
-  readonly #json: Uint8Array
-
-  constructor(json: Uint8Array) {
-    this.#json = json
-  }
-
-  get item(): Item {
-    return JSON.parse(asBuffer(this.#json).toString()) as Item
-  }
-}
