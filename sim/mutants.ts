@@ -86,7 +86,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ...mixed,
   },
   'undecided-condition-guessed': {
-    module: 'rules/item/possible-images.js',
+    module: 'rules/item/single-write.js',
     find: "rest.every((result) => result.verdict === first.verdict) ? first : { verdict: 'unsure' }",
     replace: 'first',
     ...bank,

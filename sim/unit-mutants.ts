@@ -41,14 +41,14 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
     ...units,
   },
   'scan-required-of-one-node': {
-    module: 'router/units/predicates.js',
+    module: 'router/units/unit-ranges.js',
     find: 'nodes: everywhere',
     replace: 'nodes: [0]',
     ...units,
   },
   // Where a unit reads.
   'items-read-at-another-snapshot': {
-    module: 'router/units/get-items.js',
+    module: 'router/units/work.js',
     find: 'if (readsAtOneSnapshot(unit.isolation) && unit.readTimestamp === undefined) {',
     replace: 'if (readsAtOneSnapshot(unit.isolation)) {',
     ...units,
@@ -61,19 +61,19 @@ export const UNIT_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   // Validation.
   'version-not-expected': {
-    module: 'rules/units/expectation.js',
+    module: 'rules/units/binding.js',
     find: 'return item.version === expected.written ? undefined',
     replace: 'return true ? undefined',
     ...units,
   },
   'second-committer-wins': {
-    module: 'rules/units/expectation.js',
+    module: 'rules/units/binding.js',
     find: 'return isUnwritten(item, expected.timestamp) ? undefined',
     replace: 'return true ? undefined',
     ...units,
   },
   'pending-changes-ignored': {
-    module: 'rules/units/expectation.js',
+    module: 'rules/units/binding.js',
     find: 'if (expected === undefined || item.pending.length === 0)',
     replace: 'if (true)',
     ...units,

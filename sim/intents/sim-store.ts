@@ -2,10 +2,9 @@
 // evaluates them. One item is atomic, and nothing else is, but for TransactWriteItems where the world has it.
 import { applyUpdate, evaluateCondition, openExpressions } from '../../src/expression/expression.js'
 import { compareValues } from '../../src/model/compare.js'
-import { itemBytes } from '../../src/model/item-size.js'
+import { itemBytes, attribute, type Item } from '../../src/model/value.js'
 import { limits } from '../../src/model/limits.js'
 import type { KeySchema } from '../../src/model/table.js'
-import { attribute, type Item } from '../../src/model/value.js'
 
 /** Requests in this world carry no binaries, so that the SDK's form of an item is the wire's. */
 export type Input = Readonly<Record<string, unknown>>

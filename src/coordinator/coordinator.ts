@@ -16,7 +16,7 @@
 //
 // Any number of coordinators work on the same nodes; they share nothing but nodes and ledger. A coordinator may vanish at
 // any point: recovery finishes what it left. May import: model, rules, ledger, storage (its interfaces), runtime.
-import { nodeAt, type Placement } from './placement.js'
+import { nodeAt, type Placement, Slots, tokenSlot } from './placement.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Timestamp, TxId } from '../model/brand.js'
 import { type Knobs, knobs } from '../model/knobs.js'
@@ -35,7 +35,6 @@ import type { ItemRef } from '../ledger/ledger.js'
 import { type Calls, type CallTuning, openCalls } from './calls.js'
 import { Completion } from './completion.js'
 import { type EndedTransaction, type PhaseTimes, RecentTransactions } from './recent.js'
-import { Slots, tokenSlot } from './slots.js'
 import { readOneRound, readTwoPhases } from './read-transaction.js'
 import { openSnapshots, type StoreSnapshots } from './snapshots.js'
 import { writeTransaction } from './write-transaction.js'

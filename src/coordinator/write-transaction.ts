@@ -27,13 +27,15 @@ import {
   predicatesOn,
   type Group,
   withPredicateNodes,
+  newAttempt,
+  passingAttempt,
+  tokenSlot,
 } from './placement.js'
 import { oneRound } from './one-round.js'
 import { afterAnother, unfencedOver } from './other-attempt.js'
 import { cancelled, failed } from './outcomes.js'
 import { isRefusedVerdict, reasonsOf } from './reasons.js'
 import type { PhaseTimes } from './recent.js'
-import { newAttempt, passingAttempt, tokenSlot } from './slots.js'
 
 export async function writeTransaction(
   parts: Parts,

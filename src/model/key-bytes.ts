@@ -23,6 +23,11 @@ import { decimalOf, textOf } from './number.js'
 import type { IndexShape, ItemKey, KeyAttribute, KeySchema } from './table.js'
 import { attribute, type AttributeValue, type Item, type KeyAttributeType } from './value.js'
 
+/** latin1 strings compare as their bytes do. */
+export function compareKeyBytes(a: KeyBytes, b: KeyBytes): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
 /** The key of an item from its attributes, which must have the key's, of the right types. */
 export function itemKey(schema: KeySchema, attributes: Item): ItemKey {
   const partition = keyAttributeBytes(schema.partition, attributes)

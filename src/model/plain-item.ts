@@ -6,10 +6,16 @@
 //
 // Plain are strings, integers of up to 15 digits, flags, null, lists, maps, and sets of strings in order.
 import { isUtf8 } from 'node:buffer'
-import { CONTAINER_BYTES, FLAG_BYTES } from './item-size.js'
+import {
+  CONTAINER_BYTES,
+  FLAG_BYTES,
+  setAttribute,
+  type AttributeValue,
+  type Item,
+  type MutableItem,
+} from './value.js'
 import { limits } from './limits.js'
 import { numberBytes } from './number.js'
-import { setAttribute, type AttributeValue, type Item, type MutableItem } from './value.js'
 
 export interface PlainItem {
   /** As `itemBytes` counts it; within the limit. */

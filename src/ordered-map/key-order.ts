@@ -4,8 +4,8 @@
 //
 //   add --> unsorted --(a walk, or too many of them)--> tree
 import type { KeyBytes } from '../model/brand.js'
+import { compareKeyBytes } from '../model/key-bytes.js'
 import { BTree } from './b-tree.js'
-import { compareKeyBytes } from './ordered-map.js'
 
 export class KeyOrder<Beside = undefined> {
   #tree = new BTree<KeyBytes, Beside>(undefined, compareKeyBytes)

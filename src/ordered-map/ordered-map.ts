@@ -43,8 +43,3 @@ export interface OrderedMap {
   readonly appliedUpTo: number
   close(): Promise<void>
 }
-
-/** The order of key bytes: latin1 strings compare as their bytes do. */
-export function compareKeyBytes(a: KeyBytes, b: KeyBytes): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}

@@ -17,8 +17,14 @@ import {
   type Image,
   type Pending,
 } from './item/contended-item.js'
-import { lastWriteOf, type NextImage, TextImage, type WriteAction } from './item/single-write.js'
-import { actionResult, type ActionResult } from './item/possible-images.js'
+import {
+  lastWriteOf,
+  type NextImage,
+  TextImage,
+  type WriteAction,
+  actionResult,
+  type ActionResult,
+} from './item/single-write.js'
 
 /** A committed write on its way to the store. */
 export interface CommittedWrite {

@@ -16,7 +16,7 @@ import {
   expectedAbove,
   lockedOut,
   type ChangedVerdict,
-} from './units/expectation.js'
+} from './units/binding.js'
 import {
   looksAtImage,
   observes,
@@ -27,7 +27,7 @@ import {
   type Pending,
 } from './item/contended-item.js'
 import type { TransactionRules } from './item/section-4.js'
-import { imagesBefore, actionResult, actionResultOnAll } from './item/possible-images.js'
+import { imagesBefore, actionResult, actionResultOnAll } from './item/single-write.js'
 
 export type PrepareVerdict =
   | { readonly verdict: 'accepted'; readonly pending: readonly Pending[] }

@@ -12,7 +12,7 @@
 //
 // All writes of the step share one timestamp.
 import type { Timestamp, TxId } from '../model/brand.js'
-import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './units/expectation.js'
+import { changedAlready, expectedAbove, lockedOut, type ChangedVerdict } from './units/binding.js'
 import type { WriteRequest } from './item/item.js'
 import {
   looksAtImage,
@@ -23,9 +23,14 @@ import {
   type ContendedItem,
 } from './item/contended-item.js'
 import { idsOf } from './prepare.js'
-import { decideWrite, type NextImage } from './item/single-write.js'
+import {
+  decideWrite,
+  type NextImage,
+  pendingStillHolds,
+  actionResult,
+  type ActionResult,
+} from './item/single-write.js'
 import type { TransactionRules } from './item/section-4.js'
-import { pendingStillHolds, actionResult, type ActionResult } from './item/possible-images.js'
 
 export interface WriteStepAction {
   readonly item: ContendedItem

@@ -5,7 +5,7 @@
 // to request, and stand in a table of each direction of a channel. So messages of one direction are read in the order in which
 // they were written, each once.
 import type { Lsn, Timestamp } from '../model/brand.js'
-import { itemBytes as itemBytesOf } from '../model/item-size.js'
+import { itemBytes as itemBytesOf } from '../model/value.js'
 import { TextPut } from '../model/text-put.js'
 import type { ItemRecord, LastWrite, Mutation } from '../rules/item/item.js'
 import { ByteReader, ByteWriter } from './bytes.js'

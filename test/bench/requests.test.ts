@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestBytes } from '../../src/bench/load/request-bytes.js'
 import { answerTo, workloadKey, peerWorkloads, type Workload } from '../../src/bench/load/workloads.js'
-import { itemBytes } from '../../src/model/item-size.js'
+import { itemBytes, type Item } from '../../src/model/value.js'
 import { itemKey } from '../../src/model/key-bytes.js'
-import type { Item } from '../../src/model/value.js'
 import { Random } from '../../src/runtime/seeded-random.js'
 
 const workloads = peerWorkloads({ items: 1000, partitions: 50 })

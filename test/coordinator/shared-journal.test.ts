@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FaultyDisk, outOfSpace } from '../faults/faulty-files.js'
-import { tokenSlot } from '../../src/coordinator/slots.js'
+import { tokenSlot } from '../../src/coordinator/placement.js'
 import type { Ledger } from '../../src/ledger/ledger.js'
 import { type TxId, timestamp, txId } from '../../src/model/brand.js'
 import { slotNode } from '../support/coordination.js'

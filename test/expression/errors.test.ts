@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { reservedWordCount } from '../../src/expression/parse/reserved-words.js'
+import { reservedWordCount } from '../../src/expression/parse/check.js'
 import { messageOf, requestFor } from './request.js'
 
 const operandType = (operator: string, type: string): string =>

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { itemBytes, valueBytes } from '../../src/model/item-size.js'
-import type { AttributeValue, Item } from '../../src/model/value.js'
+import { itemBytes, valueBytes, type AttributeValue, type Item } from '../../src/model/value.js'
 
 describe('sizes', () => {
   for (const [json, size] of [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { test } from 'node:test'
-import { itemBytes } from '../../src/model/item-size.js'
+import { itemBytes } from '../../src/model/value.js'
 import { parseItem } from '../../src/model/parse-value.js'
 import { PlainItems } from '../../src/model/plain-item.js'
 import { item as items } from '../transfer/items.js'

@@ -21,7 +21,7 @@
 import { timestamp, type Timestamp, type TxId } from '../../src/model/brand.js'
 import type { WriteStepVerdict } from '../../src/rules/write-step.js'
 import type { FinishVerdict } from '../../src/rules/finish.js'
-import type { ChangedVerdict } from '../../src/rules/units/expectation.js'
+import type { ChangedVerdict } from '../../src/rules/units/binding.js'
 import type { Action, Expectation, Image } from '../../src/rules/item/contended-item.js'
 import type { PrepareVerdict } from '../../src/rules/prepare.js'
 import { allRules, noRules, type TransactionRules } from '../../src/rules/item/section-4.js'

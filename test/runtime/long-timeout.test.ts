@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { longTimeout } from '../../src/runtime/long-timeout.js'
-import { clientRuntime, realRuntime } from '../../src/runtime/real-runtime.js'
+import { longTimeout, clientRuntime, realRuntime } from '../../src/runtime/real-runtime.js'
 
 const NODE_MS_MAX = 2 ** 31 - 1
 

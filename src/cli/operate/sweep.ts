@@ -1,8 +1,7 @@
 // seriatim sweep: finishes or rolls back what transactions on any endpoint have left behind.
-import { clientRuntime } from '../../runtime/real-runtime.js'
+import { clientRuntime, longTimeout } from '../../runtime/real-runtime.js'
 import { atEndpoint } from '../command/at-endpoint.js'
 import { endpointClient } from '../command/endpoint-client.js'
-import { longTimeout } from '../../runtime/long-timeout.js'
 import { clientEndpoint } from '../../toolkit/endpoint/endpoint.js'
 import { intentsProtocol, RECORDS } from '../../toolkit/intents/intents-protocol.js'
 import { defaultPatience } from '../../toolkit/intents/protocol/limits.js'

@@ -10,7 +10,7 @@
 //                if_not_exists 39 and list_append 37, each with both operands
 //
 // Measured by public suites in October 2026, in the region that docs/reference/known-differences.md names.
-import { valueBytes } from '../../model/item-size.js'
+import { valueBytes } from '../../model/value.js'
 import type { PathNode, PathStep, SetValueNode, UpdateAction } from '../parse/tree.js'
 import type { Bindings, BoundUpdate } from '../parse/types.js'
 

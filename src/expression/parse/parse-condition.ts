@@ -9,7 +9,7 @@
 // An opening parenthesis may begin a condition or an operand, `(a = b)` or `(a) = b`. The parser does not look ahead for
 // that: what it reads inside is either, and the token after the closing parenthesis tells.
 import { checkCondition } from './check.js'
-import { TokenReader } from './token-reader.js'
+import { TokenReader } from './lexer.js'
 import type { Comparator, ConditionNode, ExpressionKind, OperandNode, Parsed } from './tree.js'
 
 export function parseCondition(text: string, kind: ExpressionKind): Parsed<ConditionNode> {

@@ -5,7 +5,7 @@
 //   value      := operand | operand ( '+' | '-' ) operand | '(' value ')'
 //   projection := path,...
 import { checkProjection, checkUpdateExpression } from './check.js'
-import { TokenReader } from './token-reader.js'
+import { TokenReader } from './lexer.js'
 import type {
   OperandNode,
   Parsed,

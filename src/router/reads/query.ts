@@ -14,19 +14,21 @@ import {
   refuseKeysInFilter,
   refuseUnheldFilter,
   type KeyCondition,
+  checkSelect,
+  selectionOf,
 } from './read-expressions.js'
 import { conditionMapShape, readMembers } from './read-members.js'
 import { readPage, type RangeNode } from './read-page.js'
-import { readTarget, type ReadTarget } from './read-target.js'
-import { checkSelect, selectionOf } from './selection.js'
 import {
+  readTarget,
+  type ReadTarget,
   checkStartCount,
   checkStartPart,
   inRange,
   parseStartKey,
   rangeAfter,
   startPosition,
-} from './start-key.js'
+} from './read-target.js'
 import type { Reply } from '../request/router.js'
 import { tableNameOf } from '../shapes/table-name.js'
 

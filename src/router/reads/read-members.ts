@@ -1,7 +1,7 @@
 // Members that Query and Scan have in common.
 import { returnConsumedCapacityShape } from '../request/capacity.js'
 import { comparisonOperatorShape, conditionalOperatorShape } from '../writes/single-write.js'
-import { selectShape } from './selection.js'
+import { selectShape } from './read-expressions.js'
 import { tableNameShape, type RequestShape } from '../shapes/shape.js'
 
 /** QueryFilter, ScanFilter and KeyConditions. */

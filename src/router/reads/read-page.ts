@@ -8,12 +8,10 @@
 //
 //   HTTP's head | {"Items":[ | text of the node | ],"Count":...}
 import { leadingAttributes } from '../../model/leading-attributes.js'
-import { pickAttributes } from '../../model/value.js'
+import { pickAttributes, itemBytes, type Item } from '../../model/value.js'
 import { parseRecord } from '../../line/record.js'
-import { itemBytes } from '../../model/item-size.js'
 import type { KeyRange } from '../../model/key-range.js'
 import { limits } from '../../model/limits.js'
-import type { Item } from '../../model/value.js'
 import type { RangeText } from '../../storage/contract/range-text.js'
 import type { ItemRecord, RangeEntry, StorageNode } from '../../storage/contract/storage-node.js'
 import { consumedCapacity, isCapacityWanted, readUnits } from '../request/capacity.js'
@@ -21,7 +19,7 @@ import { furtherMembers, joinReply, listReply, type ItemJson } from '../request/
 import { readMerged, type MergedRange, type PageLimits } from './merged-range.js'
 import { type ReadTarget } from './read-target.js'
 import { HEADROOM_BYTES, type Reply } from '../request/router.js'
-import type { Selection } from './selection.js'
+import type { Selection } from './read-expressions.js'
 
 export interface ReadPlan {
   readonly target: ReadTarget

@@ -5,12 +5,12 @@ import { limits } from '../../model/limits.js'
 import { partitionParts, sortParts } from '../../model/table.js'
 import type { Item } from '../../model/value.js'
 import type { Input, Operation, RangeContext, RequestScope } from '../request/context.js'
-import { openScanExpressions, refuseNestedKeyPaths } from './read-expressions.js'
+import { openScanExpressions, refuseNestedKeyPaths, checkSelect, selectionOf } from './read-expressions.js'
 import { conditionMapShape, readMembers } from './read-members.js'
 import { readPage } from './read-page.js'
-import { readTarget, type ReadTarget } from './read-target.js'
-import { checkSelect, selectionOf } from './selection.js'
 import {
+  readTarget,
+  type ReadTarget,
   checkStartCount,
   checkStartPart,
   checkTableStart,
@@ -18,7 +18,7 @@ import {
   parseStartKey,
   rangeAfter,
   startPosition,
-} from './start-key.js'
+} from './read-target.js'
 import type { Reply } from '../request/router.js'
 import { toldInOlderWords } from '../request/wording.js'
 import { tableNameOf } from '../shapes/table-name.js'

@@ -1,10 +1,9 @@
 // Consumed capacity as DynamoDB counts it: reads in units of 4 KB (half a unit when eventually consistent), writes in
 // units of 1 KB of the larger image, index writes apart.
 import { parseRecord } from '../../line/record.js'
-import { itemBytes } from '../../model/item-size.js'
+import { itemBytes, attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import { sameValue } from '../../model/compare.js'
 import { keyNames, type IndexShape, type KeySchema, type TableShape } from '../../model/table.js'
-import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import type { WriteOutcome } from '../../storage/contract/storage-node.js'
 import type { StringShape } from '../shapes/shape.js'
 import { chargedBytes, vectorWriteBytes } from './vector-capacity.js'

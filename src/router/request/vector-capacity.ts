@@ -1,9 +1,15 @@
 // What vectors cost, as DynamoDB counts it: an attribute that a vector index reads counts four bytes for each dimension where a
 // write is charged, whatever its numbers are; and a write that changes what such an index holds is charged for in bytes.
 import { sameValue } from '../../model/compare.js'
-import { itemBytes, valueBytes } from '../../model/item-size.js'
+import {
+  itemBytes,
+  valueBytes,
+  attribute,
+  setAttribute,
+  type Item,
+  type MutableItem,
+} from '../../model/value.js'
 import { keyNames, type TableShape, type VectorShape } from '../../model/table.js'
-import { attribute, setAttribute, type Item, type MutableItem } from '../../model/value.js'
 import { indexedVector, vectorNames } from '../../rules/item/vectors.js'
 
 const COORDINATE_BYTES = 4

@@ -9,11 +9,9 @@ import {
   refuseNestedKeys,
 } from '../../expression/expression.js'
 import { DynamoError, transactionCancelled, validationError } from '../../model/errors.js'
-import { itemBytes } from '../../model/item-size.js'
+import { itemBytes, type Item, type AttributeValue } from '../../model/value.js'
 import { limits } from '../../model/limits.js'
 import { keyAttributesOf, type TableShape } from '../../model/table.js'
-import type { Item } from '../../model/value.js'
-import type { AttributeValue } from '../../model/value.js'
 import { onlyKey, writeTarget, type BoundSelect, type BoundStatement } from '../../partiql/partiql.js'
 import { returnConsumedCapacityShape } from '../request/capacity.js'
 import type { Input, Operation, RequestScope, RouterContext, Table } from '../request/context.js'

@@ -2,8 +2,7 @@
 import { DynamoError } from '../../model/errors.js'
 import { parseAttributeValue } from '../../model/parse-value.js'
 import { toldInOlderWords } from '../request/wording.js'
-import { valueBytes } from '../../model/item-size.js'
-import type { AttributeValue } from '../../model/value.js'
+import { valueBytes, type AttributeValue } from '../../model/value.js'
 import type { Input, RouterContext } from '../request/context.js'
 import { TurnBudget } from '../request/turns.js'
 

@@ -27,11 +27,16 @@ import type { RangeContext, Table } from '../request/context.js'
 import { checkKeyValue } from '../request/keys.js'
 import type { ItemJson } from '../request/reply.js'
 import { storageNodesOf } from '../reads/query.js'
-import type { RequestedProjection } from '../reads/read-expressions.js'
+import { type RequestedProjection, selectionOf, type Selection } from '../reads/read-expressions.js'
 import { readRows } from '../reads/read-page.js'
-import { isVectorIndex, notByVector, readTarget, type ReadTarget } from '../reads/read-target.js'
-import { selectionOf, type Selection } from '../reads/selection.js'
-import { rangeAfter, startPosition } from '../reads/start-key.js'
+import {
+  isVectorIndex,
+  notByVector,
+  readTarget,
+  type ReadTarget,
+  rangeAfter,
+  startPosition,
+} from '../reads/read-target.js'
 import { javaSetOrder } from '../shapes/java-order.js'
 import type { TableStatement } from './statement-table.js'
 

@@ -15,10 +15,9 @@ import {
 import type { ConditionNode } from '../../expression/parse/tree.js'
 import type { BoundCondition } from '../../expression/parse/types.js'
 import { DynamoError, validationError } from '../../model/errors.js'
-import { storableBytes } from '../../model/item-size.js'
+import { storableBytes, attribute, typeOf, type Item } from '../../model/value.js'
 import { itemKey } from '../../model/key-bytes.js'
 import type { ItemKey, KeyAttribute, TableShape } from '../../model/table.js'
-import { attribute, typeOf, type Item } from '../../model/value.js'
 import {
   statementShape,
   writeTarget,

@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto'
 import { type ChangePosition, sequenceNumberOf } from '../../commit-log/sequence-number.js'
 import type { CommitRecord, LoggedChange } from '../../commit-log/commit-record.js'
-import { itemBytes } from '../../model/item-size.js'
-import { type Item, pickAttributes } from '../../model/value.js'
+import { itemBytes, type Item, pickAttributes } from '../../model/value.js'
 import { imagesOf, type StreamRecord } from '../lineage/stream-record.js'
 
 export interface StreamedChange extends ChangePosition {

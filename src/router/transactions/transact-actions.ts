@@ -15,7 +15,7 @@ import {
 } from '../../expression/expression.js'
 import type { BoundCondition } from '../../expression/parse/types.js'
 import { DynamoError, validationError } from '../../model/errors.js'
-import { itemBytes } from '../../model/item-size.js'
+import { itemBytes, type Item } from '../../model/value.js'
 import { limits } from '../../model/limits.js'
 import {
   checkAttributeName,
@@ -24,7 +24,6 @@ import {
   refuseDeepValues,
   TOO_DEEP,
 } from '../../model/parse-value.js'
-import type { Item } from '../../model/value.js'
 import type { Action } from '../../storage/contract/transactions.js'
 import { aboutOf, type WriteAbout } from '../request/about.js'
 import type { Input, RequestScope, RouterContext, Table } from '../request/context.js'

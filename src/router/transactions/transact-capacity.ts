@@ -2,8 +2,7 @@
 // indexes as much as they cost alone.
 import { parseRecord } from '../../line/record.js'
 import { applyUpdate } from '../../expression/expression.js'
-import { itemBytes } from '../../model/item-size.js'
-import type { Item } from '../../model/value.js'
+import { itemBytes, type Item } from '../../model/value.js'
 import type { ActionVerdict } from '../../storage/contract/transactions.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import {

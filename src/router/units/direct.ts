@@ -2,7 +2,7 @@
 // over through the port (port/unit-port.ts) is taken as it is:
 //
 //   getItems --> where each item is (`place`), which comes back with the commit
-//   commit ----> tables and keys, and what was read of each item that is written --> commit.ts
+//   commit ----> tables and keys, and what was read of each item that is written --> work.ts
 //
 // Conditions and updates that are texts go through the wire's parsing: they are seldom.
 import { owner } from '../request/access.js'
@@ -12,7 +12,7 @@ import type { ItemRef } from '../../ledger/ledger.js'
 import type { Timestamp } from '../../model/brand.js'
 import { DynamoError, validationError } from '../../model/errors.js'
 import { validatesReads } from '../../model/isolation.js'
-import { itemBytes, itemSizeRefusal } from '../../model/item-size.js'
+import { itemBytes, itemSizeRefusal } from '../../model/value.js'
 import { limits } from '../../model/limits.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
@@ -36,9 +36,8 @@ import { checkedKeyOf } from '../request/keys.js'
 import { bindActions, parseActions } from '../transactions/transact-actions.js'
 import { damageError, internalError } from '../request/reply.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { commitUnit, refuseExpired, type UnitCommit } from './commit.js'
-import { type BoundGet, readItems } from './get-items.js'
-import { bindPredicates } from './predicates.js'
+import { commitUnit, refuseExpired, type UnitCommit, type BoundGet, readItems } from './work.js'
+import { bindPredicates } from './unit-ranges.js'
 import { forget, forgetSnapshotOf, type RequestUnit, unitRequestLimits } from './unit.js'
 
 export function openDirectUnits(

@@ -1,6 +1,6 @@
 // The commit of a unit of work, as it comes over the wire: its writes, and what it has read, in one transaction.
 //
-//   TransactItems, Reads, Locks, Predicates --> tables and keys --> commit.ts
+//   TransactItems, Reads, Locks, Predicates --> tables and keys --> work.ts
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { validatesReads } from '../../model/isolation.js'
 import { limits } from '../../model/limits.js'
@@ -11,8 +11,8 @@ import { jsonReply } from '../request/reply.js'
 import { TurnBudget } from '../request/turns.js'
 import { type RequestShape, tableNameShape } from '../shapes/shape.js'
 import { bindActions, parseActionsInTurns, shapeOfActions } from '../transactions/transact-actions.js'
-import { commitUnit, refuseExpired } from './commit.js'
-import { bindPredicates, predicateShape } from './predicates.js'
+import { commitUnit, refuseExpired } from './work.js'
+import { bindPredicates, predicateShape } from './unit-ranges.js'
 import { bindLocks, bindReads, parseItems, readShape } from './reads.js'
 import { refuseLost, releaseOf, shownId, unitRequestLimits, unitMembers, unitOf } from './unit.js'
 

@@ -10,7 +10,7 @@ import { furtherMembers, joinReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
 import { tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
-import { type BoundGet, readItems } from './get-items.js'
+import { type BoundGet, readItems } from './work.js'
 import {
   ageMember,
   refuseLost,

@@ -4,7 +4,7 @@
 //                                  --UnitCommit-------------------------> router --> coordinator.write ------> nodes
 //
 // The server keeps no session: whatever it must know of a unit comes with every request. UnitGetItems, UnitQuery, UnitScan
-// and UnitCommit translate: what they do is in get-items.ts, unit-ranges.ts and commit.ts, which a caller in this process
+// and UnitCommit translate: what they do is in work.ts and unit-ranges.ts, which a caller in this process
 // (direct.ts) and the simulator come to as well.
 import type { Principal } from '../request/access.js'
 import { DynamoError, validationError } from '../../model/errors.js'

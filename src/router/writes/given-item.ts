@@ -1,9 +1,8 @@
 // The item that a request puts: a value, or a text that is as the store keeps it, which is not parsed.
-import { storableBytes } from '../../model/item-size.js'
+import { storableBytes, type Item } from '../../model/value.js'
 import { parseItem } from '../../model/parse-value.js'
 import { keyNames, type KeySchema } from '../../model/table.js'
 import { TextPut } from '../../model/text-put.js'
-import type { Item } from '../../model/value.js'
 import type { Mutation } from '../../storage/contract/storage-node.js'
 
 export type GivenItem = Item | TextPut

@@ -11,7 +11,7 @@ import {
 } from '../../expression/expression.js'
 import type { BoundUpdate } from '../../expression/parse/types.js'
 import { validationError } from '../../model/errors.js'
-import { itemSizeRefusal } from '../../model/item-size.js'
+import { itemSizeRefusal } from '../../model/value.js'
 import { parseItem } from '../../model/parse-value.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import { aboutOf } from '../request/about.js'

@@ -31,7 +31,7 @@ export interface Action {
 }
 
 /**
- * What a unit of work requires of an item beside the condition of an action; units/expectation.ts says when it is met. Not in the
+ * What a unit of work requires of an item beside the condition of an action; units/binding.ts says when it is met. Not in the
  * paper.
  */
 export type Expectation =

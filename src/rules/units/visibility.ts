@@ -12,8 +12,7 @@ import type { Timestamp, TxId } from '../../model/brand.js'
 import type { Item } from '../../model/value.js'
 import type { ItemState } from '../item/item.js'
 import { writes, type Change, type ContendedItem, type Image, type Pending } from '../item/contended-item.js'
-import { imagesBefore, actionResult } from '../item/possible-images.js'
-import type { NextImage } from '../item/single-write.js'
+import { imagesBefore, actionResult, type NextImage } from '../item/single-write.js'
 
 /** The state of an item from `since`, exclusive of `until`. Of an absent item `since` may be lower than it was so. */
 export interface PastState extends ItemState {

@@ -9,7 +9,7 @@ import type { ItemRef } from '../../ledger/ledger.js'
 import type { Timestamp, TxId } from '../../model/brand.js'
 import type { ItemKey, TableShape } from '../../model/table.js'
 import { looksAtImage, observes, writes, type Action } from '../../rules/item/contended-item.js'
-import { actionResult } from '../../rules/item/possible-images.js'
+import { actionResult } from '../../rules/item/single-write.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
 import type {
   ActionVerdict,

@@ -5,7 +5,7 @@
 //
 // Who needs an image, and when it may go, is the business of snapshots.ts.
 import { BTree } from '../../ordered-map/b-tree.js'
-import { compareKeyBytes } from '../../ordered-map/ordered-map.js'
+import { compareKeyBytes } from '../../model/key-bytes.js'
 import type { KeyBytes, Timestamp, TxId } from '../../model/brand.js'
 import { type Knobs, knobs } from '../../model/knobs.js'
 import type { Item } from '../../model/value.js'

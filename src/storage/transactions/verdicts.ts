@@ -2,7 +2,7 @@
 import type { TxId } from '../../model/brand.js'
 import { limits } from '../../model/limits.js'
 import type { WriteStepVerdict } from '../../rules/write-step.js'
-import type { ChangedVerdict } from '../../rules/units/expectation.js'
+import type { ChangedVerdict } from '../../rules/units/binding.js'
 import type { PrepareVerdict } from '../../rules/prepare.js'
 import type { LoadedItem } from '../items/load-item.js'
 import type { ActionVerdict } from '../contract/transactions.js'

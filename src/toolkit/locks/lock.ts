@@ -1,6 +1,6 @@
 // A lock that is held.
 import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb'
-import { valueBytes } from '../../model/item-size.js'
+import { valueBytes } from '../../model/value.js'
 import { LockLost } from '../endpoint/errors.js'
 import { marshall, toSdkValue } from '../values/values.js'
 import { release, requestTimeoutMs } from './acquire.js'

@@ -12,8 +12,8 @@ import { actionInput } from './native-wire.js'
 import { EarlierCommitted } from '../unit/protocol.js'
 import { isThrottled, Overloaded } from '../endpoint/refusals.js'
 import type { UnitAction, CommitWork } from '../unit/protocol.js'
-import { withoutPlaceholders } from '../values/reserved-names.js'
-import { described } from '../unit/steps.js'
+import { withoutPlaceholders } from '../unit/expressions.js'
+import { described } from '../unit/layout.js'
 import { unmarshallItem } from '../values/values.js'
 
 /** The members of an answer that are looked at; any of them may be missing. */

@@ -52,7 +52,8 @@ export class NativeUnits {
   readonly runtime: Runtime
   readonly layouts: Layouts
   readonly commitMs: number
-  readonly plans: DetachedPlans
+  readonly #table: string | undefined
+  #plans: DetachedPlans | undefined
   /** Between `resume` and the attempt that goes on. */
   readonly #resumed = new Map<string, ResumedPlan>()
   /** Read timestamps that nobody here needs any more, for the next request to tell. */
@@ -63,7 +64,7 @@ export class NativeUnits {
 
   constructor(endpoint: ExtendedEndpoint, runtime: Runtime, { table, commitMs }: NativeSettings) {
     this.commitMs = commitMs ?? unitLimits.commitWaitMs
-    this.plans = new DetachedPlans(endpoint, table)
+    this.#table = table
     this.endpoint = endpoint
     this.runtime = runtime
     this.layouts = new Layouts(async (TableName) => {
@@ -74,6 +75,11 @@ export class NativeUnits {
         throw namingTables(error, { TableName })
       }
     })
+  }
+
+  /** Of detached units, which few transactors have. */
+  get plans(): DetachedPlans {
+    return (this.#plans ??= new DetachedPlans(this.endpoint, this.#table))
   }
 
   attempt(start: AttemptStart): NativeAttempt {

@@ -10,7 +10,7 @@ import { applyUpdate, conditionAttributes, evaluateCondition } from '../../expre
 import type { BoundCondition, BoundUpdate } from '../../expression/parse/types.js'
 import { sameValue } from '../../model/compare.js'
 import { validationError } from '../../model/errors.js'
-import { attribute, type Item, type MutableItem } from '../../model/value.js'
+import { itemBytes, attribute, type Item, type MutableItem } from '../../model/value.js'
 import { composed, lookedAtNames, placedActions, printedUpdate, targetName } from './compose-update.js'
 import type { PlacedAction } from './compose-update.js'
 import { boundCondition, boundUpdate, combined, type Expression } from './expressions.js'
@@ -28,6 +28,35 @@ export type UnitCall = {
   | { readonly kind: 'delete'; readonly condition?: Expression }
   | { readonly kind: 'check'; readonly condition: Expression }
 )
+
+/** Roughly what a step takes in memory. */
+export function stepBytes(step: UnitCall): number {
+  if (step.kind === 'put') return itemBytes(step.item)
+  const update = step.kind === 'update' ? step.update : undefined
+  let bytes = 0
+  for (const one of [update, step.condition]) {
+    if (one !== undefined) bytes += one.text.length + (one.values === undefined ? 0 : itemBytes(one.values))
+  }
+  return bytes
+}
+
+export function unitCallOf(action: UnitAction): UnitCall {
+  const call = plainCallOf(action)
+  return action.statements === undefined ? call : { ...call, statements: action.statements }
+}
+
+function plainCallOf({ kind, item, expressions, pinned }: UnitAction): UnitCall {
+  const { update, condition, names, values } = expressions
+  const rest = { ...(names !== undefined && { names }), ...(values !== undefined && { values }) }
+  const conditioned = {
+    ...(pinned && ({ pinned } as const)),
+    ...(condition !== undefined && { condition: { text: condition, ...rest } }),
+  }
+  if (kind === 'put') return { kind, item: item ?? {}, ...conditioned }
+  if (kind === 'update') return { kind, update: { text: update ?? '', ...rest }, ...conditioned }
+  if (kind === 'delete') return { kind, ...conditioned }
+  return { kind, ...conditioned, condition: { text: condition ?? '', ...rest } }
+}
 
 /** The item as it was read; `item` is absent where there was none. */
 export interface ReadImage {

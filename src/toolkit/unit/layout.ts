@@ -1,10 +1,10 @@
-// Tables as a unit needs to know them: where the key of an item is, and what its indexes hold.
-import type { TableLayout } from './protocol.js'
-import { pickAttributes } from '../../model/value.js'
+// Tables as a unit needs to know them: where the key of an item is, what its indexes hold, and the addresses of items.
+import type { TableLayout, ItemAddress, UnitRange } from './protocol.js'
+import { pickAttributes, type Item, type KeyAttributeType, attribute } from '../../model/value.js'
 import type { TableDescription } from '@aws-sdk/client-dynamodb'
 import { keyNames, type KeyAttribute, type KeySchema, type Projection } from '../../model/table.js'
-import { type Item, type KeyAttributeType } from '../../model/value.js'
 import { unitLimits } from '../endpoint/limits.js'
+import { marshallItem, unmarshallItem } from '../values/values.js'
 
 export type IndexLayout = TableLayout['indexes'][number]
 
@@ -107,3 +107,37 @@ function projectionOf(described: DescribedProjection): Projection {
   if (described?.ProjectionType !== 'INCLUDE') return { type: 'ALL' }
   return { type: 'INCLUDE', attributes: described.NonKeyAttributes ?? [] }
 }
+
+export const addressOf = (table: string, key: object): ItemAddress => ({ table, key: marshallItem(key) })
+
+/** Equal for equal keys: the values are canonical, and the names are put in order. */
+export function idOf({ table, key }: ItemAddress): string {
+  const names = Object.keys(key)
+  if (names.length > 1) names.sort()
+  let id = table
+  for (const name of names) {
+    const value = attribute(key, name)!
+    // A length in front of the text keeps whatever stands in it from being taken for something else.
+    id += 'S' in value ? `\n${name}\nS${value.S.length} ${value.S}` : `\n${name}\n${JSON.stringify(value)}`
+  }
+  return id
+}
+
+export function putKey(layout: TableLayout, item: Item): Item {
+  const names = keyNames(layout.key)
+  for (const name of names) {
+    if (attribute(item, name) === undefined)
+      throw new TypeError(`an item of ${layout.name} needs its key: the attribute ${name} is missing`)
+  }
+  return pickAttributes(item, names)
+}
+
+export function positionsOf(layout: TableLayout, { index }: UnitRange): readonly string[] {
+  return positionNames(
+    layout,
+    layout.indexes.find((one) => one.name === index),
+  )
+}
+
+export const described = ({ table, key }: ItemAddress): string =>
+  `${table} ${JSON.stringify(unmarshallItem(key), (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`

@@ -1,7 +1,7 @@
 // Errors of an endpoint that say what they are about: DynamoDB's own often name neither the table nor the item.
 import { DynamoError } from '../../model/errors.js'
 import type { ItemAddress } from './protocol.js'
-import { described } from './steps.js'
+import { described } from './layout.js'
 
 /** A write that cannot be carried out, whatever others do: a wrong operand type, an item that is too large. */
 export function invalidWrite(address: ItemAddress, message: string, cause?: unknown): DynamoError {

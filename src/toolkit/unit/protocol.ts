@@ -8,7 +8,7 @@
 import type { RevisionAnswer } from '../values/revision.js'
 import type { Item } from '../../model/value.js'
 import type { UnitAction, ItemAddress, ReadEntry, ReadItem, TableLayout } from '../../port/unit-port.js'
-import type { Deadline } from './deadline.js'
+import type { Deadline } from './attempts.js'
 import type { CommitProtocol, IsolationLevel, Outcome, SweepReport, TransactOptions } from './transactor.js'
 
 export type {

@@ -1,7 +1,7 @@
 // Rows of a query or scan: an array when awaited, one page at a time with `for await`. Nothing is sent before.
 import type { Item } from '../../model/value.js'
 import type { UnitRange, UnitRangeEntry } from './protocol.js'
-import { described } from './steps.js'
+import { described } from './layout.js'
 import type { Rows } from './transactor.js'
 import { unmarshallItem } from '../values/values.js'
 

@@ -5,14 +5,21 @@
 //
 // Reads of one turn go in one request. What is held in memory is counted, and bounded.
 import { readsAtOneSnapshot } from '../../model/isolation.js'
-import { itemBytes } from '../../model/item-size.js'
-import type { Item } from '../../model/value.js'
+import { itemBytes, type Item } from '../../model/value.js'
 import { ConditionFailed } from '../endpoint/errors.js'
-import { changesItem, dependsOnBase, fold, imageAfter, type UnitCall } from './fold-calls.js'
+import {
+  changesItem,
+  dependsOnBase,
+  fold,
+  imageAfter,
+  stepBytes,
+  unitCallOf,
+  type UnitCall,
+} from './fold-calls.js'
 import { unitLimits } from '../endpoint/limits.js'
 import { isRetriableAttempt, surfaced } from '../endpoint/refusals.js'
 import type { UnitAction, AttemptPort, ItemAddress, ReadEntry, ReadItem, CommitWork } from './protocol.js'
-import { described, idOf, putKey, stepBytes, unitCallOf } from './steps.js'
+import { described, idOf, putKey } from './layout.js'
 import type { IsolationLevel } from './transactor.js'
 import { unmarshallItem } from '../values/values.js'
 

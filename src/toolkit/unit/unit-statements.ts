@@ -33,10 +33,9 @@ import { marshall, unmarshallItem } from '../values/values.js'
 import { placedActions, printedUpdate } from './compose-update.js'
 import type { Expression } from './expressions.js'
 import type { UnitCall } from './fold-calls.js'
-import { projected, type IndexLayout } from './layout.js'
+import { projected, type IndexLayout, described } from './layout.js'
 import { NotPrintable, printedCondition } from './print-expressions.js'
 import type { ItemAddress, TableLayout, UnitRange } from './protocol.js'
-import { described } from './steps.js'
 
 type Plain = Record<string, unknown>
 

@@ -7,20 +7,23 @@
 //   work() ---------------------> all of it, for the commit
 //
 // It keeps nothing on the endpoint. May import: model, expression, partiql.
-import { pickAttributes } from '../../model/value.js'
-import { itemBytes } from '../../model/item-size.js'
-import type { Item } from '../../model/value.js'
+import { pickAttributes, itemBytes, type Item } from '../../model/value.js'
 import { UnitAborted } from '../endpoint/errors.js'
 import type { StatementScans } from '../../partiql/partiql.js'
-import { conditionExpression, expression, updateExpression } from './expressions.js'
+import {
+  conditionExpression,
+  conditionOf,
+  expression,
+  updateExpression,
+  withReservedNames,
+} from './expressions.js'
 import type { UnitCall } from './fold-calls.js'
 import { keyNames } from '../../model/table.js'
 import { OwnRows, rangeView } from './own-rows.js'
 import type { AttemptPort, AttemptStart, ItemAddress, UnitRange } from './protocol.js'
 import type { UnitRangeEntry, TableLayout, CommitWork } from './protocol.js'
 import { PendingReads, RangeRead, UnitRows, type Batches } from './rows.js'
-import { withReservedNames } from '../values/reserved-names.js'
-import { addressOf, conditionOf, idOf, positionsOf } from './steps.js'
+import { addressOf, idOf, positionsOf } from './layout.js'
 import type { Condition, QueryInput, Rows, ScanInput, UnitOfWork, Update } from './transactor.js'
 import { type Entry, UnitItems } from './unit-items.js'
 import { UnitHistory } from './unit-history.js'

@@ -2,7 +2,7 @@
 import type { Store } from '../../../src/store/store.js'
 import type { StoreInput } from '../../../src/store/store-operations.js'
 import { manualClock } from '../../../src/runtime/manual-clock.js'
-import { Deadline } from '../../../src/toolkit/unit/deadline.js'
+import { Deadline } from '../../../src/toolkit/unit/attempts.js'
 import { ConditionFailed } from '../../../src/toolkit/endpoint/errors.js'
 import { layoutOf, Layouts } from '../../../src/toolkit/unit/layout.js'
 import type { UnitAction, AttemptPort, AttemptStart, CommitWork } from '../../../src/toolkit/unit/protocol.js'

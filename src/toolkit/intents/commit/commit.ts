@@ -11,9 +11,9 @@
 // N + 2 writes and two rounds before the answer, 2 N + 3 writes in all. Whatever goes wrong before the decision: the
 // header is cancelled first, a tombstone if need be, and only then the intents are taken away.
 import { sameItem } from '../../../model/compare.js'
-import { itemBytes } from '../../../model/item-size.js'
+import { itemBytes } from '../../../model/value.js'
 import { Conflict, OutcomeUnknown, WriteLost } from '../../endpoint/errors.js'
-import { described } from '../../unit/steps.js'
+import { described } from '../../unit/layout.js'
 import { fromSdkItem, unmarshallItem } from '../../values/values.js'
 import { AnswerLost } from '../../endpoint/refusals.js'
 import type { RequestUsage } from '../context/caller.js'

@@ -1,12 +1,11 @@
 // From what a unit did to what its commit consists of: the items to write or lock, each with what it must still be and
 // what is to become of it, and the items and ranges that must still be as they were seen.
 import { DynamoError } from '../../../model/errors.js'
-import { itemBytes } from '../../../model/item-size.js'
-import type { Item } from '../../../model/value.js'
+import { itemBytes, type Item } from '../../../model/value.js'
 import { ConditionFailed } from '../../endpoint/errors.js'
 import type { UnitAction, ItemAddress, TableLayout, CommitWork } from '../../unit/protocol.js'
 import { invalidWrite } from '../../unit/naming.js'
-import { described } from '../../unit/steps.js'
+import { described } from '../../unit/layout.js'
 import { unmarshallItem } from '../../values/values.js'
 import type { RequestUsage } from '../context/caller.js'
 import { evaluateAction } from '../protocol/evaluate.js'

@@ -1,8 +1,7 @@
 // What does not fit where it belongs goes into records of its own, as JSON text: participants of a large transaction,
 // the redo of an item that is nearly full, the plan of a detached unit. They are written in the same wave as the header.
-import { itemBytes } from '../../../model/item-size.js'
+import { itemBytes, attribute } from '../../../model/value.js'
 import { parseItem } from '../../../model/parse-value.js'
-import { attribute } from '../../../model/value.js'
 import type { ItemAddress } from '../../unit/protocol.js'
 import { toSdkItem } from '../../values/values.js'
 import type { RequestUsage } from './caller.js'

@@ -5,8 +5,8 @@ import { keyAttributesOf } from '../../../model/table.js'
 import { createHash } from 'node:crypto'
 import { evaluateCondition, openExpressions } from '../../../expression/expression.js'
 import { compareValues } from '../../../model/compare.js'
-import { itemBytes } from '../../../model/item-size.js'
 import {
+  itemBytes,
   attribute,
   type AttributeValue,
   type Item,

@@ -4,7 +4,7 @@
 //   intent in the way --> its header --> committed: apply   cancelled: drop   pending or absent: wait | cancel it | yield
 import { Conflict } from '../../endpoint/errors.js'
 import type { ItemAddress } from '../../unit/protocol.js'
-import { described } from '../../unit/steps.js'
+import { described } from '../../unit/layout.js'
 import { unmarshallItem } from '../../values/values.js'
 import type { RequestUsage } from '../context/caller.js'
 import { cancel, markDone, readHeader, unchangedMs } from '../context/headers.js'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { isReservedWord } from '../../../src/expression/parse/reserved-words.js'
+import { isReservedWord } from '../../../src/expression/parse/check.js'
 import { openExpressions } from '../../../src/expression/expression.js'
-import { withoutPlaceholders, withReservedNames } from '../../../src/toolkit/values/reserved-names.js'
+import { withoutPlaceholders, withReservedNames } from '../../../src/toolkit/unit/expressions.js'
 
 const aliased = (text: string, kind: 'condition' | 'update' = 'condition') => {
   const { text: result, names } = withReservedNames(text, undefined, kind)

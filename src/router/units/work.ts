@@ -1,7 +1,8 @@
-// A unit's commit once its tables and keys are known: the rules say what it requires, one transaction carries it out, and its
-// outcome becomes the answer to the unit. The wire, the port in this process and the simulator commit here.
+// What a unit of work does once its tables and keys are known: it reads items, and it commits. The wire, the port in this process
+// and the simulator come here. Its queries and scans are in unit-ranges.ts.
 //
-//   UnitCommit --> rules/units/binding.ts: actions, expectations, predicates --> coordinator.write --> answer or DynamoError
+//   readItems   lock what is to be locked --> the unit's snapshot, or a new one --> records in the order of the gets
+//   commitUnit  rules/units/binding.ts: actions, expectations, predicates --> coordinator.write --> answer or DynamoError
 import type { ClientToken, LocatedPredicate, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
 import { DynamoError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
@@ -15,7 +16,16 @@ import {
   unitConflict,
   type UnitConflictDetail,
   type UnitContext,
+  forget,
+  openingOf,
+  readPlace,
+  type WireUnit,
 } from './unit.js'
+import type { ItemRef } from '../../ledger/ledger.js'
+import { readsAtOneSnapshot } from '../../model/isolation.js'
+import type { Item } from '../../model/value.js'
+import type { ItemRecord } from '../../storage/contract/storage-node.js'
+import type { ReadPoint } from '../../storage/contract/units.js'
 
 export interface UnitCommit extends UnitWork<LocatedPredicate> {
   readonly token?: ClientToken | undefined
@@ -111,4 +121,85 @@ function refusal(
       : 'Another transaction is in the way of the unit of work',
     conflicts,
   )
+}
+
+export interface BoundGet {
+  readonly tableName: string
+  readonly keyAttributes: Item
+  readonly ref: ItemRef
+  readonly locked: boolean
+}
+
+export interface ItemsRead {
+  /** In the order of the gets; undefined where there is none. */
+  readonly records: readonly (ItemRecord | undefined)[]
+  /** Where they were read. */
+  readonly at: ReadPoint
+  /** The same, and absent at levels that read at no single snapshot. */
+  readonly readTimestamp: Timestamp | undefined
+  readonly clock: number
+}
+
+/** Locks what is to be locked, and reads where the unit reads. Throws DynamoError. */
+export async function readItems(
+  context: Pick<UnitContext, 'runtime' | 'coordinator'>,
+  unit: RequestUnit | WireUnit,
+  gets: readonly BoundGet[],
+): Promise<ItemsRead> {
+  // Before the snapshot is taken: what is locked is then read as it stays.
+  if (gets.some(({ locked }) => locked)) await lock(context, unit, gets)
+  const open = openingOf(unit)
+  const { snapshots } = context.coordinator
+  const items = gets.map(({ ref }) => ref)
+  const clock = context.runtime.clock.nowMicros()
+  if (readsAtOneSnapshot(unit.isolation) && unit.readTimestamp === undefined) {
+    const { at, answer: outcome } = await snapshots.readNew({ items, ...open })
+    if (outcome.outcome === 'read') return { records: outcome.records, at, readTimestamp: at, clock }
+    // Nobody knows of it.
+    forget(context, at)
+    throw refusedSnapshot(outcome)
+  }
+  const place = await readPlace(context, unit, open)
+  const { at, readTimestamp } = place
+  try {
+    const outcome = await snapshots.read({ at, items })
+    if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+    return { records: outcome.records, at, readTimestamp, clock }
+  } finally {
+    place.done()
+  }
+}
+
+async function lock(
+  context: Pick<UnitContext, 'runtime' | 'coordinator'>,
+  unit: RequestUnit | WireUnit,
+  gets: readonly BoundGet[],
+): Promise<void> {
+  const items = gets.filter(({ locked }) => locked).map(({ ref }) => ref)
+  const now = context.runtime.clock.nowMicros()
+  const began = unit.began ?? (Math.floor(now) as Timestamp)
+  const until = (now + unit.timeoutMs * 1000) as Timestamp
+  const reply = await context.coordinator.snapshots.lock({
+    unit: { id: unit.id, began, ...(unit.key !== undefined && { key: unit.key }) },
+    items,
+    until,
+  })
+  if (reply.verdict === 'locked') return
+  if (reply.verdict === 'too-many') {
+    throw new DynamoError(
+      'ThrottlingException',
+      'Too many items are locked by units of work; try again later',
+    )
+  }
+  const blamed = gets.find(
+    ({ ref }) => ref.space === reply.item.space && ref.key.bytes === reply.item.key.bytes,
+  )
+  const conflict = {
+    ...(blamed && { TableName: blamed.tableName, Key: blamed.keyAttributes }),
+    TransactionId: shownId(reply.holder),
+  }
+  // With its age: the next attempt is as old as this one, and gets through in the end.
+  throw unitConflict('An item that was to be locked is locked by an older unit of work', [conflict], {
+    Began: 'age' in unit ? unit.age() : began,
+  })
 }
