@@ -3,7 +3,7 @@
 //
 //   fence     a snapshot is opened on all nodes at T, above everything decided; on the table everything prepared at or below T
 //             ends, and nothing is accepted there any more: from here on the log has every commit up to T
-//   pages     the table as it is by then, page by page, a turn of the event loop or more between them (page-pace.ts)
+//   pages     the table as it is by then, page by page, with pauses while others write (page-pace.ts)
 //   undo      what the log has after T: the item before each change. Together: the table as of T
 //
 //   writers --------T--x----x--------x-->        the log has old images of the table from before T on
@@ -106,7 +106,7 @@ export interface TableCopy {
 export async function copyTable(parts: CopyParts, copy: TableCopy): Promise<void> {
   const { runtime, nodes, log, rules = momentRules, knobs = defaultKnobs } = parts
   const { table, fence: moment, writer, check } = copy
-  const pace = new PagePace(runtime)
+  const pace = new PagePace(runtime, () => log.last)
   for (const node of nodes) {
     for (let from: KeyBytes | undefined = START; from !== undefined;) {
       check?.()
@@ -135,6 +135,7 @@ export async function copyTable(parts: CopyParts, copy: TableCopy): Promise<void
       'undo',
       records.flatMap((record) => rules.undone(record, moment.at)),
     )
+    await pace.turn()
   }
   check?.()
 }

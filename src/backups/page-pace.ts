@@ -1,33 +1,34 @@
-// How fast a table is copied: as fast as it goes while nothing else has to be done, and seldom while others wait for the thread.
+// How fast a table is copied: as fast as it goes while nothing else has to be done, and seldom while others are at work.
 //
-//   page, turn, page, turn ...                            a turn that comes back at once: the thread was free
-//   page, turn . . . , eight more turns, page, turn       others were at work in the turn: they get some turns for themselves
+//   page, turn, page, turn ...            nobody writes, and a turn comes back at once: the thread is free
+//   page, turn, rest, page, turn, rest    others are at work: they get about ten times what a page takes for themselves
 //
-// Turns of the event loop, not times: the busier the thread is, the longer a turn takes. So writers of a table wait for a page now and
-// then, and never for two in a row (docs/adr/0038).
-import { type Runtime, steadyMicros } from '../runtime/runtime.js'
+// A copy is in no hurry, and whoever waits for an answer is (docs/adr/0038).
+import { rest, type Runtime, steadyMicros } from '../runtime/runtime.js'
 
 /** A turn that takes longer had something else in it. */
 const FREE_TURN_MICROS_MAX = 200
-const TURNS_FOR_OTHERS = 8
 
 export class PagePace {
   readonly #runtime: Runtime
+  readonly #changes: () => number
+  #seen: number
 
-  constructor(runtime: Runtime) {
+  /** `changes`: how many there have been; it grows while others write. */
+  constructor(runtime: Runtime, changes: () => number) {
     this.#runtime = runtime
+    this.#changes = changes
+    this.#seen = changes()
   }
 
   /** After each page: resolves when the next one may be read. */
   async turn(): Promise<void> {
-    const { clock } = this.#runtime
-    const since = steadyMicros(clock)
-    await this.#next()
-    if (steadyMicros(clock) - since <= FREE_TURN_MICROS_MAX) return
-    for (let turns = 0; turns < TURNS_FOR_OTHERS; turns++) await this.#next()
-  }
-
-  #next(): Promise<void> {
-    return new Promise((resolve) => this.#runtime.defer(resolve))
+    const runtime = this.#runtime
+    const since = steadyMicros(runtime.clock)
+    await new Promise<void>((resolve) => runtime.defer(resolve))
+    const before = this.#seen
+    this.#seen = this.#changes()
+    const isBusy = this.#seen !== before || steadyMicros(runtime.clock) - since > FREE_TURN_MICROS_MAX
+    if (isBusy) await new Promise<void>((resolve) => rest(runtime, resolve))
   }
 }

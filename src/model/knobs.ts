@@ -156,7 +156,7 @@ export const knobs: Knobs = {
   copyItemsMax: 32,
   baseLoggedBytesMin: 16 * 1024 * 1024,
   copyFrameBytes: 128 * 1024,
-  copyRecordsMax: 500,
+  copyRecordsMax: 128,
   loadEntriesMax: 2000,
   recoveryDayMicros: 24 * 60 * 60 * 1_000_000,
   blocksDelayMs: 100,

@@ -31,4 +31,14 @@ export interface Runtime {
   randomBytes(count: number): Uint8Array
   /** Calls back after the current turn of the event loop, so that the requests read in one turn share a batch. */
   defer(callback: () => void): void
+  /**
+   * Calls back some milliseconds later, so that others go first. Nothing but the pace of background work depends on it, so it is not
+   * the clock's: that may stand still. `defer` is used if this is absent.
+   */
+  rest?(callback: () => void): void
+}
+
+export function rest(runtime: Runtime, callback: () => void): void {
+  if (runtime.rest === undefined) runtime.defer(callback)
+  else runtime.rest(callback)
 }

@@ -23,6 +23,7 @@ import { TableBackups } from '../../src/router/backups/table-backups.js'
 import { allRules } from '../../src/rules/item/section-4.js'
 import { manualClock } from '../../src/runtime/manual-clock.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
+import type { Runtime } from '../../src/runtime/runtime.js'
 import { wholeFilesInMemory } from '../../src/runtime/whole-files.js'
 import { Random } from '../../src/runtime/seeded-random.js'
 import { openNodesWithLog } from '../../src/storage/folder/open-local-node.js'
@@ -334,7 +335,9 @@ const valueIn = (text: Uint8Array): string => (JSON.parse(Buffer.from(text).toSt
 
 async function openWorld({ nodes: count, rules }: Omit<HistoryOptions, 'seed'>) {
   const clock = manualClock(START_MS)
-  const runtime = { ...realRuntime(), clock }
+  const real = realRuntime()
+  // A hundred thousand histories are tried: nobody waits here.
+  const runtime: Runtime = { ...real, clock, rest: (callback) => real.defer(callback) }
   const { nodes, log } = await openNodesWithLog({ runtime, memory: true, nodes: count, rules: allRules })
   const catalog = await openCatalog({ runtime, nodes, log, isSoleOwner: true })
   const placement = localPlacement(count)
