@@ -33,6 +33,23 @@ const ZERO_BASED = 'The Segment parameter is zero-based and must be less than pa
 const SHORT = 'failed to satisfy constraint: Member must have length greater than or equal to 1'
 const asInMost = (most: string, behind: string): Case['words'] => [most, behind, most]
 const asInBehind = (most: string, ahead: string): Case['words'] => [most, most, ahead]
+const NESTED =
+  'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit'
+const NESTED_UNDER_KEY = `ExpressionAttributeValues contains invalid value: ${NESTED} for key :v`
+const nested = (levels: number): object => (levels === 0 ? { S: 'leaf' } : { M: { n: nested(levels - 1) } })
+const listed = (levels: number): object => (levels === 0 ? { S: 'leaf' } : { L: [listed(levels - 1)] })
+const comparing = (value: object): object => ({
+  TransactItems: [
+    {
+      ConditionCheck: {
+        TableName,
+        Key: Item,
+        ConditionExpression: 'd = :v',
+        ExpressionAttributeValues: { ':v': value },
+      },
+    },
+  ],
+})
 
 const CASES: readonly Case[] = [
   {
@@ -191,6 +208,17 @@ const CASES: readonly Case[] = [
       'The parameter cannot be converted to a numeric value: ',
     ),
   },
+  {
+    operation: 'TransactWriteItems',
+    input: comparing(nested(60)),
+    words: asInBehind(NESTED_UNDER_KEY, NESTED),
+  },
+  // Deeper still, an action is read in the older way everywhere.
+  ...[nested(61), listed(61)].map((value): Case => ({
+    operation: 'TransactWriteItems',
+    input: comparing(value),
+    words: [NESTED_UNDER_KEY, NESTED_UNDER_KEY, NESTED_UNDER_KEY],
+  })),
 ]
 
 describe('words by region', () => {

@@ -11,7 +11,7 @@
 // A request is answered in the words of the region that it is signed for, and in those of us-east-1 where there is none. What is
 // refused with a look at the table has the same words everywhere.
 import { DynamoError, inOlderWords, type Moving, RewordedError, validationError } from '../../model/errors.js'
-import { isReadInOlderWay } from '../shapes/deep-values.js'
+import { isActionReadInOlderWay, isReadInOlderWay } from '../shapes/deep-values.js'
 import type { Input } from './context.js'
 
 /**
@@ -40,12 +40,16 @@ export function toldInOlderWords<Result>(check: () => Result): Result {
   }
 }
 
-/** What `check` refuses of a transaction is told as before, but where transactions have moved. */
-export function toldOfTransactions<Result>(check: () => Result): Result {
+/**
+ * What `check` refuses of an action of a transaction is told as before, but where transactions have moved; there too if a value of the
+ * action is nested very deep.
+ */
+export function toldOfTransactions<Result>(action: Input, check: () => Result): Result {
   try {
     return check()
   } catch (error) {
     if (!(error instanceof RewordedError) || error.newest !== undefined) throw error
+    if (isActionReadInOlderWay(action)) throw inOlderWords(error)
     throw new RewordedError(error.older, error.older, error.message, 'transactions')
   }
 }

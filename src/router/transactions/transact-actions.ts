@@ -171,7 +171,11 @@ class Parsing {
     const [kind, input] = theOne(element)
     const tableName = tableNameOf(input['TableName'])
     this.#scope.authorise(tableName, kind)
-    const { attributes: given, mutation: parsed, condition } = toldOfTransactions(() => parse(kind, input))
+    const {
+      attributes: given,
+      mutation: parsed,
+      condition,
+    } = toldOfTransactions(input, () => parse(kind, input))
     const bytes = parsed.kind === 'put' ? (parsed.itemBytes ?? 0) : itemBytes(given as Item)
     const isText = parsed.kind === 'put' && parsed.json === undefined && texts === 'with-text'
     const mutation = isText ? { ...parsed, json: Buffer.from(JSON.stringify(parsed.item)) } : parsed

@@ -92,7 +92,7 @@ function bindGets(
   const parsed = elements.map(({ Get: get }) => {
     const tableName = tableNameOf(get['TableName'])
     scope.authorise(tableName)
-    return toldOfTransactions(() => ({
+    return toldOfTransactions(get, () => ({
       tableName,
       key: parseItem(get['Key']),
       projection: openProjection(get),
