@@ -61,6 +61,17 @@ export const fleetMutants: readonly FleetMutant[] = [
     options: { traits: { keepMs: 1 }, isFrozenOften: true, clients: 30, transactions: 3000 },
   },
   {
+    name: 'acts however late',
+    isCostly: true,
+    why: 'point 2: what was not answered is not sent again by a server that was frozen until its tombstone was gone',
+    options: {
+      traits: { keepMs: 6000, actWithinMs: 3_600_000 },
+      isFrozenLong: true,
+      clients: 30,
+      transactions: 3000,
+    },
+  },
+  {
     name: 'cancel without a fence',
     why: 'point 2: what a client was told of a token holds on all servers',
     options: { traits: { isCancelUnfenced: true }, isRepeating: true },

@@ -21,6 +21,7 @@ export interface ServerTraits {
   readonly isCancelUnfenced?: boolean
   readonly keepMs?: number
   readonly leaseMs?: number
+  readonly actWithinMs?: number
   /** Wraps the engine of a server: for mutants. */
   readonly engineOf?: (engine: Engine) => Engine
   /** What version ids and other chance are drawn from. */
@@ -66,6 +67,7 @@ export class SimServer {
     const user = this.#user(this.#life)
     const runtime = this.#runtime(user)
     const { rules = engineRules, doubts, keepMs, leaseMs, engineOf = (engine) => engine } = this.#traits
+    const { actWithinMs = ACT_WITHIN_MS } = this.#traits
     const node = new EngineNode({
       engine: engineOf(new SimEngine(this.#ring, user)),
       runtime,
@@ -74,6 +76,7 @@ export class SimServer {
       ...(this.#traits.isLateLeftAlone === true && { isLate: () => false }),
       tuning: {
         waitMs: 100,
+        actWithinMs,
         ...(keepMs !== undefined && { keepMs }),
         ...(leaseMs !== undefined && { leaseMs }),
       },
@@ -149,4 +152,6 @@ function unfence(ledger: EngineNode['ledger']): void {
   ledger.decide = (tx, decision, at) => decide(tx, decision, { ...at, payloadHash: undefined })
 }
 
+/** Shorter than tombstones are kept in a world, as it is outside. */
+const ACT_WITHIN_MS = 10_000
 const EPOCH_MICROS = 1_700_000_000_000_000

@@ -44,6 +44,8 @@ export interface FleetWorldOptions {
   readonly isFrozenAtIndex?: boolean
   /** One server is frozen again and again, each time for almost as long as a transaction may take. */
   readonly isFrozenOften?: boolean
+  /** One server is frozen again and again, each time for longer than tombstones are kept. */
+  readonly isFrozenLong?: boolean
 }
 
 export interface FleetReport {
@@ -204,15 +206,22 @@ class FleetWorld {
 
   #makeTrouble(): void {
     const random = this.#random
-    const { isFrozenOften = false } = this.#options
+    const { isFrozenOften = false, isFrozenLong = false } = this.#options
     const pauseMicros = isFrozenOften
       ? random.between(5_000_000, 6_000_000)
-      : random.skewed(200_000, 5_000_000)
+      : isFrozenLong
+        ? random.between(16_000_000, 18_000_000)
+        : random.skewed(200_000, 5_000_000)
     this.#scheduler.after(pauseMicros, 'trouble', () => {
       if (!this.#trouble.on) return
-      const server = isFrozenOften ? this.#servers[0]! : random.pick(this.#servers)
+      const server = isFrozenOften || isFrozenLong ? this.#servers[0]! : random.pick(this.#servers)
       if (isFrozenOften) {
         server.freeze(random.between(3_000_000, 4_800_000))
+        this.#makeTrouble()
+        return
+      }
+      if (isFrozenLong) {
+        server.freeze(random.between(11_000_000, 15_000_000))
         this.#makeTrouble()
         return
       }

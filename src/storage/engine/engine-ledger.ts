@@ -4,6 +4,7 @@
 //   decide   commit: one cas, on an absent row without a look; cancel by who began it: in memory; by others: a tombstone
 //            with a client token: a cancel that a client is told of is a fence in the slot, behind which nothing is committed
 //            that was begun before it, on whatever server
+//            not by who was frozen for so long after it had begun that its tombstone may be gone again
 //   complete one cas
 //   purge    records that this server has seen completed, unchanged, for ten minutes by its own steady clock
 //
@@ -24,8 +25,10 @@ import type { HybridClock } from '../../line/hybrid-clock.js'
 import { asBuffer } from '../../line/record.js'
 import { type LedgerSlot, type Timestamp, type TxId, ledgerSlot, slotOf } from '../../model/brand.js'
 import { type Runtime, steadyMicros } from '../../runtime/runtime.js'
+import { BothClocks } from './both-clocks.js'
 import { LEDGER_SPACE, ledgerRow, slotOfRow } from './rows.js'
 import type { StepDecision, RowNext, ScopeSteps } from './scope-steps.js'
+import { ACT_WITHIN_MS } from './sure-cas.js'
 
 export interface EngineLedgerOptions {
   readonly engine: Engine
@@ -34,6 +37,8 @@ export interface EngineLedgerOptions {
   readonly steps: ScopeSteps
   /** For how long a completed record is watched before it goes. */
   readonly keepMs?: number
+  /** For how long after its beginning a transaction may be committed here (60 s). */
+  readonly actWithinMs?: number
 }
 
 const KEEP_MS = 10 * 60_000
@@ -44,7 +49,7 @@ const PAGE_ROWS = 500
 const PAGES_MAX = 10
 const RECENT_MAX = 100
 
-type Begun = LedgerEntry & { readonly begunAt: Timestamp }
+type Begun = LedgerEntry & { readonly begunAt: Timestamp; readonly since: BothClocks }
 
 export class EngineLedger implements Ledger {
   readonly isShared = true
@@ -65,6 +70,7 @@ export class EngineLedger implements Ledger {
 
   async begin(entry: LedgerEntry): Promise<BeginOutcome> {
     const { tx, payloadHash, replaces } = entry
+    const since = new BothClocks(this.#options.runtime.clock)
     if (replaces !== undefined) this.#begun.delete(replaces)
     let { met } = entry
     if (payloadHash !== undefined) {
@@ -75,7 +81,7 @@ export class EngineLedger implements Ledger {
       if (other !== undefined && other.tx !== tx) return { verdict: 'exists', record: other }
     }
     if (this.#begun.size >= BEGUN_MAX) throw new Error('too many transactions are under way on this server')
-    this.#begun.set(tx, { ...entry, met, begunAt: this.#options.clock.now() })
+    this.#begun.set(tx, { ...entry, met, begunAt: this.#options.clock.now(), since })
     return { verdict: 'begun', ...(met && { met }) }
   }
 
@@ -118,9 +124,10 @@ export class EngineLedger implements Ledger {
               : { answer: holder }
           const fence = begun && fenceOf(records, begun)
           if (fence !== undefined) return { answer: fence }
-          if (begun === undefined || holder !== undefined || decision === 'cancel')
+          const mayCommit = begun !== undefined && decision === 'commit' && !this.#isTooLate(begun)
+          if (!mayCommit || holder !== undefined)
             return { answer: cancelled, records: [...records, cancelled] }
-          const { met: _, ...entry } = begun
+          const { met: _, since: __, ...entry } = begun
           const committing: LedgerRecord = { ...entry, state: 'committing', timestamp, decision: 'commit' }
           return { answer: committing, records: [...records, committing] }
         },
@@ -132,6 +139,10 @@ export class EngineLedger implements Ledger {
       this.#begun.delete(tx)
       this.#deciding.delete(tx)
     }
+  }
+
+  #isTooLate({ since }: Begun): boolean {
+    return since.passedMs > (this.#options.actWithinMs ?? ACT_WITHIN_MS)
   }
 
   async complete(tx: TxId): Promise<void> {
@@ -155,7 +166,10 @@ export class EngineLedger implements Ledger {
     const [row] = await this.#options.engine.read([ledgerRow(slot)], 'consistent')
     const records = recordsIn(row)
     const under = [...this.#begun.values()].find((each) => slotOf(each.tx) === slot)
-    if (under !== undefined && holderOf(records) === undefined) return { ...under, state: 'preparing' }
+    if (under !== undefined && holderOf(records) === undefined) {
+      const { since: _, ...entry } = under
+      return { ...entry, state: 'preparing' }
+    }
     return holderOf(records) ?? records.at(-1)
   }
 

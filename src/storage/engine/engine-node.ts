@@ -86,6 +86,8 @@ export interface EngineNodeTuning {
   readonly keepMs?: number
   /** How long a catalogue may be used after it was read (10 s). */
   readonly leaseMs?: number
+  /** For how long after its decision a step may be sent again, and after its beginning a transaction be committed (60 s). */
+  readonly actWithinMs?: number
 }
 
 const WAIT_MS = 200
@@ -128,8 +130,10 @@ export class EngineNode implements StorageNode {
   constructor({ engine, runtime, tuning = {}, ...options }: EngineNodeOptions) {
     const behind = (work: Promise<unknown>): void => this.#behind(work, options.onError)
     const waits = new RowWaits(runtime)
+    const { keepMs, actWithinMs } = tuning
+    const acting = actWithinMs === undefined ? {} : { actWithinMs }
     const sure = new SureCas(
-      { engine, runtime, ...(options.counted && { counted: options.counted }) },
+      { engine, runtime, ...acting, ...(options.counted && { counted: options.counted }) },
       options.doubts,
     )
     const steps = new ScopeSteps({
@@ -161,8 +165,8 @@ export class EngineNode implements StorageNode {
       behind,
       newId: () => Buffer.from(runtime.randomBytes(ENTRY_ID_BYTES)).toString('hex'),
     }
-    const { keepMs } = tuning
-    this.ledger = new EngineLedger({ engine, runtime, clock, steps, ...(keepMs !== undefined && { keepMs }) })
+    const keeping = keepMs === undefined ? {} : { keepMs }
+    this.ledger = new EngineLedger({ engine, runtime, clock, steps, ...acting, ...keeping })
     this.#transactions = new EngineTransactions(this.#parts)
     this.#repair = new EntryRepair(this.#parts, keepMs)
     this.#ranges = new EngineRanges(this.#parts, this.#repair)

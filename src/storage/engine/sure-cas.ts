@@ -7,6 +7,9 @@
 //                         \-> still what was expected --> the same change again, under the same id
 //                         \-> neither -------------------------------> nobody knows: DurabilityUnknown
 //
+// Nothing is sent again long after it was decided: a server that was frozen meanwhile may find a row absent that has come and gone,
+// the tombstone of its transaction for one.
+//
 // Its rows change together or not at all, so that what one of them tells holds for all. A time-out is neither failure nor success.
 import {
   type CasOutcome,
@@ -19,6 +22,7 @@ import {
 } from '../../engine/engine.js'
 import { DurabilityUnknown } from '../../line/errors.js'
 import type { Runtime } from '../../runtime/runtime.js'
+import { BothClocks } from './both-clocks.js'
 
 /** How many versions a row remembers beside its own. */
 export const PAST_MAX = 8
@@ -26,6 +30,8 @@ const TRIES_MAX = 12
 /** Where the engine says that nothing was done: a host that is going down, or has too much to do for a moment. */
 const UNAVAILABLE_TRIES_MAX = 4
 const PAUSE_MS = { first: 5, most: 1000 }
+/** A minute: longer than all tries take, and much shorter than tombstones are kept. */
+export const ACT_WITHIN_MS = 60_000
 
 export type SureOutcome = Exclude<CasOutcome, { outcome: 'unknown' }>
 
@@ -34,6 +40,8 @@ export interface SureCasOptions {
   readonly runtime: Runtime
   /** For those who look: every call, and every outcome that was unknown. */
   readonly counted?: (what: 'cas' | 'refused' | 'unknown' | 'unresolved') => void
+  /** For how long after its decision a change may be sent again (60 s). */
+  readonly actWithinMs?: number
 }
 
 export const newVersionId = (runtime: Runtime): VersionId =>
@@ -84,25 +92,31 @@ export class SureCas {
   async cas(changes: readonly RowChange[]): Promise<SureOutcome> {
     const { counted } = this.#options
     counted?.('cas')
-    const first = await this.#carriedOut(changes)
+    const decided = new BothClocks(this.#options.runtime.clock)
+    const first = await this.#carriedOut(changes, decided)
     if (first.outcome === 'refused') counted?.('refused')
     if (first.outcome !== 'unknown') return first
     counted?.('unknown')
-    return this.#resolve(changes, first.cause)
+    return this.#resolve(changes, decided, first.cause)
   }
 
-  async #carriedOut(changes: readonly RowChange[]): Promise<CasOutcome> {
+  #mayAct(decided: BothClocks): boolean {
+    return decided.passedMs <= (this.#options.actWithinMs ?? ACT_WITHIN_MS)
+  }
+
+  async #carriedOut(changes: readonly RowChange[], decided: BothClocks): Promise<CasOutcome> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#options.engine.cas(changes)
       } catch (error) {
         if (!(error instanceof EngineUnavailable) || tries >= UNAVAILABLE_TRIES_MAX) throw error
         await this.#pause(tries)
+        if (!this.#mayAct(decided)) throw error
       }
     }
   }
 
-  async #resolve(changes: readonly RowChange[], cause: unknown): Promise<SureOutcome> {
+  async #resolve(changes: readonly RowChange[], decided: BothClocks, cause: unknown): Promise<SureOutcome> {
     const { engine, counted } = this.#options
     let last = cause
     for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -115,7 +129,7 @@ export class SureCas {
         const doubt = this.#judged(changes, rows)
         if (doubt === 'applied') return { outcome: 'applied' }
         if (doubt === 'refused') return { outcome: 'refused', rows }
-        if (doubt === 'unknown') break
+        if (doubt === 'unknown' || !this.#mayAct(decided)) break
         counted?.('cas')
         const again = await engine.cas(changes)
         if (again.outcome === 'applied') return again

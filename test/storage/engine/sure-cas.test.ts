@@ -10,6 +10,7 @@ import {
   type VersionId,
 } from '../../../src/engine/engine.js'
 import { MemoryEngine } from '../../../src/engine/memory-engine.js'
+import { DurabilityUnknown } from '../../../src/line/errors.js'
 import type { KeyBytes } from '../../../src/model/brand.js'
 import { nextPut, SureCas } from '../../../src/storage/engine/sure-cas.js'
 
@@ -123,4 +124,61 @@ test('a step was carried out if one of its rows remembers it, though another has
     },
   )
   assert.equal(outcome, 'applied')
+})
+
+/** A server that is frozen for so long at its first pause, by the clocks that go on meanwhile. */
+async function frozen(
+  ms: { readonly steady: number; readonly wall: number },
+  first: () => Promise<CasOutcome>,
+) {
+  const now = { steady: 0, wall: 1_700_000_000_000_000 }
+  const engine = new MemoryEngine()
+  await engine.createSpace('t1')
+  let calls = 0
+  const cas = new SureCas({
+    runtime: {
+      ...runtime,
+      clock: {
+        nowMicros: () => now.wall,
+        monotonicMicros: () => now.steady,
+        timer: (_, callback) => {
+          now.steady += ms.steady * 1000
+          now.wall += ms.wall * 1000
+          setImmediate(callback)
+          return () => undefined
+        },
+      },
+    },
+    engine: {
+      read: (...args) => engine.read(...args),
+      cas: (changes) => (++calls === 1 ? first() : engine.cas(changes)),
+    },
+  })
+  return { cas, calls: () => calls }
+}
+
+const LONG = [
+  { steady: 660_000, wall: 660_000 },
+  // The machine was suspended, and its steady clock with it.
+  { steady: 10, wall: 660_000 },
+  // The clock of the wall was set back meanwhile.
+  { steady: 660_000, wall: -3_600_000 },
+]
+
+test('what was not answered is not sent again after a minute: a row that is absent may have come and gone', async () => {
+  for (const ms of LONG) {
+    const { cas, calls } = await frozen(ms, () =>
+      Promise.resolve({ outcome: 'unknown', cause: new Error('no answer') }),
+    )
+    await assert.rejects(cas.cas([change]), DurabilityUnknown)
+    assert.equal(calls(), 1)
+  }
+})
+
+test('what the engine turned away is not sent again after a minute', async () => {
+  for (const ms of LONG) {
+    const { cas, calls } = await frozen(ms, () => Promise.reject(new EngineUnavailable('no host answers')))
+    await assert.rejects(cas.cas([change]), EngineUnavailable)
+    assert.equal(calls(), 1)
+  }
 })
