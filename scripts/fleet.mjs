@@ -6,6 +6,7 @@
 //   npm run fleet -- --seed N            of the faults
 //   npm run fleet -- --clients N --pause-ms M    of the faults: so many clients (12), each with pauses of so long in the mean (0)
 //   npm run fleet -- --costs             what requests cost the nodes and a server in processor time (fleet/costs.mjs)
+//   npm run fleet -- --hot               what writers of one item reach, alone and together, by the clock (fleet/hot.mjs)
 //   npm run fleet -- --keep              leaves the data of the ring in its folder for temporary files
 //
 // Needs a JDK 17, Maven and about 3 GB of memory, and says what is missing. The first run fetches 67 MB.
@@ -16,6 +17,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runCosts } from './fleet/costs.mjs'
 import { runFaults } from './fleet/faults.mjs'
+import { runHot } from './fleet/hot.mjs'
 import { openProxies, proxied } from './fleet/proxies.mjs'
 import { missingForRing, startRing } from './fleet/ring.mjs'
 
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     suites: { type: 'boolean', default: false },
     faults: { type: 'string' },
     costs: { type: 'boolean', default: false },
+    hot: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     clients: { type: 'string', default: '12' },
     'pause-ms': { type: 'string', default: '0' },
@@ -52,8 +55,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 const ring = await startRing({ folder, log: console.log, advertised: proxied })
 try {
   if (values.costs) console.table(await runCosts({ ring, requests: COSTED_REQUESTS, log: console.log }))
+  else if (values.hot) console.table(await runHot({ ring, log: console.log }))
   else if (values.faults === undefined) process.exitCode = await suites()
-  if (!values.suites && !values.costs) await faults(Number(values.faults ?? FAULT_SECONDS))
+  if (!values.suites && !values.costs && !values.hot) await faults(Number(values.faults ?? FAULT_SECONDS))
 } finally {
   await ring.stop()
   proxies.close()

@@ -9,6 +9,9 @@
 //
 // A step is a pure decision on rows: it may be taken many times, and only the last one counts. What it answers leaves only when
 // the compare-and-set it is a part of was applied, or, if it changes nothing, when what it looked at was read.
+//
+// Those that waited for a compare-and-set need not read what it has left: if all that they look at is compared by the next one, that
+// tells whether another server was faster. So a hot partition takes one call of the engine for each group, not two.
 import {
   type Engine,
   type EngineRow,
@@ -60,6 +63,8 @@ interface Waiting {
   readonly step: ScopeStep<unknown>
   /** It was guessed wrongly: the rows are read. */
   mustRead: boolean
+  /** Its caller was told so: it is not decided again when the others are, since the caller may take it again meanwhile. */
+  hasFailed: boolean
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -67,6 +72,8 @@ interface Waiting {
 interface Line {
   readonly waiting: Waiting[]
   isBusy: boolean
+  /** Rows that were changed since it became busy and that no other server was found to have changed since: at most as many as are known. */
+  readonly changed: Set<string>
 }
 
 export interface ScopeStepsOptions {
@@ -114,10 +121,12 @@ export class ScopeSteps {
     const scope = this.#options.engine.scopeOf(first)
     return new Promise<Answer>((resolve, reject) => {
       let line = this.#lines.get(scope)
-      if (line === undefined) this.#lines.set(scope, (line = { waiting: [], isBusy: false }))
+      if (line === undefined)
+        this.#lines.set(scope, (line = { waiting: [], isBusy: false, changed: new Set() }))
       line.waiting.push({
         step,
         mustRead: step.mayGuess === undefined || step.mayGuess === false,
+        hasFailed: false,
         resolve: resolve as (answer: unknown) => void,
         reject,
       })
@@ -134,6 +143,7 @@ export class ScopeSteps {
       try {
         await this.#carryOut(batch, line)
       } catch (error) {
+        line.changed.clear()
         for (const { reject } of batch) reject(error)
       }
     }
@@ -146,7 +156,7 @@ export class ScopeSteps {
     let rows: Map<string, EngineRow | undefined> | undefined
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (tries > 2) await this.#pause(tries)
-      const isGuessed = rows === undefined && this.#mayGuess(batch)
+      const isGuessed = rows === undefined && (this.#mayGuess(batch) || this.#areFresh(batch, line))
       rows ??= isGuessed ? this.#guess(batch) : await this.#read(batch)
       const seen = new Overlay(rows)
       const decided: (StepDecision<unknown> | undefined)[] = []
@@ -157,13 +167,14 @@ export class ScopeSteps {
         decided.push(this.#decide(waiting, seen))
         taken++
       }
-      const left = decided.map((each) => each === undefined || each.next === undefined)
-      if (isGuessed && left.some(Boolean)) {
-        // What is not changed is not compared: it has to be read.
+      const changes = seen.changes(() => newVersionId(this.#options.runtime))
+      const isCompared = ({ step }: Waiting): boolean =>
+        changes.length > 0 && step.addresses.every((address) => seen.isCompared(address))
+      if (isGuessed && !batch.slice(0, taken).every(isCompared)) {
+        // What is not compared has to be read.
         rows = await this.#read(batch)
         continue
       }
-      const changes = seen.changes(() => newVersionId(this.#options.runtime))
       const before = decided.flatMap((each) => each?.before ?? [])
       let outcome: SureOutcome = { outcome: 'applied' }
       if (changes.length > 0) {
@@ -175,6 +186,7 @@ export class ScopeSteps {
       }
       if (isGuessed) this.#learn(batch, changes, outcome)
       if (outcome.outcome === 'refused') {
+        line.changed.clear()
         if (before.length > 0) behind(engine.write(before.map(({ address }) => ({ address }))))
         for (const [at, { address }] of changes.entries()) {
           rows.set(rowPlace(address), outcome.rows[at])
@@ -187,6 +199,8 @@ export class ScopeSteps {
         continue
       }
       this.#applied(changes, seen)
+      if (line.changed.size > KNOWN_MAX) line.changed.clear()
+      for (const { address, next } of changes) if (next !== undefined) line.changed.add(rowPlace(address))
       const after = decided.flatMap((each) => each?.after ?? [])
       if (after.length > 0) behind(engine.write(after))
       for (let at = 0; at < taken; at++) {
@@ -202,13 +216,15 @@ export class ScopeSteps {
   }
 
   /** A step that throws has done nothing, and is nobody else's trouble. */
-  #decide({ step, reject }: Waiting, seen: Overlay): StepDecision<unknown> | undefined {
+  #decide(waiting: Waiting, seen: Overlay): StepDecision<unknown> | undefined {
+    if (waiting.hasFailed) return { answer: undefined }
     try {
-      const decided = step.decide(seen)
+      const decided = waiting.step.decide(seen)
       for (const next of decided.next ?? []) seen.set(next)
       return decided
     } catch (error) {
-      reject(error)
+      waiting.hasFailed = true
+      waiting.reject(error)
       return { answer: undefined }
     }
   }
@@ -219,6 +235,13 @@ export class ScopeSteps {
     return batch.every(
       ({ mustRead, step }) => !mustRead && (step.mayGuess === true || step.addresses.every(isLikely)),
     )
+  }
+
+  /** This server has changed them a moment ago, and nobody else since, as far as it knows. */
+  #areFresh(batch: readonly Waiting[], { changed }: Line): boolean {
+    const isFresh = (address: RowAddress): boolean =>
+      changed.has(rowPlace(address)) && this.#known.get(address) !== undefined
+    return batch.every(({ step }) => step.addresses.every(isFresh))
   }
 
   /** What became of rows that were taken for absent. */
@@ -318,6 +341,12 @@ class Overlay implements RowsSeen {
     return changed === undefined ? this.#rows.get(place) : changed.row
   }
 
+  /** Whether a compare-and-set of these changes is refused if the row is not as it was taken to be. */
+  isCompared(address: RowAddress): boolean {
+    const changed = this.#changed.get(rowPlace(address))
+    return changed !== undefined && changed.next.follows !== true
+  }
+
   set(next: RowNext): void {
     const place = rowPlace(next.address)
     const before = this.#changed.get(place)
@@ -345,7 +374,8 @@ class Overlay implements RowsSeen {
       if (cells === 'removed') return { address, seen, next: 'removed' }
       return { address, seen, next: nextPut(follows === true ? undefined : row, version(), cells) }
     })
-    return changes.some(({ next }) => next !== undefined) ? changes : []
+    // Of several rows that are only compared, a read does not tell that they were so at one moment.
+    return changes.length > 1 || changes.some(({ next }) => next !== undefined) ? changes : []
   }
 }
 
