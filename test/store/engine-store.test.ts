@@ -266,6 +266,51 @@ test('an index is added while two servers write: known everywhere, then filled, 
   assert.equal(Items?.length, Math.floor(n / 2) + 1)
 })
 
+test('while the hosts of an engine do not agree on a new index, its server goes on answering for the other tables', async () => {
+  const engine = new MemoryEngine()
+  let agree = (): void => undefined
+  const agreed = new Promise<void>((resolve) => (agree = resolve))
+  let isSlow = false
+  const slow: Engine = Object.assign(Object.create(engine) as Engine, {
+    read: engine.read.bind(engine),
+    range: engine.range.bind(engine),
+    write: engine.write.bind(engine),
+    cas: engine.cas.bind(engine),
+    scopeOf: engine.scopeOf.bind(engine),
+    createSpace: async (space: string) => {
+      if (isSlow) await agreed
+      return engine.createSpace(space)
+    },
+  })
+  await using store = await server(slow)
+  await store.call('CreateTable', accounts)
+  await store.call('CreateTable', { ...accounts, TableName: 'Others' })
+  isSlow = true
+  const updated = store.call('UpdateTable', {
+    TableName: 'Accounts',
+    AttributeDefinitions: [
+      ...(accounts.AttributeDefinitions ?? []),
+      { AttributeName: 'owner', AttributeType: 'S' },
+    ],
+    GlobalSecondaryIndexUpdates: [
+      {
+        Create: {
+          IndexName: 'by-owner',
+          KeySchema: [{ AttributeName: 'owner', KeyType: 'HASH' }],
+          Projection: { ProjectionType: 'ALL' },
+        },
+      },
+    ],
+  })
+  // Several leases, of which none could be renewed behind the change.
+  for (let n = 0; n < 3; n++) {
+    await new Promise((resolve) => setTimeout(resolve, 2 * FLEET.leaseMs))
+    await store.call('PutItem', { TableName: 'Others', Item: account('a', n) })
+  }
+  agree()
+  await updated
+})
+
 test('items that expire are removed by one of the servers, and from their indexes', async () => {
   const engine = new MemoryEngine()
   await using one = await server(engine)

@@ -84,6 +84,12 @@ export async function openCatalog(options: CatalogOptions): Promise<TableCatalog
   return catalog
 }
 
+interface Applied<T> {
+  readonly result: T
+  /** What it adds is there where it is kept. */
+  readonly made?: Promise<void>
+}
+
 interface Entry {
   readonly record: TableRecord
   readonly table: Table
@@ -355,20 +361,22 @@ export class TableCatalog implements Catalog, AsyncDisposable {
    * One change, after all changes before it. `decide` sees the catalogue as it then is and either throws, and nothing
    * changes, or describes the change on the draft. Resolves once the change is durable and in force.
    */
-  change<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
+  async change<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
     const change = this.#lastChange.then(() => this.#apply(decide))
     this.#lastChange = change.catch(() => undefined)
-    return change
+    const { result, made } = await change
+    await made
+    return result
   }
 
-  async #apply<T>(decide: (draft: CatalogDraft) => T): Promise<T> {
+  async #apply<T>(decide: (draft: CatalogDraft) => T): Promise<Applied<T>> {
     if (this.#closed) throw new Error('the catalogue is closed')
     if (this.#isCopy) throw new Error('a copy of the catalogue is not changed')
     for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
       if (this.#isBehind) await this.#refresh()
       const draft = new CatalogDraft(this, () => spaceId(this.#nextSpace++), this.#clock.nowMicros())
       const result = decide(draft)
-      if (draft.isEmpty) return result
+      if (draft.isEmpty) return { result }
       const version = (this.#version ?? 0) + 1
       const entries = metaEntries(draft, { nextSpace: this.#nextSpace, version })
       // Until it is in force: if it was decided on what another router has changed meanwhile, it is decided once more on what
@@ -378,7 +386,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
       await this.#inForce(draft, version)
       this.#isBehind = false
       await this.#announce?.()
-      return result
+      return { result, made: this.#makeAdded(draft) }
     }
     throw new Error(`other routers were faster with their changes of tables ${CHANGE_TRIES_MAX} times`)
   }
@@ -388,7 +396,7 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     const told: Promise<void>[] = []
     for (const [name, record] of draft.tables) {
       if (record === undefined) this.#entries.delete(name)
-      else told.push(this.#enforceNew(name, { ...record, version }))
+      else told.push(this.#enforce(name, { ...record, version }))
     }
     for (const [key, stream] of draft.streams) {
       if (stream === undefined) this.#streams.delete(key)
@@ -413,12 +421,18 @@ export class TableCatalog implements Catalog, AsyncDisposable {
     if (!this.#isCopy) await Promise.all(this.#nodes.map((node) => node.setShape(table.shape)))
   }
 
-  /** Of a change made here: what it adds is made where it is kept. If that fails, whoever needs it first makes it. */
-  async #enforceNew(name: string, record: TableRecord): Promise<void> {
-    await this.#enforce(name, record)
-    if (!this.makesSpaces || record.loading === 'spaces') return
-    const { shape } = tableOf(record)
-    await Promise.all(this.#nodes.map(async (node) => node.createSpaces?.(shape))).catch(() => undefined)
+  /**
+   * Of a change made here: what it adds is made where it is kept. If that fails, whoever needs it first makes it. Nobody but who has
+   * asked for the change waits: hosts of an engine may take long to agree, and a lease is over before.
+   */
+  async #makeAdded(draft: CatalogDraft): Promise<void> {
+    if (!this.makesSpaces) return
+    const made = Array.from(draft.tables.values(), async (record) => {
+      if (record === undefined || record.loading === 'spaces') return
+      const { shape } = tableOf(record)
+      await Promise.all(this.#nodes.map(async (node) => node.createSpaces?.(shape)))
+    })
+    await Promise.allSettled(made)
   }
 
   async #drop(space: SpaceId): Promise<void> {
