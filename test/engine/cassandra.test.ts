@@ -66,17 +66,33 @@ test('a password does not appear in what is said of a wrong address', () => {
   )
 })
 
+/** Hosts by address, with the Paxos variant of each; one without is down. */
+const hostsWith = (variants: Readonly<Record<string, string | undefined>>) =>
+  ({
+    hosts: { values: () => Object.keys(variants).map((address) => ({ address })) },
+    execute: (_: string, __: unknown, { host }: { readonly host: { readonly address: string } }) => {
+      const value = variants[host.address]
+      return value === undefined
+        ? Promise.reject(new Error(`${host.address} is down`))
+        : Promise.resolve({ rows: [{ value }] })
+    },
+  }) as never
+
 for (const variant of [
   'v1',
   'v2_without_linearizable_reads',
   'v2_without_linearizable_reads_or_rejected_writes',
 ])
-  test(`a ring that runs Paxos ${variant} is refused: its reads may go back in time`, async () => {
-    const client = { execute: () => Promise.resolve({ rows: [{ value: variant }] }) } as never
-    await assert.rejects(checkPaxos(client, 'the ring'), {
-      message: `the ring runs Paxos ${variant}: set paxos_variant: v2 in cassandra.yaml of every node`,
+  test(`a ring of which one host runs Paxos ${variant} is refused by its name: its reads may go back in time`, async () => {
+    await assert.rejects(checkPaxos(hostsWith({ a: 'v2', b: variant, c: undefined }), 'the ring'), {
+      message: `the ring: host b runs Paxos ${variant}: set paxos_variant: v2 in cassandra.yaml of every node`,
     })
   })
+
+test('a ring with one host down is taken, and one of which no host tells how it is set up is not', async () => {
+  await checkPaxos(hostsWith({ a: 'v2', b: undefined, c: 'v2' }), 'the ring')
+  await assert.rejects(checkPaxos(hostsWith({ a: undefined, b: undefined }), 'the ring'), /a is down/)
+})
 
 test('the marks of removed rows are kept for three hours where rows come and go, and as long as the ring keeps them elsewhere', () => {
   assert.match(tableCreation('shop', 'ledger', 'passing'), / AND gc_grace_seconds = 10800$/)

@@ -1,5 +1,5 @@
 // The driver: npm cassandra-driver, loaded when an engine is first used, because it is an optional peer of the package.
-import type { Client, DseClientOptions, types } from 'cassandra-driver'
+import type { Client, DseClientOptions, QueryOptions, types } from 'cassandra-driver'
 import { EngineUnavailable } from '../engine.js'
 import { sentenceOf } from './failures.js'
 import type { CassandraOptions } from './options.js'
@@ -85,17 +85,26 @@ async function dataCenterOf(driver: Driver, options: CassandraOptions, name: str
 
 /**
  * Reads of the first variant may go back in time while a ring changes, and cost a write each; those of the second one `without
- * linearizable reads` may always.
+ * linearizable reads` may always. Each host has a setting of its own.
  */
-export async function checkPaxos(client: Pick<Client, 'execute'>, name: string): Promise<void> {
-  const { rows } = await client.execute(
-    "SELECT value FROM system_views.settings WHERE name = 'paxos_variant'",
-  )
-  const variant = String(rows[0]?.['value'] ?? 'v1')
-  if (variant !== 'v2')
-    throw new EngineUnavailable(
-      `${name} runs Paxos ${variant}: set paxos_variant: v2 in cassandra.yaml of every node`,
-    )
+export async function checkPaxos(client: Pick<Client, 'execute' | 'hosts'>, name: string): Promise<void> {
+  const hosts = client.hosts.values()
+  // One that is down now is looked at by the next server that starts.
+  const variants = await Promise.allSettled(hosts.map((host) => paxosVariant(client, { host })))
+  const refusal = variants.find(({ status }) => status === 'rejected')
+  if (refusal !== undefined && variants.every(({ status }) => status === 'rejected'))
+    throw (refusal as PromiseRejectedResult).reason
+  for (const [at, each] of variants.entries())
+    if (each.status === 'fulfilled' && each.value !== 'v2')
+      throw new EngineUnavailable(
+        `${name}: host ${hosts[at]?.address} runs Paxos ${each.value}: set paxos_variant: v2 in cassandra.yaml of every node`,
+      )
+}
+
+async function paxosVariant(client: Pick<Client, 'execute'>, options: QueryOptions): Promise<string> {
+  const query = "SELECT value FROM system_views.settings WHERE name = 'paxos_variant'"
+  const { rows } = await client.execute(query, [], options)
+  return String(rows[0]?.['value'] ?? 'v1')
 }
 
 async function createKeyspace(client: Client, options: CassandraOptions, local: string): Promise<void> {
