@@ -216,6 +216,11 @@ for (const nodeCount of [1, 3]) {
           { ...onTable, Select: 'COUNT', ProjectionExpression: 'x' },
           '1 validation error detected: Cannot specify the ProjectionExpression when choosing to get only the Count',
         ],
+        // Two faults: a projection without any use is told before an index that is missing.
+        [
+          { ...onTable, Select: 'ALL_PROJECTED_ATTRIBUTES', ProjectionExpression: 'x' },
+          '1 validation error detected: Cannot specify the ProjectionExpression when choosing to get ALL_PROJECTED_ATTRIBUTES',
+        ],
         [
           { ...onTable, Select: 'ALL_ATTRIBUTES', ProjectionExpression: 'x' },
           '1 validation error detected: Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES',

@@ -233,13 +233,15 @@ export function checkSelect(input: Input, operation: 'Query' | 'Scan'): void {
 function wrongSelect(input: Input): string | undefined {
   const select = (input['Select'] ?? undefined) as string | undefined
   const projecting = ['ProjectionExpression', 'AttributesToGet'].find((name) => input[name] != null)
-  if (select === 'ALL_PROJECTED_ATTRIBUTES' && input['IndexName'] == null)
-    return 'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName'
   if (select === 'SPECIFIC_ATTRIBUTES' && projecting === undefined)
     return 'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES'
-  if (projecting === undefined || select === undefined || select === 'SPECIFIC_ATTRIBUTES') return undefined
-  const wanted = select === 'COUNT' ? 'only the Count' : select
-  return `Cannot specify the ${projecting} when choosing to get ${wanted}`
+  if (projecting !== undefined && select !== undefined && select !== 'SPECIFIC_ATTRIBUTES') {
+    const wanted = select === 'COUNT' ? 'only the Count' : select
+    return `Cannot specify the ${projecting} when choosing to get ${wanted}`
+  }
+  if (select === 'ALL_PROJECTED_ATTRIBUTES' && input['IndexName'] == null)
+    return 'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName'
+  return undefined
 }
 
 export function selectionOf(
