@@ -1,10 +1,12 @@
 // Runs test files one after another in this process: node scripts/test-group.mjs FILE... (scripts/test.mjs starts it).
 // Node 20 can only give each file a process of its own, and half a second of imports with it.
 import { appendFileSync } from 'node:fs'
-import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { END_OF_FILE } from './test-events.mjs'
+import { withoutHooks } from './test-hooks.mjs'
 import { spentMs } from './test-spent.mjs'
+
+const { test } = await withoutHooks(() => import('node:test'))
 
 const files = process.argv.slice(2)
 const tell = (event) => appendFileSync(process.env['SERIATIM_TEST_EVENTS'], `${JSON.stringify(event)}\n`)

@@ -148,6 +148,38 @@ test('test runner: an error that no test awaits fails the run', () => {
   assert.match(output, /left behind/)
 })
 
+test('test runner: an error in a callback, which no test can catch, fails the run', () => {
+  const { status, output } = run({
+    'a.test.js': running(
+      `test('waits', () => new Promise(() => setTimeout(() => { throw new Error('in a callback') })))`,
+    ),
+  })
+  assert.equal(status, 1, output)
+  assert.match(output, /in a callback/)
+})
+
+const isNode20 = process.versions.node.startsWith('20.')
+test(
+  'test runner: nothing follows the promises of a process, and a test still knows its suite',
+  { skip: !isNode20 && 'it is Node 20 that follows them' },
+  () => {
+    // A promise that is followed has an id of its own.
+    const { output, counts } = run({
+      'a.test.js': `import { executionAsyncId } from 'node:async_hooks'\n${running(`
+        describe('a suite', () => {
+          test('awaits', async () => {
+            const ids = new Set()
+            for (let turn = 0; turn < 3; turn++) ids.add((await turn, executionAsyncId()))
+            console.error('ids: ' + ids.size)
+          })
+          test('bad', () => assert.fail('no'))
+        })`)}`,
+    })
+    assert.match(output, /ids: 1\n/)
+    assert.equal(counts, '1 passed, 1 failed, 0 skipped')
+  },
+)
+
 test('test runner: hooks that fail fail the run, though no test of the suite did', () => {
   const { status, output } = run({
     'a.test.js': running(
