@@ -30,7 +30,7 @@ export const INDEX_FAULTS = {
 const TableName = 'Things'
 const ITEMS = 20
 const MORE_ITEMS = 2
-const PAUSE_MS = 50
+const PAUSE_MS = 150
 /** Of one server. */
 const TIMES_MAX = 10
 

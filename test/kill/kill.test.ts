@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { killLoop } from './kill-loop.js'
 import { sized } from '../support/sizes.js'
 
-const KILLS = sized(4, 20)
+const KILLS = sized(3, 20)
 const SEED = 1
 
 for (const nodes of [1, 4]) {

@@ -47,9 +47,9 @@ const SENTENCES: Readonly<Record<How, string>> = {
 
 /** Each with the distance between the requests that go wrong. */
 const PLACES: readonly (readonly [string, () => Promise<Place>, number])[] = [
-  ['Seriatim', seriatim, sized(3, 1)],
-  ['dynalite', dynalitePlace, sized(8, 1)],
-  ...(localFolder === undefined ? [] : [['DynamoDB Local', dynamoDbLocal, sized(16, 1)] as const]),
+  ['Seriatim', seriatim, sized(6, 1)],
+  ['dynalite', dynalitePlace, sized(12, 1)],
+  ...(localFolder === undefined ? [] : [['DynamoDB Local', dynamoDbLocal, sized(24, 1)] as const]),
 ]
 if (localFolder === undefined)
   test(

@@ -65,11 +65,12 @@ testTransactor(
   subject(seriatim, { guards: { Orders: 'rely' }, always: true }),
   guarded,
 )
-testTransactor('units on dynalite', subject(dynalitePlace), features)
+testTransactor('units on dynalite', subject(dynalitePlace), features, onSlow)
 testTransactor(
   'units on dynalite with guards',
   subject(dynalitePlace, { guards: { Orders: 'rely' } }),
   guarded,
+  onSlow,
 )
 if (localFolder === undefined)
   test('units on DynamoDB Local', { skip: 'DYNAMODB_LOCAL names no folder that has it' }, () => undefined)

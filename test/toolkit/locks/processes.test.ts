@@ -15,11 +15,11 @@ import type { ToParent, ToWorker } from './worker.js'
 import { sized } from '../../support/sizes.js'
 
 const WORKER = fileURLToPath(new URL('worker.js', import.meta.url))
-const PROCESSES = sized(6, 20)
+const PROCESSES = sized(4, 20)
 const ROUNDS = sized(2, 3)
 const LEASE_MS = 2_000
-const KILLED = sized(2, 4)
-const STOPPED = sized(2, 4)
+const KILLED = sized(1, 4)
+const STOPPED = sized(1, 4)
 const STOPPED_MS = LEASE_MS * 1.7
 const TIMEOUT_MS = 240_000
 
