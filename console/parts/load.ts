@@ -3,36 +3,47 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { epoch } from '../wire/client.js'
 import { useObservable } from '../wire/observable.js'
 
-export interface Loaded<T> {
+interface State<T> {
   readonly value: T | undefined
   readonly error: unknown
   readonly isLoading: boolean
+}
+
+export interface Loaded<T> extends State<T> {
   readonly reload: () => void
+  /** The same, unless a read is under way: one that takes longer than from one look to the next would never end. */
+  readonly poll: () => void
 }
 
 export function useLoad<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
-  const [state, setState] = useState<{ value: T | undefined; error: unknown; isLoading: boolean }>({
+  const [state, setState] = useState<State<T>>({
     value: undefined,
     error: undefined,
     isLoading: true,
   })
   const [turn, setTurn] = useState(0)
   const current = useObservable(epoch)
+  const isReading = useRef(false)
   useEffect(() => {
     const abort = new AbortController()
+    isReading.current = true
     setState((last) => ({ ...last, isLoading: true }))
+    const end = (next: (last: State<T>) => State<T>): void => {
+      if (abort.signal.aborted) return
+      isReading.current = false
+      setState(next)
+    }
     read(abort.signal).then(
-      (value) => {
-        if (!abort.signal.aborted) setState({ value, error: undefined, isLoading: false })
-      },
-      (error: unknown) => {
-        if (!abort.signal.aborted) setState((last) => ({ value: last.value, error, isLoading: false }))
-      },
+      (value) => end(() => ({ value, error: undefined, isLoading: false })),
+      (error: unknown) => end(({ value }) => ({ value, error, isLoading: false })),
     )
     return () => abort.abort()
   }, [...inputs, turn, current])
   const reload = useCallback(() => setTurn((last) => last + 1), [])
-  return { ...state, reload }
+  const poll = useCallback(() => {
+    if (!isReading.current) reload()
+  }, [])
+  return { ...state, reload, poll }
 }
 
 /** Again and again while the screen is open and the tab is seen. */

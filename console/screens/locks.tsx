@@ -35,8 +35,8 @@ export function LocksScreen() {
     [table],
   )
   useInterval(() => {
-    units.reload()
-    queues.reload()
+    units.poll()
+    queues.poll()
   }, REFRESH_MS)
   const waiting = (units.value?.Waits ?? []).filter(({ State }) => State === 'WAITING')
 
@@ -101,7 +101,12 @@ export function LocksScreen() {
               <span class="muted">
                 since {timeText(lock.SinceDateTime * 1000)}, at most {msText(lock.LeftMs)} more
               </span>
-              <button type="button" class="small danger" onClick={() => void breakUnit(lock)}>
+              <button
+                type="button"
+                class="small danger"
+                aria-label={`Break the lock on ${itemText(lock)}`}
+                onClick={() => void breakUnit(lock)}
+              >
                 Break
               </button>
             </li>
@@ -110,8 +115,20 @@ export function LocksScreen() {
             <li key={at} class="card row-line">
               <Badge kind="warn">waits</Badge>
               <span class="mono">{itemText(wait)}</span>
-              <span class="grow mono">
-                {wait.Waiter === undefined ? 'a single write' : shortId(wait.Waiter)}
+              <span class="grow">
+                {wait.Waiter === undefined ? (
+                  'a single write'
+                ) : (
+                  <>
+                    unit <span class="mono">{shortId(wait.Waiter)}</span>
+                  </>
+                )}
+                {wait.Holders.length > 0 && (
+                  <>
+                    {' '}
+                    for <span class="mono">{wait.Holders.map(shortId).join(', ')}</span>
+                  </>
+                )}
               </span>
               <span class="muted">since {timeText(wait.SinceDateTime * 1000)}</span>
             </li>

@@ -15,7 +15,7 @@ import { nodeAt, type Placement } from '../coordinator/placement.js'
 import type { CoordinatedNode } from '../coordinator/coordinator.js'
 import { type Calls, type CallTuning, openCalls } from '../coordinator/calls.js'
 import { completeRecords, tellParticipants } from '../coordinator/finish.js'
-import type { LedgerRecord } from '../ledger/ledger.js'
+import type { ItemRef, LedgerRecord } from '../ledger/ledger.js'
 import { type LedgerSlot, type TxId, ledgerSlot, slotOf, timestamp } from '../model/brand.js'
 import { type Runtime, steadyMicros } from '../runtime/runtime.js'
 
@@ -58,9 +58,14 @@ export interface RecoveredTransaction {
   readonly atMicros: number
   /** `committed`: it was decided so, and was carried out. `swept`: it had ended, and something of it had come late. */
   readonly did: 'committed' | 'cancelled' | 'swept'
+  /** The first of them, where the ledger had them. */
+  readonly items: readonly ItemRef[]
+  readonly itemCount: number
 }
 
 const RECOVERED_MAX = 100
+/** Of each. */
+const ITEMS_KEPT_MAX = 10
 const INTERVAL_MS = 1000
 const STALLED_AFTER_MS = 2000
 const RECORDS_MAX = 1000
@@ -257,8 +262,9 @@ class RunningRecovery implements Recovery {
     const { nodes, placement, runtime } = this.#options
     const { ledger } = nodeAt(nodes, placement.ledgerNodeOf(slotOf(tx)))
     // Decided before anything is undone; a transaction that the ledger does not know gets its tombstone here.
+    const now = timestamp(runtime.clock.nowMicros())
     const record: LedgerRecord = await this.#calls(() =>
-      ledger.decide(tx, 'cancel', { timestamp: timestamp(runtime.clock.nowMicros()), reasons: [] }),
+      ledger.decide(tx, 'cancel', { timestamp: now, reasons: [] }),
     )
     if (record.state === 'completed') {
       // What a node still holds of it came late or twice. All of it: which items these are, only the node knows.
@@ -273,9 +279,22 @@ class RunningRecovery implements Recovery {
     }
     this.#seen.delete(tx)
     this.#finishedInRound++
+    // Its tombstone is of this very call: until now nobody had decided it, as after a start, which forgets what was not decided.
+    const isBuriedHere = record.state === 'completed' && record.timestamp === now
     const did =
-      record.state === 'completed' ? 'swept' : record.decision === 'commit' ? 'committed' : 'cancelled'
-    this.#recovered.push({ tx, atMicros: runtime.clock.nowMicros(), did })
+      record.state === 'completed' && !isBuriedHere
+        ? 'swept'
+        : record.decision === 'commit'
+          ? 'committed'
+          : 'cancelled'
+    const items = record.participants.flatMap((participant) => participant.items)
+    this.#recovered.push({
+      tx,
+      atMicros: runtime.clock.nowMicros(),
+      did,
+      items: items.slice(0, ITEMS_KEPT_MAX),
+      itemCount: items.length,
+    })
     if (this.#recovered.length > RECOVERED_MAX) this.#recovered.shift()
   }
 

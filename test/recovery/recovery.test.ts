@@ -142,6 +142,10 @@ for (const [where, committed, run] of VANISHED) {
       assert.deepEqual(values, committed ? [{ S: 'new' }, { S: 'new' }] : [undefined, undefined])
       assert.equal(await pending(cluster), 0)
       assert.equal(await cluster.unfinished(), 0)
+      if (managers === 1) {
+        const [done] = recoveries[0]?.recent() ?? []
+        assert.equal(done?.did, committed ? 'committed' : 'cancelled')
+      }
       await Promise.all(recoveries.map((recovery) => recovery.stop()))
     }
   })
@@ -187,6 +191,10 @@ test('§3.5 a prepare that arrives long after its transaction was completed is c
   await cluster.pass(5000)
   assert.equal(await cluster.get(a), undefined)
   assert.equal(await pending(cluster), 0)
+  assert.deepEqual(
+    recovery.recent().map(({ did, itemCount }) => [did, itemCount]),
+    [['swept', 0]],
+  )
   await recovery.stop()
 })
 

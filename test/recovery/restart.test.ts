@@ -9,10 +9,7 @@ import { openLocalNodes } from '../../src/storage/folder/open-local-node.js'
 import type { StorageNode } from '../../src/storage/contract/storage-node.js'
 import { testFolder } from '../support/folder.js'
 import { testRuntime } from '../support/test-runtime.js'
-
-const NODES = 2
-/** As the store spreads items and slots over its nodes. */
-const nodeNumber = (hash: number): number => Math.floor((hash / 2 ** 32) * NODES)
+import { leaveInFlight, NODES } from './in-flight.js'
 
 for (const decided of [true, false]) {
   const what = decided ? 'was decided, and is committed' : 'was not decided, and is cancelled'
@@ -27,7 +24,7 @@ for (const decided of [true, false]) {
         BillingMode: 'PAY_PER_REQUEST',
       })
     }
-    const ids = await leaveInFlight(path, decided)
+    const [{ ids }] = await leaveInFlight(path, [decided])
     await using store = await open({ path })
     for (const id of ids) {
       const { Item } = await store.call('GetItem', { TableName: 'Accounts', Key: { id: { S: id } } })
@@ -51,7 +48,7 @@ test('§3.5 a transaction that was decided on a table which was then deleted lea
       BillingMode: 'PAY_PER_REQUEST',
     })
   }
-  await leaveInFlight(path, true)
+  await leaveInFlight(path, [true])
   const space = await withCatalog(path, async (catalog, nodes, clock) => {
     const { shape } = catalog.table('Accounts')
     await catalog.change((draft) => draft.remove(draft.record('Accounts')))
@@ -121,34 +118,4 @@ async function withCatalog<T>(
     await closed
     await Promise.all(nodes.map((node) => node.close()))
   }
-}
-
-async function leaveInFlight(path: string, decided: boolean): Promise<readonly string[]> {
-  const runtime = testRuntime(1)
-  const nodes = await openLocalNodes({ runtime, path })
-  const catalog = await openCatalog({ runtime, nodes })
-  const { shape } = catalog.table('Accounts')
-  const at = timestamp(runtime.clock.nowMicros())
-  const tx = txId(ledgerSlot('0'.repeat(32)), 'n')
-  const keyOf = (id: string) => itemKey(shape.key, { id: { S: id } })
-  const ids = nodes.map((_, node) => {
-    for (let n = 0; ; n++) if (nodeNumber(keyOf(`a${n}`).hash) === node) return `a${n}`
-  })
-  const participants = ids.map((id, node) => ({ node, items: [{ space: shape.space, key: keyOf(id) }] }))
-  await nodes[0]?.ledger.begin({ tx, timestamp: at, participants })
-  for (const [node, id] of ids.entries()) {
-    const item = { id: { S: id } }
-    const action = {
-      table: shape,
-      key: keyOf(id),
-      keyAttributes: item,
-      mutation: { kind: 'put', item },
-    } as const
-    const reply = await nodes[node]?.prepare({ tx, timestamp: at, actions: [action] })
-    assert.deepEqual(reply?.verdicts, [{ verdict: 'accepted' }])
-  }
-  if (decided) await nodes[0]?.ledger.decide(tx, 'commit', { timestamp: at })
-  await catalog.close()
-  await Promise.all(nodes.map((node) => node.close()))
-  return ids
 }

@@ -18,8 +18,8 @@ const perSecond = (value: number): string =>
 const bytesPerSecond = (value: number): string => `${bytesText(value)}/s`
 
 export function MetricsScreen() {
-  const { value, error, reload } = useLoad(readHistory, [])
-  useInterval(reload, REFRESH_MS)
+  const { value, error, reload, poll } = useLoad(readHistory, [])
+  useInterval(poll, REFRESH_MS)
   const samples = value?.Samples ?? []
   return (
     <div class="screen">

@@ -25,10 +25,10 @@ async function describeAll(signal: AbortSignal): Promise<readonly TableDescripti
 }
 
 export function TablesScreen() {
-  const { value: tables, error, isLoading, reload } = useLoad(describeAll, [])
+  const { value: tables, error, isLoading, reload, poll } = useLoad(describeAll, [])
   const [text, setText] = useState('')
   const [isCreating, setCreating] = useState(false)
-  useInterval(reload, REFRESH_MS)
+  useInterval(poll, REFRESH_MS)
   const shown = (tables ?? []).filter(({ TableName }) => TableName.toLowerCase().includes(text.toLowerCase()))
   return (
     <div class="screen">

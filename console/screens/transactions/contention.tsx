@@ -96,7 +96,7 @@ export function ContentionView({
                 <span class="mono">
                   {wait.Waiter === undefined ? 'a single write or a read' : shortId(wait.Waiter)}
                 </span>{' '}
-                waited for{' '}
+                {wait.State === 'WAITING' ? 'waits for' : 'waited for'}{' '}
                 <span class="mono">
                   {wait.Holders.length === 0 ? 'what came before it' : wait.Holders.map(shortId).join(', ')}
                 </span>{' '}

@@ -36,6 +36,8 @@ export interface TransactionList {
     readonly TransactionId: string
     readonly DateTime: number
     readonly Did: string
+    readonly Items?: readonly ListedItem[]
+    readonly ItemCount?: number
   }[]
 }
 
@@ -66,4 +68,16 @@ export const itemText = ({ TableName, Key }: ListedItem): string => {
     .map((value) => shortText(value, 40))
     .join(', ')
   return `${TableName}(${key})`
+}
+
+const ITEMS_SHOWN = 3
+
+/** The first of them, and how many more there are. */
+export function itemsText({
+  Items = [],
+  ItemCount = Items.length,
+}: Pick<ListedTransaction, 'Items' | 'ItemCount'>): string {
+  const shown = Items.slice(0, ITEMS_SHOWN)
+  const more = ItemCount - shown.length
+  return shown.map(itemText).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

@@ -7,7 +7,13 @@ import { href } from '../../parts/route.js'
 import { call } from '../../wire/client.js'
 import { ContentionView } from './contention.js'
 import { Timeline } from './timeline.js'
-import { type Contention, itemText, type ListedTransaction, type TransactionList } from './listed.js'
+import {
+  type Contention,
+  itemsText,
+  itemText,
+  type ListedTransaction,
+  type TransactionList,
+} from './listed.js'
 
 const REFRESH_MS = 1000
 const LIMIT = 200
@@ -23,7 +29,7 @@ export function TransactionsScreen({ path }: { readonly path: readonly string[] 
   const [isLive, setLive] = useState(true)
   const [isCancelledOnly, setCancelledOnly] = useState(false)
   const [open, setOpen] = useState<string | undefined>(undefined)
-  const { value, error, reload } = useLoad(async (signal) => {
+  const { value, error, reload, poll } = useLoad(async (signal) => {
     const options = { signal, isQuiet: true }
     const [list, contention] = await Promise.all([
       call<TransactionList>('ListTransactions', { Limit: LIMIT }, options),
@@ -31,7 +37,7 @@ export function TransactionsScreen({ path }: { readonly path: readonly string[] 
     ])
     return { list, contention }
   }, [])
-  useInterval(reload, isLive ? REFRESH_MS : undefined)
+  useInterval(poll, isLive ? REFRESH_MS : undefined)
   const recent = (value?.list.Recent ?? []).filter(
     ({ Outcome }) => !isCancelledOnly || Outcome === 'CANCELLED',
   )
@@ -97,7 +103,7 @@ function TransactionCard({
   readonly isOpen: boolean
   readonly onToggle: () => void
 }) {
-  const { Items = [], ItemCount = Items.length, Obstacles = [] } = transaction
+  const { Obstacles = [] } = transaction
   const state = transaction.Outcome ?? transaction.State ?? ''
   const endS = Math.max(
     transaction.DecidedDateTime ?? 0,
@@ -118,10 +124,7 @@ function TransactionCard({
         <button type="button" class="link mono" aria-expanded={isOpen} onClick={onToggle}>
           {shortId(transaction.TransactionId)}
         </button>
-        <span class="mono grow clip">
-          {Items.slice(0, 3).map(itemText).join(', ')}
-          {ItemCount > 3 && ` and ${ItemCount - 3} more`}
-        </span>
+        <span class="mono grow clip">{itemsText(transaction)}</span>
         {tookMs !== undefined && <span class="muted">{msText(tookMs)}</span>}
         {whenS !== undefined && <span class="muted">{timeText(whenS * 1000)}</span>}
       </div>
@@ -159,6 +162,13 @@ function reasonText({ CancellationReasons = [] }: ListedTransaction): string {
   return reasons.map(({ Code, Message }) => `${Code}: ${Message ?? ''}`).join('; ')
 }
 
+const DID_KINDS: Readonly<Record<string, string>> = { COMMITTED: 'good', CANCELLED: 'bad' }
+const DID_TEXTS: Readonly<Record<string, string>> = {
+  COMMITTED: 'it was decided, and is carried out',
+  CANCELLED: 'it was not decided, and is undone',
+  SWEPT: 'it was over, and a part of it that came late is removed',
+}
+
 function RecoveryView({ list }: { readonly list: TransactionList }) {
   const stalled = list.InFlight.filter(({ Stalled }) => Stalled === true)
   const recovered = list.Recovered ?? []
@@ -167,14 +177,22 @@ function RecoveryView({ list }: { readonly list: TransactionList }) {
       <section aria-labelledby="stalled">
         <h2 id="stalled">Stalled</h2>
         {stalled.length === 0 && (
-          <p class="muted">None. A transaction counts as stalled two seconds after it began.</p>
+          <p class="muted">
+            None. A transaction that is not over two seconds after it began counts as stalled, and recovery
+            finishes it.
+          </p>
         )}
         <ul class="cards">
           {stalled.map((each) => (
             <li key={each.TransactionId} class="card row-line">
               <Badge kind="warn">{each.State?.toLowerCase()}</Badge>
               <span class="mono">{shortId(each.TransactionId)}</span>
-              <span class="mono grow clip">{(each.Items ?? []).map(itemText).join(', ')}</span>
+              <span class="mono grow clip">{itemsText(each)}</span>
+              <span class="muted">
+                on {(each.Participants ?? []).length === 1 ? 'node' : 'nodes'}{' '}
+                {(each.Participants ?? []).map(({ Node }) => Node).join(', ')}
+                {each.BegunDateTime !== undefined && `, since ${timeText(each.BegunDateTime * 1000)}`}
+              </span>
             </li>
           ))}
         </ul>
@@ -189,8 +207,12 @@ function RecoveryView({ list }: { readonly list: TransactionList }) {
         <ul class="cards">
           {recovered.map((each) => (
             <li key={each.TransactionId} class="card row-line">
-              <Badge kind={each.Did === 'COMMITTED' ? 'good' : 'bad'}>{each.Did.toLowerCase()}</Badge>
-              <span class="mono grow">{each.TransactionId}</span>
+              <Badge kind={DID_KINDS[each.Did] ?? 'info'}>{each.Did.toLowerCase()}</Badge>
+              <span class="mono" title={each.TransactionId}>
+                {shortId(each.TransactionId)}
+              </span>
+              <span class="mono grow clip">{itemsText(each)}</span>
+              <span class="muted">{DID_TEXTS[each.Did]}</span>
               <span class="muted">{timeText(each.DateTime * 1000)}</span>
             </li>
           ))}

@@ -51,7 +51,7 @@ export interface ListedObstacle extends ListedItem {
 }
 
 /** What recovery did to a transaction whose coordinator had vanished. */
-export interface ListedRecovery {
+export interface ListedRecovery extends ListedItems {
   readonly TransactionId: TxId
   readonly DateTime: number
   readonly Did: 'COMMITTED' | 'CANCELLED' | 'SWEPT'
@@ -136,10 +136,11 @@ export async function transactionList(
       listed,
     ).slice(0, entriesMax),
     ...(recovered && {
-      Recovered: recovered.slice(0, entriesMax).map(({ tx, atMicros, did }) => ({
+      Recovered: recovered.slice(0, entriesMax).map(({ tx, atMicros, did, items, itemCount }) => ({
         TransactionId: tx,
         DateTime: seconds(atMicros),
         Did: RECOVERED[did],
+        ...(itemCount > 0 && listed(items, itemCount)),
       })),
     }),
   }
