@@ -1,5 +1,6 @@
 // What is asked of a table: scan or query, which index, conditions on its key, filters.
 import { Check, Select, TextInput } from '../../parts/basics.js'
+import { useFocus } from '../../parts/focus.js'
 import { TYPES } from '../../values/attribute.js'
 import {
   emptyFilter,
@@ -72,8 +73,10 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
     change({
       filters: request.filters.map((filter, each) => (each === at ? { ...filter, ...next } : filter)),
     })
+  const [place, focusOn] = useFocus<HTMLFormElement>()
   return (
     <form
+      ref={place}
       class="query"
       onSubmit={(event) => {
         event.preventDefault()
@@ -119,6 +122,7 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
               key={each.attribute}
               condition={each}
               operators={each === lastRange ? KEY_OPERATORS : ['=']}
+              isLast={each === lastRange}
               onChange={(next) => changeKey('ranges', at, next)}
             />
           ))}
@@ -127,7 +131,10 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
             type="button"
             class="icon"
             aria-label={`Remove the condition on ${lastRange.attribute}`}
-            onClick={() => change({ ranges: request.ranges.slice(0, -1) })}
+            onClick={() => {
+              focusOn('[data-and]')
+              change({ ranges: request.ranges.slice(0, -1) })
+            }}
           >
             ✕
           </button>
@@ -136,14 +143,16 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
           <button
             type="button"
             class="small"
-            onClick={() =>
+            data-and
+            onClick={() => {
+              focusOn('.condition.last select')
               change({
                 ranges: [
                   ...request.ranges.map((each) => ({ ...each, operator: '=' as const })),
                   keyCondition(table, nextSort),
                 ],
               })
-            }
+            }}
           >
             and {nextSort} …
           </button>
@@ -158,7 +167,11 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
         <button
           type="button"
           class="small"
-          onClick={() => change({ filters: [...request.filters, emptyFilter()] })}
+          data-add
+          onClick={() => {
+            focusOn('.query-line:last-of-type input')
+            change({ filters: [...request.filters, emptyFilter()] })
+          }}
         >
           Add filter
         </button>
@@ -187,6 +200,7 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
             aria-label={`Attribute of filter ${at + 1}`}
             list="attributes"
             value={filter.attribute}
+            required
             spellcheck={false}
             placeholder="attribute, or a.b[0]"
             onInput={(event) => changeFilter(at, { attribute: event.currentTarget.value })}
@@ -240,7 +254,10 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
             type="button"
             class="icon"
             aria-label={`Remove filter ${at + 1}`}
-            onClick={() => change({ filters: request.filters.filter((_, each) => each !== at) })}
+            onClick={() => {
+              focusOn('[data-add]')
+              change({ filters: request.filters.filter((_, each) => each !== at) })
+            }}
           >
             ✕
           </button>
@@ -258,15 +275,17 @@ export function QueryForm({ table, request, attributes, onChange, onRun }: Query
 function Condition({
   condition,
   operators,
+  isLast = false,
   onChange,
 }: {
   readonly condition: KeyCondition
   readonly operators: readonly KeyCondition['operator'][]
+  readonly isLast?: boolean
   readonly onChange: (next: Partial<KeyCondition>) => void
 }) {
   const { attribute } = condition
   return (
-    <span class="condition">
+    <span class={isLast ? 'condition last' : 'condition'}>
       <span class="mono">{attribute}</span>
       {operators.length > 1 ? (
         <Select
@@ -281,6 +300,7 @@ function Condition({
       <TextInput
         aria-label={`Value of ${attribute}`}
         value={condition.value}
+        required
         placeholder={condition.type === 'N' ? 'number' : condition.type === 'B' ? 'base64' : 'text'}
         onValue={(value) => onChange({ value })}
       />
@@ -288,6 +308,7 @@ function Condition({
         <TextInput
           aria-label={`Upper end of ${attribute}`}
           value={condition.other}
+          required
           placeholder="and"
           onValue={(other) => onChange({ other })}
         />

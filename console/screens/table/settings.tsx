@@ -20,17 +20,19 @@ import {
   type IndexDescription,
   indexesOf,
   keyNames,
+  keyParts,
   keyTypeOf,
   type TableDescription,
 } from '../../wire/tables.js'
+import { STREAM_VIEWS } from '../tables/create-table.js'
 import {
+  definitionsOf,
   emptyIndex,
   type IndexDraft,
   IndexFields,
-  projectionOf,
-  schemaOf,
-  STREAM_VIEWS,
-} from '../tables/create-table.js'
+  indexInput,
+  typesWith,
+} from '../tables/index-fields.js'
 
 interface Ttl {
   readonly TimeToLiveStatus?: string
@@ -297,9 +299,11 @@ export function SettingsView({
         <AddIndex
           table={table}
           onClose={() => setAdding(false)}
-          onAdd={async (input) => {
+          onAdded={() => {
             setAdding(false)
-            await change('UpdateTable', input, 'Index is being created')
+            say('Index is being created')
+            setError(undefined)
+            onChanged()
           }}
         />
       )}
@@ -325,10 +329,16 @@ function IndexCard({
   readonly isGlobal: boolean
   readonly onDelete: () => Promise<void>
 }) {
+  const sortKey = keyParts(index.KeySchema, 'RANGE')
   return (
     <li class="card row-line">
       <strong>{index.IndexName}</strong>
-      <span class="mono">{index.KeySchema.map(({ AttributeName }) => AttributeName).join(', ')}</span>
+      <span class="mono">{keyParts(index.KeySchema, 'HASH').join(', ')}</span>
+      {sortKey.length > 0 && (
+        <span>
+          sorted by <span class="mono">{sortKey.join(', ')}</span>
+        </span>
+      )}
       <Badge>{isGlobal ? 'global' : 'local'}</Badge>
       <Badge>{(index.Projection?.ProjectionType ?? '').toLowerCase().replace('_', ' ')}</Badge>
       {index.IndexStatus !== undefined && index.IndexStatus !== 'ACTIVE' && (
@@ -347,47 +357,53 @@ function IndexCard({
 function AddIndex({
   table,
   onClose,
-  onAdd,
+  onAdded,
 }: {
   readonly table: TableDescription
   readonly onClose: () => void
-  readonly onAdd: (input: Json) => Promise<void>
+  readonly onAdded: () => void
 }) {
   const [index, setIndex] = useState<IndexDraft>(emptyIndex)
+  const known = new Map(
+    table.AttributeDefinitions.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]),
+  )
+  const [error, setError] = useState<unknown>(undefined)
+  const [isBusy, setBusy] = useState(false)
+  /** What was refused stays to be mended. */
+  const add = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      await call('UpdateTable', {
+        TableName: table.TableName,
+        AttributeDefinitions: definitionsOf(typesWith(known, [index])),
+        GlobalSecondaryIndexUpdates: [{ Create: indexInput(index, '') }],
+      })
+      onAdded()
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
   return (
     <Dialog title={`New index of ${table.TableName}`} onClose={onClose} wide>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          const types = new Map(
-            table.AttributeDefinitions.map((each) => [each.AttributeName, each.AttributeType]),
-          )
-          types.set(index.hash, types.get(index.hash) ?? index.hashType)
-          if (index.range !== '') types.set(index.range, types.get(index.range) ?? index.rangeType)
-          void onAdd({
-            TableName: table.TableName,
-            AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
-              AttributeName,
-              AttributeType,
-            })),
-            GlobalSecondaryIndexUpdates: [
-              {
-                Create: {
-                  IndexName: index.name,
-                  KeySchema: schemaOf(index.hash, index.range),
-                  Projection: projectionOf(index),
-                },
-              },
-            ],
-          })
+          void add()
         }}
       >
-        <IndexFields index={index} isGlobalOnly onChange={(next) => setIndex({ ...index, ...next })} />
+        <Problem error={error} />
+        <IndexFields
+          index={index}
+          known={known}
+          isGlobalOnly
+          onChange={(next) => setIndex({ ...index, ...next })}
+        />
         <div class="actions">
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={isBusy}>
             Create index
           </button>
         </div>

@@ -1,9 +1,9 @@
 // One table: its items, its settings, import and export.
 import { Problem, Badge } from '../../parts/basics.js'
 import { bytesText, plural } from '../../parts/format.js'
-import { useLoad } from '../../parts/load.js'
+import { useInterval, useLoad } from '../../parts/load.js'
 import { href } from '../../parts/route.js'
-import { describeTable } from '../../wire/tables.js'
+import { describeTable, indexesOf } from '../../wire/tables.js'
 import { ItemsView } from './items.js'
 import { SettingsView } from './settings.js'
 import { TransferView } from './transfer.js'
@@ -14,6 +14,9 @@ const VIEWS = [
   ['transfer', 'Import and export'],
 ] as const
 
+/** While the table, or an index of it, is made or goes. */
+const SETTLING_MS = 1000
+
 export function TableScreen({ path }: { readonly path: readonly string[] }) {
   const name = path[1] ?? ''
   const view = VIEWS.find(([each]) => each === path[2])?.[0] ?? 'items'
@@ -21,7 +24,14 @@ export function TableScreen({ path }: { readonly path: readonly string[] }) {
     value: table,
     error,
     reload,
+    poll,
   } = useLoad((signal) => describeTable(name, { signal, isQuiet: true }), [name])
+  const isSettling =
+    table !== undefined &&
+    [table.TableStatus, ...indexesOf(table).map(({ IndexStatus = 'ACTIVE' }) => IndexStatus)].some(
+      (status) => status !== 'ACTIVE',
+    )
+  useInterval(poll, isSettling ? SETTLING_MS : undefined)
   return (
     <div class={view === 'items' ? 'screen full' : 'screen'}>
       <div class="screen-head">
