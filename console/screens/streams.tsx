@@ -7,6 +7,7 @@ import { go } from '../parts/route.js'
 import type { Item } from '../values/attribute.js'
 import { Diff } from '../parts/diff.js'
 import { call, type CallOptions, NoAnswer } from '../wire/client.js'
+import { isOfFleet } from '../wire/fleet.js'
 
 interface StreamEntry {
   readonly StreamArn: string
@@ -61,6 +62,7 @@ export function StreamsScreen({ path }: { readonly path: readonly string[] }) {
         .Streams,
     [],
   )
+  const fleet = useLoad(isOfFleet, [])
   const names = [...new Set((streams.value ?? []).map(({ TableName }) => TableName))]
   const name = path[1] ?? names[0]
   const stream = (streams.value ?? []).filter(({ TableName }) => TableName === name).at(-1)
@@ -78,15 +80,32 @@ export function StreamsScreen({ path }: { readonly path: readonly string[] }) {
         )}
       </div>
       <Problem error={streams.error} onRetry={streams.reload} />
-      {streams.value !== undefined && names.length === 0 && (
-        <Empty title="No table has a stream">
-          <p>Turn one on in the settings of a table: every change then appears here as it is committed.</p>
-        </Empty>
-      )}
+      {streams.value !== undefined &&
+        fleet.value !== undefined &&
+        names.length === 0 &&
+        (fleet.value ? (
+          <Empty title="This server has no streams">
+            <p>It is one of a fleet. Stores in a folder or in memory have streams.</p>
+          </Empty>
+        ) : (
+          <Empty title="No table has a stream">
+            <p>Turn one on in the settings of a table: every change then appears here as it is committed.</p>
+          </Empty>
+        ))}
       {stream !== undefined && <Followed key={stream.StreamArn} stream={stream} />}
     </div>
   )
 }
+
+interface Places {
+  /** By shard; undefined: nothing more comes of it. */
+  readonly iterators: Map<string, string | undefined>
+  /** The sequence number of the last record of each shard that is known; undefined: none was read yet. */
+  readonly last: Map<string, string | undefined>
+}
+
+const nowhere = (): Places => ({ iterators: new Map(), last: new Map() })
+const isClosed = (range: Shard['SequenceNumberRange']): boolean => range?.EndingSequenceNumber !== undefined
 
 function Followed({ stream }: { readonly stream: StreamEntry }) {
   const [records, setRecords] = useState<readonly StreamRecord[]>([])
@@ -94,61 +113,81 @@ function Followed({ stream }: { readonly stream: StreamEntry }) {
   const [isLive, setLive] = useState(true)
   const [error, setError] = useState<unknown>(undefined)
   const [open, setOpen] = useState<string | undefined>(undefined)
-  const iterators = useRef(new Map<string, string | undefined>())
+  const places = useRef(nowhere())
 
   useEffect(() => {
-    iterators.current = new Map()
+    places.current = nowhere()
     setRecords([])
   }, [from])
   useEffect(() => {
     if (!isLive) return undefined
     const abort = new AbortController()
     const options = { signal: abort.signal, isQuiet: true }
-    const place = iterators.current
+    const { iterators, last } = places.current
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async (): Promise<void> => {
       const shards = await shardsOf(stream.StreamArn, options)
-      const isFirst = place.size === 0
+      const isFirst = last.size === 0
       for (const { ShardId, SequenceNumberRange } of shards.slice(-SHARDS_MAX)) {
-        if (place.has(ShardId)) continue
-        if (isFirst && from === 'LATEST' && SequenceNumberRange?.EndingSequenceNumber !== undefined) {
+        if (iterators.has(ShardId)) continue
+        const sequence = last.get(ShardId)
+        const isKnown = isFirst || last.has(ShardId)
+        last.set(ShardId, sequence)
+        if (isKnown && sequence === undefined && from === 'LATEST' && isClosed(SequenceNumberRange)) {
           // Known, so that the next look does not take it for one that has come since.
-          place.set(ShardId, undefined)
+          iterators.set(ShardId, undefined)
           continue
         }
         // A shard that has come since is read from its beginning.
+        const start = isKnown ? from : 'TRIM_HORIZON'
         const { ShardIterator } = await call<{ readonly ShardIterator: string }>(
           'GetShardIterator',
-          { StreamArn: stream.StreamArn, ShardId, ShardIteratorType: isFirst ? from : 'TRIM_HORIZON' },
+          {
+            StreamArn: stream.StreamArn,
+            ShardId,
+            ...(sequence === undefined
+              ? { ShardIteratorType: start }
+              : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: sequence }),
+          },
           options,
         )
-        place.set(ShardId, ShardIterator)
+        iterators.set(ShardId, ShardIterator)
       }
-      for (const [shard, iterator] of place) {
+      for (const [shard, iterator] of iterators) {
         if (iterator === undefined) continue
         const { Records, NextShardIterator } = await call<{
           readonly Records: readonly StreamRecord[]
           readonly NextShardIterator?: string
         }>('GetRecords', { ShardIterator: iterator, Limit: 200 }, options)
-        place.set(shard, NextShardIterator)
+        iterators.set(shard, NextShardIterator)
+        const sequence = Records.at(-1)?.dynamodb.SequenceNumber
+        if (sequence !== undefined) last.set(shard, sequence)
         if (Records.length > 0)
-          setRecords((last) => {
+          setRecords((before) => {
             // After an iterator that expired the oldest ones may come again.
-            const known = new Set(last.map(({ eventID }) => eventID))
+            const known = new Set(before.map(({ eventID }) => eventID))
             const added = Records.filter(({ eventID }) => !known.has(eventID))
-            return [...added.toReversed(), ...last].slice(0, RECORDS_MAX)
+            return [...added.toReversed(), ...before].slice(0, RECORDS_MAX)
           })
       }
     }
+    let isLost = false
     const again = (): void => {
       void look()
         .then(
-          () => setError(undefined),
+          () => {
+            isLost = false
+            setError(undefined)
+          },
           (failure: unknown) => {
             if (abort.signal.aborted) return
             setError(failure)
-            // An iterator that has expired, or is of a server that was restarted. Where no answer came, the places are as they were.
-            if (!(failure instanceof NoAnswer)) place.clear()
+            // Where no answer came, the places are as they were.
+            if (failure instanceof NoAnswer) return
+            // An iterator has expired: on from the last record of each shard. If that is gone, too, from anew.
+            iterators.clear()
+            if (isLost) last.clear()
+            isLost = true
           },
         )
         .then(() => {

@@ -3,7 +3,7 @@
 //
 // Servers of a fleet have no units of work: there the item must still be as it was read.
 import type { AttributeValue, Item } from '../values/attribute.js'
-import { call, type Json } from './client.js'
+import { call } from './client.js'
 
 export interface ReadItem {
   readonly item: Item | undefined
@@ -18,7 +18,7 @@ interface UnitAnswer {
   readonly Responses: readonly { readonly Item?: Item; readonly Version?: number }[]
 }
 
-const unitId = (): string =>
+export const unitId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   )
@@ -112,13 +112,19 @@ async function writeUpon(
   }
 }
 
+interface Condition {
+  readonly ConditionExpression: string
+  readonly ExpressionAttributeNames: Readonly<Record<string, string>>
+  readonly ExpressionAttributeValues?: Item
+}
+
 /** The condition that an item is the one that was read. */
-function unchanged(key: Item, before: Item | undefined): Json {
+export function unchanged(key: Item, before: Item | undefined): Condition {
   const compared = Object.entries(before ?? {}).slice(0, CONDITIONS_MAX)
   if (compared.length === 0)
     return {
       ConditionExpression: 'attribute_not_exists(#k)',
-      ExpressionAttributeNames: { '#k': Object.keys(key)[0] },
+      ExpressionAttributeNames: { '#k': Object.keys(key)[0] ?? '' },
     }
   const values: Record<string, AttributeValue> = {}
   const names: Record<string, string> = {}

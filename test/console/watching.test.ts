@@ -56,11 +56,25 @@ test(
       .call('PutItem', { TableName: 'Things', Item: { id: { S: 'a' } } })
       .catch(() => undefined)
     await go('transactions/contention', 'Transactions')
-    await page.getByText('waited for').first().waitFor()
+    await page.getByText('waits for').first().waitFor()
     await page.getByRole('rowheader', { name: 'Things(a)' }).waitFor()
+    // Another unit waits for it, too, and both are named.
+    const refused = store
+      .transactor()
+      .transact((tx) => tx.get('Things', { id: 'a' }, { lock: true }), { retry: { limit: 0 } })
+      .catch(() => undefined)
+    const named = page
+      .getByRole('listitem')
+      .filter({ hasText: /[0-9a-f]{8}….{4} wait(s|ed) for [0-9a-f]{8}…/ })
+    await named.first().waitFor()
     end()
     await unit
-    await waiting
+    await Promise.all([waiting, refused])
+    await page
+      .getByText(/^(went on|gave up)$/)
+      .first()
+      .waitFor()
+    assert.deepEqual(await axe(), [], 'contention')
     await go('transactions/recovery', 'Transactions')
     await page.getByText('Nothing since the start').waitFor()
     assert.deepEqual(wrongs, [])
@@ -115,7 +129,8 @@ test(
 test('console: a stream is followed from now on, whichever shards were closed before', options, async (t) => {
   const clock = manualClock(Date.parse('2026-11-17T12:00:00Z'))
   const store = await open({ memory: true, clock, shardMinutes: 1 })
-  const run = await openConsole(t, { store })
+  // An iterator that has expired is refused.
+  const run = await openConsole(t, { store, refusals: 'expected' })
   await store.call('CreateTable', {
     ...simpleTable('Things'),
     StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
@@ -138,6 +153,14 @@ test('console: a stream is followed from now on, whichever shards were closed be
   await put('after')
   await page.getByText('1 changes, the newest first').waitFor()
   await page.getByText('{"id":{"S":"after"}}').waitFor()
+  // Nothing is lost while it pauses, though places in a stream expire meanwhile.
+  await press(page, 'Pause')
+  await put('in a pause')
+  clock.advance(30 * 60_000)
+  await put('at its end')
+  await press(page, 'Follow')
+  for (const id of ['in a pause', 'at its end']) await page.getByText(`{"id":{"S":"${id}"}}`).waitFor()
+  await page.getByText('3 changes, the newest first').waitFor()
   await page.getByLabel('From where').selectOption('TRIM_HORIZON')
   await page.getByText('{"id":{"S":"before 119"}}').waitFor()
   assert.deepEqual(wrongs, [])

@@ -5,6 +5,7 @@ import { countText } from '../../parts/format.js'
 import { useLoad } from '../../parts/load.js'
 import { href } from '../../parts/route.js'
 import { call, WireError } from '../../wire/client.js'
+import { isOfFleet } from '../../wire/fleet.js'
 import { BlocksView } from './blocks.js'
 import { ConsistencyView } from './consistency.js'
 import { HistoryView } from './item-history.js'
@@ -25,6 +26,7 @@ const VIEWS = [
 export function LedgerScreen({ path }: { readonly path: readonly string[] }) {
   const view = VIEWS.find(([name]) => name === path[1])?.[0] ?? 'history'
   const digest = useLoad((signal) => call<Digest>('GetDigest', {}, { signal, isQuiet: true }), [])
+  const fleet = useLoad(isOfFleet, [])
   const [ownKey, setOwnKey] = useState('')
   const isNone = digest.error instanceof WireError && digest.error.name === 'ResourceNotFoundException'
   return (
@@ -39,7 +41,11 @@ export function LedgerScreen({ path }: { readonly path: readonly string[] }) {
           ))}
         </nav>
       </div>
-      {isNone ? (
+      {isNone && fleet.value === true ? (
+        <Empty title="This server has no ledger">
+          <p>It is one of a fleet. Stores in a folder or in memory have one.</p>
+        </Empty>
+      ) : isNone ? (
         <Empty title="This store has no ledger yet">
           <p>
             Create a table as a ledger: every change to it is then kept for good, in blocks that are signed

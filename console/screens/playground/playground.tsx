@@ -1,15 +1,19 @@
 // The playground: clients side by side, whose steps are run in any order, at any level of isolation, on this store.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Badge, Problem, Select } from '../../parts/basics.js'
+import { Badge, Notice, Problem, Select } from '../../parts/basics.js'
+import { useLoad } from '../../parts/load.js'
 import { go } from '../../parts/route.js'
 import type { Item } from '../../values/attribute.js'
 import { call } from '../../wire/client.js'
+import { isOfFleet } from '../../wire/fleet.js'
 import { describeTable } from '../../wire/tables.js'
 import { type Row, SCENES, type Scene, stepText } from './scenes.js'
 import { serialOrder, type Witnessed } from './serial-order.js'
-import { type Level, LEVELS, rowOf, type StepResult, UnitRun } from './unit-run.js'
+import { ClientRun, rowOf, type StepResult } from './client-run.js'
+import { ConditionPort, WAYS } from './condition-port.js'
+import { LEVELS, UnitPort } from './unit-port.js'
 
-const LEVEL_OPTIONS = LEVELS.map((level) => [level, level] as const)
+const TIMEOUT_MS = 30_000
 const ACTIVE_TRIES_MAX = 100
 
 /** A table of its own, which is deleted when the scene is left. */
@@ -53,12 +57,12 @@ interface Verdict {
 
 interface Run {
   readonly table: string
-  readonly units: readonly UnitRun[]
+  readonly units: readonly ClientRun[]
 }
 
 export function PlaygroundScreen({ path }: { readonly path: readonly string[] }) {
   const scene = SCENES.find(({ id }) => id === path[1]) ?? SCENES[0]!
-  const [levels, setLevels] = useState<readonly Level[]>([])
+  const [levels, setLevels] = useState<readonly string[]>([])
   const [run, setRun] = useState<Run | undefined>(undefined)
   const [log, setLog] = useState<readonly number[]>([])
   const [verdict, setVerdict] = useState<Verdict | undefined>(undefined)
@@ -66,19 +70,31 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
   const [isBusy, setBusy] = useState(false)
   const [, redraw] = useState(0)
   const table = useRef<string | undefined>(undefined)
-  const levelOf = (at: number): Level => levels[at] ?? 'serializable'
+  const fleet = useLoad(isOfFleet, [])
+  const hasUnits = fleet.value !== true
+  const options = (hasUnits ? LEVELS : WAYS).map((level) => [level, level] as const)
+  const levelOf = (at: number): string => levels[at] ?? (hasUnits ? 'serializable' : WAYS[0])
 
   const drop = (): void => {
     const name = table.current
     table.current = undefined
     if (name !== undefined) call('DeleteTable', { TableName: name }, { isQuiet: true }).catch(() => undefined)
   }
-  useEffect(() => {
+  const forget = (): void => {
     setRun(undefined)
     setVerdict(undefined)
     setLog([])
+  }
+  useEffect(() => {
+    forget()
     return drop
   }, [scene])
+  /** What was played was played at other levels. */
+  const changeLevels = (next: readonly string[]): void => {
+    setLevels(next)
+    forget()
+    drop()
+  }
 
   const begin = async (): Promise<Run> => {
     drop()
@@ -88,7 +104,13 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
     table.current = name
     const opened = {
       table: name,
-      units: scene.clients.map((client, at) => new UnitRun(name, client, levelOf(at))),
+      units: scene.clients.map((client, at) => {
+        const level = levelOf(at)
+        const port = hasUnits
+          ? new UnitPort(name, level, client.timeoutMs ?? TIMEOUT_MS)
+          : new ConditionPort(name, level)
+        return new ClientRun(client, level, port)
+      }),
     }
     setRun(opened)
     return opened
@@ -142,8 +164,23 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
         />
       </div>
       <p class="lead">{scene.story}</p>
+      {!hasUnits && (
+        <Notice kind="warn">
+          This server is one of a fleet: it has no units of work of its own, and so no levels of isolation to
+          choose from. The toolkit runs units from the client there, at read-committed and serializable. Here
+          the scenes are played with what the server has: consistent reads, and one TransactWriteItems for
+          each client, with or without conditions on what it read. Such conditions refuse a lost update, but
+          cannot see an item that was not there: phantoms stay possible. Nothing times a client out.
+        </Notice>
+      )}
+      <Problem error={fleet.error} onRetry={fleet.reload} />
       <div class="toolbar">
-        <button type="button" class="primary" disabled={isBusy} onClick={() => void playAll()}>
+        <button
+          type="button"
+          class="primary"
+          disabled={isBusy || fleet.value === undefined}
+          onClick={() => void playAll()}
+        >
           Play the order in which it can go wrong
         </button>
         <button
@@ -154,12 +191,12 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
           Start over
         </button>
         <label class="inline-field">
-          All at
+          {hasUnits ? 'All at' : 'All with'}
           <Select
             value={levelOf(0)}
-            options={LEVEL_OPTIONS}
+            options={options}
             aria-label="Level of all clients"
-            onValue={(level) => setLevels(scene.clients.map(() => level))}
+            onValue={(level) => changeLevels(scene.clients.map(() => level))}
           />
         </label>
       </div>
@@ -173,20 +210,19 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
             results={run?.units[at]?.results ?? []}
             state={run?.units[at]?.state ?? 'open'}
             level={run?.units[at]?.level ?? levelOf(at)}
+            options={options}
             order={log.flatMap((each, turn) => (each === at ? [turn + 1] : []))}
-            isBusy={isBusy}
-            onLevel={(level) => {
-              setLevels(scene.clients.map((_, each) => (each === at ? level : levelOf(each))))
-              setRun(undefined)
-              setVerdict(undefined)
-              setLog([])
-              drop()
-            }}
+            isBusy={isBusy || fleet.value === undefined}
+            onLevel={(level) =>
+              changeLevels(scene.clients.map((_, each) => (each === at ? level : levelOf(each))))
+            }
             onStep={() => void stepOf(at)}
           />
         ))}
       </div>
-      {verdict && <VerdictView scene={scene} verdict={verdict} units={run?.units ?? []} />}
+      {verdict && (
+        <VerdictView scene={scene} verdict={verdict} units={run?.units ?? []} hasUnits={hasUnits} />
+      )}
     </div>
   )
 }
@@ -195,12 +231,13 @@ interface ColumnProps {
   readonly name: string
   readonly steps: readonly string[]
   readonly results: readonly StepResult[]
-  readonly state: UnitRun['state']
-  readonly level: Level
+  readonly state: ClientRun['state']
+  readonly level: string
+  readonly options: readonly (readonly [string, string])[]
   /** When each of its steps was taken. */
   readonly order: readonly number[]
   readonly isBusy: boolean
-  readonly onLevel: (level: Level) => void
+  readonly onLevel: (level: string) => void
   readonly onStep: () => void
 }
 
@@ -211,7 +248,18 @@ const STATES = {
   'gave-up': ['warn', 'gave up'],
 } as const
 
-function Column({ name, steps, results, state, level, order, isBusy, onLevel, onStep }: ColumnProps) {
+function Column({
+  name,
+  steps,
+  results,
+  state,
+  level,
+  options,
+  order,
+  isBusy,
+  onLevel,
+  onStep,
+}: ColumnProps) {
   const isOver = state !== 'open' || results.length >= steps.length
   return (
     <section class="column card" aria-label={name}>
@@ -223,7 +271,7 @@ function Column({ name, steps, results, state, level, order, isBusy, onLevel, on
           class="small"
           aria-label={`Level of ${name}`}
           value={level}
-          options={LEVEL_OPTIONS}
+          options={options}
           onValue={onLevel}
         />
       </div>
@@ -272,10 +320,12 @@ function VerdictView({
   scene,
   verdict,
   units,
+  hasUnits,
 }: {
   readonly scene: Scene
   readonly verdict: Verdict
-  readonly units: readonly UnitRun[]
+  readonly units: readonly ClientRun[]
+  readonly hasUnits: boolean
 }) {
   const refused = units.filter(({ state }) => state === 'refused')
   return (
@@ -293,8 +343,8 @@ function VerdictView({
       {verdict.order === undefined ? (
         <p>
           Each of the {verdict.committed} clients that committed was run alone, in every order, on what the
-          table held at first. In none of the orders does each see what it saw, and the table end as it did. A
-          higher level refuses one of them.
+          table held at first. In none of the orders does each see what it saw, and the table end as it did.{' '}
+          {hasUnits && 'A higher level refuses one of them.'}
         </p>
       ) : (
         <p>
