@@ -6,17 +6,18 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { MemoryEngine } from '../dist/src/engine/memory-engine.js'
 import { open } from '../dist/src/index.js'
 import { locks } from '../dist/src/toolkit/index.js'
+import { leaveInFlight } from '../dist/test/recovery/in-flight.js'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const FOLDER = join(ROOT, 'docs/images/console')
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
 
-const store = await open({ memory: true, nodes: 4 })
-const server = await store.listen({ port: 0 })
-const table = (TableName, key, more = {}) =>
-  store.call('CreateTable', {
+const path = mkdtempSync(join(tmpdir(), 'seriatim-pictures-store-'))
+const table = (TableName, key, more = {}, of = store) =>
+  of.call('CreateTable', {
     TableName,
     BillingMode: 'PAY_PER_REQUEST',
     AttributeDefinitions: key.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
@@ -25,6 +26,15 @@ const table = (TableName, key, more = {}) =>
       .map(([AttributeName], at) => ({ AttributeName, KeyType: at === 0 ? 'HASH' : 'RANGE' })),
     ...more,
   })
+// A process that ended in the middle of two transactions: the next one finishes them.
+const before = await open({ path, nodes: 2 })
+await table('Accounts', [['id', 'S']], {}, before)
+await before.close()
+await leaveInFlight(path, [true, false])
+const store = await open({ path })
+const server = await store.listen({ port: 0 })
+const fleet = await open({ engine: new MemoryEngine() })
+const fleetServer = await fleet.listen({ port: 0 })
 await table(
   'Orders',
   [
@@ -44,7 +54,6 @@ await table(
   },
 )
 await table('Vehicles', [['vin', 'S']], { Tags: [{ Key: 'seriatim:ledger', Value: 'true' }] })
-await table('Accounts', [['id', 'S']])
 const people = ['ada', 'grace', 'edsger', 'barbara', 'leslie']
 const order = (at) => ({
   customer: { S: people[at % 5] },
@@ -85,25 +94,28 @@ for (let at = 0; at < 3; at++)
 const lockClient = locks(store.client(), { table: 'Locks' })
 await lockClient.setup()
 const lock = await lockClient.acquire('invoice-42', { label: 'billing worker 3' })
-const waiting = lockClient.acquire('invoice-42', { label: 'billing worker 7', timeoutMs: 300_000 })
+const waiting = lockClient.acquire('invoice-42', { label: 'billing worker 7', waitMs: 300_000 })
 waiting.catch(() => undefined)
 
 /**
  * A screen, and what is done there before its picture is taken.
- * @type {readonly (readonly [string, string, ((page: import('playwright-core').Page) => Promise<unknown>)?])[]}
+ * @type {readonly (readonly [string, string, ((page: import('playwright-core').Page) => Promise<unknown>)?, { url: string }?])[]}
  */
 const SCREENS = [
   ['tables', 'tables'],
   ['items', 'tables/Orders'],
   ['item', 'tables/Orders', (page) => page.locator('#row-2').click()],
   ['settings', 'tables/Orders/settings'],
+  ['index', 'tables/Orders/settings', describeIndex],
   ['transfer', 'tables/Orders/transfer'],
   ['statements', 'statements', runStatement],
   ['transactions', 'transactions'],
-  ['contention', 'transactions/contention'],
-  ['locks', 'locks'],
+  ['contention', 'transactions/contention', waitForEachOther],
+  ['recovery', 'transactions/recovery'],
+  ['locks', 'locks', waitForEachOther],
   ['streams', 'streams/Orders', followStream],
   ['playground', 'playground/write-skew', playScene],
+  ['playground-fleet', 'playground/lost-update', playOnFleet, fleetServer],
   ['ledger', 'ledger/history/Vehicles/WDB-1', proveVersion],
   ['blocks', 'ledger/blocks'],
   ['metrics', 'metrics'],
@@ -124,14 +136,15 @@ for (const colorScheme of ['light', 'dark'])
   for (const [width, viewport] of Object.entries(VIEWPORTS)) {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize(viewport)
-    for (const [name, route, act] of SCREENS) {
-      await page.goto(`${server.url}/console/#/${route}`)
+    for (const [name, route, act, at = server] of SCREENS) {
+      await page.goto(`${at.url}/console/#/${route}`)
       await page.waitForTimeout(600)
-      await act?.(page)
+      const end = await act?.(page)
       if (act) await page.waitForTimeout(600)
       const path = join(FOLDER, `${name}-${colorScheme}-${width}.jpg`)
       await page.screenshot({ path, type: 'jpeg', quality: 62 })
-      if (name === 'item') await page.keyboard.press('Escape')
+      if (typeof end === 'function') await end()
+      if (name === 'item' || name === 'index') await page.keyboard.press('Escape')
     }
   }
 await browser.close()
@@ -141,6 +154,9 @@ const next = await waiting.catch(() => undefined)
 await next?.release()
 await server.stop()
 await store.close()
+await fleetServer.stop()
+await fleet.close()
+rmSync(path, { recursive: true, force: true })
 
 async function runStatement(tab) {
   await tab.locator('.editor-place:not([hidden])').waitFor()
@@ -164,4 +180,34 @@ async function proveVersion(tab) {
   await tab.getByRole('button', { name: 'Prove version 2' }).click()
   await tab.locator('[data-proven]').waitFor()
   await tab.locator('[data-proven]').scrollIntoViewIfNeeded()
+}
+
+async function playOnFleet(tab) {
+  await tab.getByText('it has no units of work of its own').waitFor()
+  await tab.getByRole('button', { name: 'Play the order' }).click()
+  await tab.locator('[data-verdict]').waitFor()
+}
+
+async function describeIndex(tab) {
+  await tab.getByRole('button', { name: 'Add an index' }).click()
+  const fill = (label, text) => tab.getByLabel(label, { exact: true }).fill(text)
+  await fill('Index name', 'by-place')
+  await fill('Index partition key', 'country')
+  await tab.getByRole('button', { name: 'Add to the index partition key' }).click()
+  await fill('Index partition key 2', 'city')
+  await fill('Index sort key', 'status')
+  await tab.getByRole('button', { name: 'Add to the index sort key' }).click()
+  await fill('Index sort key 2', 'id')
+}
+
+/** A unit holds an item, and others want it. */
+async function waitForEachOther(tab) {
+  const unit = await transactor.begin()
+  await unit.get('Accounts', { id: 'a7' }, { lock: true })
+  await Promise.allSettled([
+    transactor.transact((tx) => tx.get('Accounts', { id: 'a7' }, { lock: true }), { retry: { limit: 0 } }),
+    store.call('PutItem', { TableName: 'Accounts', Item: { id: { S: 'a7' } } }),
+  ])
+  await tab.waitForTimeout(2000)
+  return () => unit.rollback()
 }

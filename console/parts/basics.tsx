@@ -160,6 +160,7 @@ export function Select<T extends string>({
   readonly id?: string
   readonly 'aria-label'?: string
   readonly class?: string
+  readonly title?: string
   readonly disabled?: boolean
 }) {
   // A list of actions keeps no choice, and the same one can be chosen again; of every other list this changes nothing.

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import { copy, Badge, Empty, TextInput } from '../parts/basics.js'
 import { msText, timeText } from '../parts/format.js'
-import { asCli, asSdk } from '../values/code.js'
+import { asCli, asSdk, asToolkit } from '../values/code.js'
 import { isDynamoDB } from '../wire/client.js'
 import { useObservable } from '../wire/observable.js'
-import { requestLog } from '../wire/request-log.js'
+import { type LoggedRequest, requestLog } from '../wire/request-log.js'
 
 export function HistoryScreen() {
   const log = useObservable(requestLog)
@@ -64,24 +64,17 @@ export function HistoryScreen() {
                     >
                       Copy JSON
                     </button>
-                    {isDynamoDB(request.operation) && (
-                      <>
+                    {!request.isCut &&
+                      codesOf(request).map(([title, code]) => (
                         <button
+                          key={title}
                           type="button"
                           class="small"
-                          onClick={() => void copy(asCli(request.operation, request.input), 'The command')}
+                          onClick={() => void copy(code, 'The code')}
                         >
-                          Copy as CLI
+                          Copy as {title}
                         </button>
-                        <button
-                          type="button"
-                          class="small"
-                          onClick={() => void copy(asSdk(request.operation, request.input), 'The code')}
-                        >
-                          Copy as SDK
-                        </button>
-                      </>
-                    )}
+                      ))}
                   </div>
                 </>
               )}
@@ -91,6 +84,17 @@ export function HistoryScreen() {
       )}
     </div>
   )
+}
+
+/** A unit of work has no statement for every operation, and an SDK knows none of Seriatim's own. */
+function codesOf({ operation, input }: LoggedRequest): readonly (readonly [string, string])[] {
+  if (!isDynamoDB(operation)) return []
+  const toolkit = asToolkit(operation, input)
+  return [
+    ['CLI', asCli(operation, input)],
+    ['SDK', asSdk(operation, input)],
+    ...(toolkit === undefined ? [] : [['toolkit', toolkit] as const]),
+  ]
 }
 
 function subjectOf(input: Readonly<Record<string, unknown>>): string {

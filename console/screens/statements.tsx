@@ -1,11 +1,11 @@
 // PartiQL: statements alone, with what the store says about how it would read.
 import { useMemo, useState } from 'preact/hooks'
-import { Check, copy, Empty, Problem } from '../parts/basics.js'
+import { Check, copy, Empty, Problem, Select } from '../parts/basics.js'
 import { CodeEditor } from '../parts/code-editor.js'
 import { columnWidth, countText, msText } from '../parts/format.js'
 import { VirtualRows } from '../parts/virtual-rows.js'
 import { attributeOf, type AttributeValue, type Item, shortText, typeOf } from '../values/attribute.js'
-import { asCli, asSdk } from '../values/code.js'
+import { asCli, asPython, asSdk, asToolkit } from '../values/code.js'
 import { itemFromJson, toPlainJson } from '../values/plain-json.js'
 import { observable, useObservable } from '../wire/observable.js'
 import { call, type Json } from '../wire/client.js'
@@ -28,6 +28,19 @@ const draft = observable('SELECT * FROM "Table" WHERE pk = \'…\'')
 const past = observable<readonly string[]>([])
 const PAST_MAX = 50
 const ROWS_MAX = 2000
+const CODE_FORMS = [
+  ['', 'Copy as…'],
+  ['cli', 'AWS CLI'],
+  ['sdk', 'JavaScript SDK'],
+  ['python', 'Python (boto3)'],
+  ['toolkit', 'Seriatim toolkit'],
+] as const
+const CODES: Readonly<Record<string, (operation: string, input: Json) => string | undefined>> = {
+  cli: asCli,
+  sdk: asSdk,
+  python: asPython,
+  toolkit: asToolkit,
+}
 
 export function StatementsScreen() {
   const text = useObservable(draft)
@@ -44,10 +57,11 @@ export function StatementsScreen() {
     ...(isConsistent && { ConsistentRead: true }),
   })
   /** Parameters that are no values are told as they are when the statement is run. */
-  const copyAs = (form: typeof asCli, what: string): void => {
+  const copyAs = (form: string): void => {
     setError(undefined)
     try {
-      void copy(form('ExecuteStatement', requestOf(text)), what)
+      const code = CODES[form]?.('ExecuteStatement', requestOf(text))
+      if (code !== undefined) void copy(code, 'The code')
     } catch (failure) {
       setError(failure)
     }
@@ -119,12 +133,7 @@ export function StatementsScreen() {
             ))}
           </select>
         )}
-        <button type="button" class="small" onClick={() => copyAs(asCli, 'The command')}>
-          Copy as CLI
-        </button>
-        <button type="button" class="small" onClick={() => copyAs(asSdk, 'The code')}>
-          Copy as SDK
-        </button>
+        <Select aria-label="Copy statement as" value="" options={CODE_FORMS} onValue={copyAs} class="small" />
       </div>
       <Problem error={error} />
       {result !== undefined && (

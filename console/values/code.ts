@@ -1,5 +1,5 @@
 // Requests and items as code that can be pasted: for the AWS command line, the SDKs, and the toolkit.
-import type { Item } from './attribute.js'
+import type { AttributeValue, Item } from './attribute.js'
 import { indented, jsOf, literal, pythonOf } from './literals.js'
 
 type Input = Readonly<Record<string, unknown>>
@@ -46,11 +46,45 @@ export function asPython(operation: string, input: Input): string {
   ].join('\n')
 }
 
-/** A number of more digits than JavaScript has stays exact, as a NumberValue. */
-export function asToolkit(table: string, item: Item): string {
+/** The same in a unit of work; undefined for what units do not do. A number of more digits than JavaScript has stays exact. */
+export function asToolkit(operation: string, input: Input): string | undefined {
+  const call = unitCallOf(operation, input)
+  if (call === undefined) return undefined
   return `import { NumberValue, transactor } from 'seriatim/toolkit'
 
-await transactor(client).transact((tx) => {
-  tx.put(${JSON.stringify(table)}, ${indented(literal({ M: item }), 2)})
-})`
+const answer = await transactor(client).transact((tx) =>
+  tx.${indented(call, 2)},
+)`
+}
+
+function unitCallOf(operation: string, input: Input): string | undefined {
+  const table = JSON.stringify(input['TableName'])
+  switch (operation) {
+    case 'PutItem':
+      return `put(${table}, ${literal({ M: input['Item'] as Item })})`
+    case 'Query':
+    case 'Scan':
+      return `${operation.toLowerCase()}(${table}, ${rangeOf(input)})`
+    case 'ExecuteStatement':
+      return `execute(${JSON.stringify(input['Statement'])}, ${literal({ L: (input['Parameters'] as readonly AttributeValue[] | undefined) ?? [] })})`
+    default:
+      return undefined
+  }
+}
+
+/** As the toolkit takes a query or a scan: with plain values. */
+function rangeOf(input: Input): string {
+  const text = (name: string): string | undefined =>
+    input[name] === undefined ? undefined : JSON.stringify(input[name])
+  const values = input['ExpressionAttributeValues'] as Item | undefined
+  const names = input['ExpressionAttributeNames']
+  const members = Object.entries({
+    index: text('IndexName'),
+    key: text('KeyConditionExpression'),
+    filter: text('FilterExpression'),
+    names: names === undefined ? undefined : jsOf(names, 1),
+    values: values === undefined ? undefined : literal({ M: values }, 1),
+    reverse: input['ScanIndexForward'] === false ? 'true' : undefined,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`  ${name}: ${value},\n`]))
+  return members.length === 0 ? '{}' : `{\n${members.join('')}}`
 }

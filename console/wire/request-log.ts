@@ -5,6 +5,8 @@ export interface LoggedRequest {
   readonly id: number
   readonly operation: string
   readonly input: Readonly<Record<string, unknown>>
+  /** Only the size of its input was kept. */
+  readonly isCut: boolean
   readonly startedMs: number
   readonly tookMs: number
   /** `ok`, or the name of the error. */
@@ -18,8 +20,9 @@ const INPUT_BYTES_MAX = 20_000
 export const requestLog = observable<readonly LoggedRequest[]>([])
 let lastId = 0
 
-export function noteRequest(request: Omit<LoggedRequest, 'id'>): void {
+export function noteRequest(request: Omit<LoggedRequest, 'id' | 'isCut'>): void {
   const bytes = JSON.stringify(request.input).length
-  const input = bytes > INPUT_BYTES_MAX ? { '…': `${bytes} characters` } : request.input
-  requestLog.set([{ ...request, input, id: ++lastId }, ...requestLog.get()].slice(0, REQUESTS_MAX))
+  const isCut = bytes > INPUT_BYTES_MAX
+  const input = isCut ? { '…': `${bytes} characters` } : request.input
+  requestLog.set([{ ...request, input, isCut, id: ++lastId }, ...requestLog.get()].slice(0, REQUESTS_MAX))
 }

@@ -190,3 +190,48 @@ test('console: an item is copied in every form, and what is pasted is the same i
   assert.deepEqual(copy?.['n'], item.n)
   assert.deepEqual(wrongs, [])
 })
+
+test(
+  'console: the keyboard goes to what was added to a form, wherever that is, and stays beside what was removed',
+  options,
+  async (t) => {
+    const run = await openConsole(t)
+    await run.store.call('CreateTable', simpleTable('Things'))
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`a${at}`, { N: String(at) }]))
+    await run.store.call('PutItem', { TableName: 'Things', Item: { id: { S: 'a' }, ...many } })
+    const { page, wrongs, go, axe } = await run.tab()
+    const { keyboard } = page
+    const focused = async (): Promise<unknown> =>
+      page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText")
+    await go('tables/Things', 'Things')
+    await page.locator('#row-0', { hasText: 'a' }).waitFor()
+    await page.getByRole('grid').focus()
+    await keyboard.press('Enter')
+    await page.getByLabel('Value of a0', { exact: true }).waitFor()
+    await fill(page, 'Find an attribute', 'a1')
+    await press(page, 'Add attribute')
+    await page.locator('[aria-label="Name of the new attribute"]:focus').waitFor()
+    await keyboard.type('tags')
+    await keyboard.press('Tab')
+    await keyboard.type('String set')
+    await fill(page, 'Value of member 1 of tags', 'new')
+    await press(page, 'Add to tags')
+    await page.locator('[aria-label="Value of member 2 of tags"]:focus').waitFor()
+    await press(page, 'Remove member 2 of tags')
+    await page.locator('[aria-label="Value of member 1 of tags"]:focus').waitFor()
+    assert.deepEqual(await axe(), [], 'a form')
+    await keyboard.press('Control+Enter')
+    await page.getByText('Item saved').waitFor()
+    const { Item } = await run.store.call('GetItem', { TableName: 'Things', Key: { id: { S: 'a' } } })
+    assert.deepEqual(Item, { id: { S: 'a' }, ...many, tags: { SS: ['new'] } })
+
+    // Filters: the same.
+    await press(page, 'Add filter')
+    assert.equal(await focused(), 'Attribute of filter 1')
+    await press(page, 'Add filter')
+    assert.equal(await focused(), 'Attribute of filter 2')
+    await press(page, 'Remove filter 2')
+    assert.equal(await focused(), 'Add filter')
+    assert.deepEqual(wrongs, [])
+  },
+)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authOf } from '../../src/server/access/auth.js'
 import { wholeOnly } from '../support/sizes.js'
-import { noBrowser, openConsole, simpleTable } from './browser.js'
+import { choose, copied, noBrowser, openConsole, simpleTable } from './browser.js'
 
 const options = { skip: noBrowser || wholeOnly }
 const HOSTILE = [
@@ -111,6 +111,8 @@ test(
     await ask(`SELECT * FROM "Things" WHERE id = 'a'`)
     await page.getByText('1 row in').waitFor()
     await page.getByRole('columnheader', { name: 'id' }).waitFor()
+    await choose(page, 'Copy statement as', 'Seri')
+    await copied(page, /tx\.execute\("SELECT \* FROM \\"Things\\" WHERE id = 'a'"/)
     // Escape, then Tab: the editor does not hold the keyboard.
     await editor.focus()
     await page.keyboard.press('Tab')

@@ -1,8 +1,10 @@
 // What the forms of the console ask of a table, put to a store.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { asToolkit } from '../../console/values/code.js'
 import { type Filter, type ItemRequest, OPERATORS, requestFor } from '../../console/wire/requests.js'
 import { open } from '../../src/store/store.js'
+import { NumberValue, transactor } from '../../src/toolkit/index.js'
 
 const ask = (more: Partial<ItemRequest>): ItemRequest => ({
   table: 'Things',
@@ -101,4 +103,57 @@ test('console: a query has an equality for each part of a key, and what it likes
       ':v3': { S: 'An' },
     },
   })
+})
+
+test('console: what is copied for the toolkit runs as it stands, and answers the same', async () => {
+  await using store = await open({ memory: true })
+  await store.call('CreateTable', {
+    TableName: 'Things',
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [
+      { AttributeName: 'id', AttributeType: 'S' },
+      { AttributeName: 'at', AttributeType: 'N' },
+    ],
+    KeySchema: [
+      { AttributeName: 'id', KeyType: 'HASH' },
+      { AttributeName: 'at', KeyType: 'RANGE' },
+    ],
+  })
+  const long = '12345678901234567890123456789012345678'
+  const client = store.client()
+  const run = async (operation: string, input: object): Promise<unknown> => {
+    const code = (asToolkit(operation, input as never) ?? '').replace(/^import .*\n/, '')
+    const body = `return (async () => { ${code}; return answer })()`
+    // eslint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- it is code that a person pastes
+    return new Function('transactor', 'NumberValue', 'client', body)(
+      transactor,
+      NumberValue,
+      client,
+    ) as unknown
+  }
+  for (const [at, word] of ['x', "it's", '`${y}`'].entries()) {
+    const Item = { id: { S: 'a' }, at: { N: String(at) }, size: { S: word }, n: { N: long } }
+    await run('PutItem', { TableName: 'Things', Item })
+  }
+  const idsOf = async (answer: unknown): Promise<readonly unknown[]> =>
+    ((await answer) as readonly { readonly at: unknown }[]).map(({ at }) => at)
+  const asked = requestFor(
+    ask({
+      mode: 'query',
+      descending: true,
+      hashes: [on('id', { value: 'a' })],
+      ranges: [on('at', { type: 'N', operator: '>=', value: '1' })],
+      filters: [on('n', { type: 'N', value: long })],
+    }),
+  )
+  assert.deepEqual(await idsOf(run(asked.operation, asked.input)), [2, 1])
+  const scan = requestFor(ask({ filters: [on('size', { value: "it's" })] }))
+  assert.deepEqual(await idsOf(run(scan.operation, scan.input)), [1])
+  assert.equal((await idsOf(run('Scan', { TableName: 'Things' }))).length, 3)
+  const statement = {
+    Statement: 'SELECT * FROM Things WHERE id = ? AND "at" = ?',
+    Parameters: [{ S: 'a' }, { N: '2' }],
+  }
+  assert.deepEqual(await idsOf(run('ExecuteStatement', statement)), [2])
+  assert.equal(asToolkit('CreateTable', {}), undefined)
 })

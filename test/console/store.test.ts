@@ -104,7 +104,7 @@ test(
     await go('locks', 'Locks')
     await page.getByText('Things(a)').waitFor()
     assert.deepEqual(await axe(), [], 'locks')
-    await page.getByRole('button', { name: 'Break', exact: true }).focus()
+    await page.getByRole('button', { name: 'Break the lock on Things(a)' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByRole('button', { name: 'Break lock' }).focus()
     await page.keyboard.press('Enter')

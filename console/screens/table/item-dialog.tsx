@@ -149,7 +149,7 @@ export function ItemDialog({ table, item, onClose, onSaved }: ItemDialogProps) {
         cli: () => asCli('PutItem', put),
         sdk: () => asSdk('PutItem', put),
         python: () => asPython('PutItem', put),
-        toolkit: () => asToolkit(table.TableName, now),
+        toolkit: () => asToolkit('PutItem', put) ?? '',
       }
       const made = texts[form]
       if (made !== undefined) void copy(made(), 'The item')

@@ -1,6 +1,7 @@
 // The typed form of an item: a row for each attribute and each member, all ten types. Only rows in sight exist, so that an item of
 // ten thousand attributes opens as fast as one of ten.
-import { useReducer, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Select } from '../../parts/basics.js'
 import { plural } from '../../parts/format.js'
 import { VirtualRows } from '../../parts/virtual-rows.js'
@@ -30,12 +31,21 @@ export interface ItemFormProps {
 export function ItemForm({ root, keys, isStored, onChange }: ItemFormProps) {
   const [, redraw] = useReducer((last: number) => last + 1, 0)
   const [find, setFind] = useState('')
-  const rows = rowsOf(root).filter(
-    ({ node, depth }) => find === '' || depth > 0 || node.name.toLowerCase().includes(find.toLowerCase()),
-  )
-  const changed = (): void => {
+  const rowsWith = (text: string): readonly TreeRow[] =>
+    rowsOf(root).filter(
+      ({ node, depth }) => text === '' || depth > 0 || node.name.toLowerCase().includes(text.toLowerCase()),
+    )
+  const rows = rowsWith(find)
+  /** The row that the keyboard is to go to: where something was added, or beside what was removed. */
+  const next = useRef<TreeNode | undefined>(undefined)
+  const [active, setActive] = useState<{ readonly at: number } | undefined>(undefined)
+  const changed = (text = find): void => {
     redraw(undefined)
     onChange()
+    if (next.current === undefined) return
+    const at = rowsWith(text).findIndex(({ node }) => node === next.current)
+    if (at >= 0) setActive({ at })
+    else next.current = undefined
   }
   return (
     <>
@@ -44,8 +54,10 @@ export function ItemForm({ root, keys, isStored, onChange }: ItemFormProps) {
           type="button"
           class="small"
           onClick={() => {
-            addChild(root)
-            changed()
+            // What has no name yet would not be found.
+            setFind('')
+            next.current = addChild(root)
+            changed('')
           }}
         >
           Add attribute
@@ -68,6 +80,7 @@ export function ItemForm({ root, keys, isStored, onChange }: ItemFormProps) {
         count={rows.length}
         rowHeight={ROW_HEIGHT}
         columns={4}
+        {...(active && { active })}
         header={
           <div class="tree-row head" role="row">
             <span role="columnheader">Name</span>
@@ -87,7 +100,8 @@ export function ItemForm({ root, keys, isStored, onChange }: ItemFormProps) {
               at={at}
               isKey={row.depth === 0 && keys.includes(row.node.name)}
               isStored={isStored}
-              onChange={changed}
+              next={next}
+              onChange={() => changed()}
             />
           )
         }}
@@ -101,16 +115,27 @@ function FormRow({
   at,
   isKey,
   isStored,
+  next,
   onChange,
 }: {
   readonly row: TreeRow
   readonly at: number
   readonly isKey: boolean
   readonly isStored: boolean
+  readonly next: RefObject<TreeNode | undefined>
   readonly onChange: () => void
 }) {
   const { node, parent, depth } = row
-  const shown = parent.type === 'M' ? node.name || 'the new attribute' : `member ${row.at + 1}`
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (next.current !== node) return
+    next.current = undefined
+    place.current?.querySelector<HTMLElement>(':is(input, textarea, select, button):enabled')?.focus()
+  })
+  const shown =
+    parent.type === 'M'
+      ? node.name || 'the new attribute'
+      : `member ${row.at + 1}${parent.name === '' ? '' : ` of ${parent.name}`}`
   const problem = problemOf(row)
   const isMember = isSet(parent.type)
   const isFixed = isKey && isStored
@@ -119,7 +144,7 @@ function FormRow({
     onChange()
   }
   return (
-    <div class="tree-row" role="row" aria-rowindex={at + 2}>
+    <div ref={place} class="tree-row" role="row" aria-rowindex={at + 2}>
       <span role="gridcell" style={{ paddingLeft: `${Math.min(depth, 12) * 1.1}rem` }}>
         {parent.type === 'M' ? (
           <input
@@ -164,7 +189,9 @@ function FormRow({
             class="icon"
             aria-label={`Add to ${shown}`}
             title="Add"
-            onClick={edit(addChild)}
+            onClick={edit((to) => {
+              next.current = addChild(to)
+            })}
           >
             +
           </button>
@@ -175,7 +202,12 @@ function FormRow({
             class="icon"
             aria-label={`Remove ${shown}`}
             title="Remove"
-            onClick={edit(() => parent.children.splice(parent.children.indexOf(node), 1))}
+            onClick={edit(() => {
+              const { children } = parent
+              const index = children.indexOf(node)
+              next.current = children[index + 1] ?? children[index - 1] ?? parent
+              children.splice(index, 1)
+            })}
           >
             ✕
           </button>
@@ -261,13 +293,13 @@ function Value({
           type="button"
           class="link"
           aria-expanded={node.isOpen}
-          aria-label={`${node.isOpen ? 'Close' : 'Open'} ${shown}`}
+          aria-label={`${plural(node.children.length, 'member')} of ${shown}`}
           onClick={() => {
             node.isOpen = !node.isOpen
             onChange()
           }}
         >
-          {node.isOpen ? '▾' : '▸'} {node.children.length} {node.children.length === 1 ? 'member' : 'members'}
+          <span aria-hidden="true">{node.isOpen ? '▾' : '▸'}</span> {plural(node.children.length, 'member')}
         </button>
       )
   }

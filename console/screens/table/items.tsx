@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { copy, Empty, Problem, Progress, say, Select } from '../../parts/basics.js'
 import { countText } from '../../parts/format.js'
 import type { Item } from '../../values/attribute.js'
-import { asCli, asPython, asSdk } from '../../values/code.js'
+import { asCli, asPython, asSdk, asToolkit } from '../../values/code.js'
 import { epoch } from '../../wire/client.js'
 import { useObservable } from '../../wire/observable.js'
 import { PageBook } from '../../wire/page-book.js'
@@ -20,6 +20,7 @@ const CODE_FORMS = [
   ['cli', 'AWS CLI'],
   ['sdk', 'JavaScript SDK'],
   ['python', 'Python (boto3)'],
+  ['toolkit', 'Seriatim toolkit'],
   ['json', 'JSON'],
 ] as const
 
@@ -78,6 +79,7 @@ export function ItemsView({
     if (form === 'cli') void copy(asCli(operation, input), 'The command')
     else if (form === 'sdk') void copy(asSdk(operation, input), 'The code')
     else if (form === 'python') void copy(asPython(operation, input), 'The code')
+    else if (form === 'toolkit') void copy(asToolkit(operation, input) ?? '', 'The code')
     else if (form === 'json') void copy(JSON.stringify(input, null, 2), 'The request')
   }
 

@@ -188,23 +188,25 @@ function KeyFields({
         const type = key.name === '' ? undefined : known.get(key.name)
         return (
           <div class="key-part" key={at}>
-            <Field label={title} {...(!isRequired && keys.length === 1 && { hint: 'may be empty' })}>
+            <Field label={title}>
               {(id) => (
                 <TextInput
                   id={id}
                   value={key.name}
                   onValue={(name) => change(at, { name })}
                   required={isRequired || keys.length > 1}
+                  {...(!isRequired && keys.length === 1 && { placeholder: 'may be empty' })}
                 />
               )}
             </Field>
-            <Field label="Its type" {...(type !== undefined && { hint: 'as in other keys' })}>
+            <Field label="Its type">
               {(id) => (
                 <Select
                   id={id}
                   value={type ?? key.type}
                   options={KEY_TYPES}
                   disabled={type !== undefined}
+                  {...(type !== undefined && { title: 'as in the other keys that it is in' })}
                   onValue={(next) => change(at, { type: next })}
                 />
               )}

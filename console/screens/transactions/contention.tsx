@@ -47,7 +47,7 @@ export function ContentionView({
     <>
       <section aria-labelledby="hot">
         <h2 id="hot">Keys in demand</h2>
-        <div class="scroll-x" tabIndex={0} role="region" aria-label="Keys in demand">
+        <div class="scroll-x" tabIndex={0} role="group" aria-label="Keys in demand, as a table">
           <table class="grid">
             <thead>
               <tr>
