@@ -73,11 +73,16 @@ export type { ConditionNode, OperandNode, PathNode, SetValueNode, UpdateAction }
  * expressions.finish()
  * evaluateCondition(condition, { status: { S: 'open' } }) // true
  */
-export function openExpressions(input: {
-  readonly ExpressionAttributeNames?: unknown
-  readonly ExpressionAttributeValues?: unknown
-}): RequestExpressions {
-  const placeholders = Placeholders.of(input.ExpressionAttributeNames, input.ExpressionAttributeValues)
+export function openExpressions(
+  input: { readonly ExpressionAttributeNames?: unknown; readonly ExpressionAttributeValues?: unknown },
+  /** By which a value may be nested deeper than an item. */
+  levelsMore?: number,
+): RequestExpressions {
+  const placeholders = Placeholders.of(
+    input.ExpressionAttributeNames,
+    input.ExpressionAttributeValues,
+    levelsMore,
+  )
   const condition = (text: string, kind: ConditionKind): BoundCondition =>
     bindCondition(
       conditions[kind].get(text, () => parseCondition(text, kind)),

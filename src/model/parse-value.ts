@@ -10,9 +10,12 @@ import { parseNumber } from './number.js'
 import { sortedMembers } from './sets.js'
 import { setAttribute, type AttributeValue, type Item, type MutableItem } from './value.js'
 
-/** Validates one value such as `{ "N": "1.0" }`, here to `{ "N": "1" }`. Throws what DynamoDB answers. */
-export function parseAttributeValue(json: unknown): AttributeValue {
-  return parseValue(json, 1)
+/**
+ * Validates one value such as `{ "N": "1.0" }`, here to `{ "N": "1" }`; it may be nested by `levelsMore` than an item may hold. Throws
+ * what DynamoDB answers.
+ */
+export function parseAttributeValue(json: unknown, levelsMore = 0): AttributeValue {
+  return parseValue(json, 1 - levelsMore)
 }
 
 /** Validates an item, or any map of names to values; an attribute named `__proto__` stays one. */

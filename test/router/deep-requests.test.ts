@@ -63,6 +63,33 @@ describe('requests with several faults', () => {
     assert.equal(await transacted({ Delete: { TableName, Key: key } }), NESTED)
   })
 
+  test('a transaction compares a value of one level more than an item may have, and is cancelled if it would write it', async () => {
+    const naming = { Key, TableName, ExpressionAttributeValues: { ':v': deep(32) } }
+    const reasons = (action: object): Promise<unknown> =>
+      (store.call as (name: string, input: unknown) => Promise<unknown>)('TransactWriteItems', {
+        TransactItems: [action],
+      }).catch((error: unknown) => (error as { CancellationReasons: unknown }).CancellationReasons)
+    const compared = { ...naming, UpdateExpression: 'SET a = pk', ConditionExpression: 'd = :v' }
+    assert.deepEqual(await reasons({ Update: compared }), [
+      { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed' },
+    ])
+    for (const UpdateExpression of ['SET d = :v', 'SET d = if_not_exists(e, :v)'])
+      assert.deepEqual(await reasons({ Update: { ...naming, UpdateExpression } }), [
+        { Code: 'ValidationError', Message: 'Nesting Levels have exceeded supported limits' },
+      ])
+    assert.equal(await transacted(put({ ...Key, d: deep(32) })), NESTED)
+    assert.equal(
+      await transacted({
+        ConditionCheck: {
+          ...naming,
+          ConditionExpression: 'd = :v',
+          ExpressionAttributeValues: { ':v': deep(33) },
+        },
+      }),
+      `ExpressionAttributeValues contains invalid value: ${NESTED} for key :v`,
+    )
+  })
+
   test('a single write with a value of more than 62 levels is refused in the older words', async () => {
     const deepCondition = (levels: number): object => ({
       TableName,

@@ -21,8 +21,8 @@ export class Placeholders {
   }
 
   /** Of a request. Validates names first, then values: all keys, then each value. */
-  static of(names: unknown, values: unknown): Placeholders {
-    return new Placeholders({ names: namesOf(names), values: valuesOf(values) })
+  static of(names: unknown, values: unknown, levelsMore?: number): Placeholders {
+    return new Placeholders({ names: namesOf(names), values: valuesOf(values, levelsMore) })
   }
 
   value(name: string, kind: ExpressionKind): AttributeValue {
@@ -98,11 +98,11 @@ function namesOf(json: unknown): ReadonlyMap<string, string> {
 const invalidValue = (message: string, key: string): DynamoError =>
   validationError(`ExpressionAttributeNames contains invalid value: ${message} for key ${key}`)
 
-function valuesOf(json: unknown): ReadonlyMap<string, AttributeValue> {
+function valuesOf(json: unknown, levelsMore?: number): ReadonlyMap<string, AttributeValue> {
   const values = new Map<string, AttributeValue>()
   for (const [key, value] of entriesOf('ExpressionAttributeValues', json)) {
     try {
-      values.set(key, parseAttributeValue(value))
+      values.set(key, parseAttributeValue(value, levelsMore))
     } catch (error) {
       if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error
       const older = error instanceof RewordedError ? error.older : error.message

@@ -65,7 +65,6 @@ const WRONG_TYPE_BY_DIALECT: Readonly<Record<UpdateNode['dialect'], string>> = {
   Statement: 'An operand in the update expression has an incorrect data type',
 }
 const TOO_DEEP = 'Nesting Levels have exceeded supported limits'
-const TOO_DEEP_WHERE = ': Attributes in the item have nested levels beyond supported limit'
 
 function changesOf({ tree, bindings }: BoundUpdate, item: Item): (readonly [Path, Change])[] {
   const wrongType = WRONG_TYPE_BY_DIALECT[tree.dialect]
@@ -76,7 +75,7 @@ function changesOf({ tree, bindings }: BoundUpdate, item: Item): (readonly [Path
     switch (action.type) {
       case 'set': {
         const value = setValueOf(action.value, item, bindings)
-        if (path.length > 1) refuseDeeper(value, path.length, tree.dialect)
+        refuseDeeper(value, path.length)
         return [path, () => value]
       }
       case 'remove':
@@ -189,9 +188,8 @@ function elementsAfter(
 }
 
 /** Refuses a value that, at the end of a path of that many steps, would nest deeper than an item may. */
-function refuseDeeper(value: AttributeValue, steps: number, dialect: UpdateNode['dialect']): void {
-  if (levelsOf(value) + steps - 1 > limits.nestingDepthMax)
-    throw new Refusal(dialect === 'Statement' ? TOO_DEEP : TOO_DEEP + TOO_DEEP_WHERE)
+function refuseDeeper(value: AttributeValue, steps: number): void {
+  if (levelsOf(value) + steps - 1 > limits.nestingDepthMax) throw new Refusal(TOO_DEEP)
 }
 
 function levelsOf(value: AttributeValue): number {

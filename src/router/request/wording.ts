@@ -11,8 +11,7 @@
 // A request is answered in the words of the region that it is signed for, and in those of us-east-1 where there is none. What is
 // refused with a look at the table has the same words everywhere.
 import { DynamoError, inOlderWords, type Moving, RewordedError, validationError } from '../../model/errors.js'
-import { TOO_DEEP } from '../../model/parse-value.js'
-import { isActionReadInOlderWay, isDeeperByOneLevel, isReadInOlderWay } from '../shapes/deep-values.js'
+import { isActionReadInOlderWay, isReadInOlderWay } from '../shapes/deep-values.js'
 import type { Input } from './context.js'
 
 /**
@@ -51,8 +50,6 @@ export function toldOfTransactions<Result>(action: Input, check: () => Result): 
   } catch (error) {
     if (!(error instanceof RewordedError) || error.newest !== undefined) throw error
     if (isActionReadInOlderWay(action)) throw inOlderWords(error)
-    // Only regions that have moved refuse that before the transaction runs: it has no older words.
-    if (error.message === TOO_DEEP && isDeeperByOneLevel(action)) throw validationError(TOO_DEEP)
     throw new RewordedError(error.older, error.older, error.message, 'transactions')
   }
 }
@@ -67,6 +64,10 @@ const REGIONS_AHEAD: Readonly<Record<Moving, ReadonlySet<string | undefined>>> =
 
 export const hasWordsOfItsOwn = (region: string | undefined): boolean =>
   REGIONS_BEHIND.has(region) || Object.values(REGIONS_AHEAD).some((regions) => regions.has(region))
+
+/** Since then values of transactions are looked at before the transaction runs, as those of single writes are. */
+export const haveTransactionsMoved = (region: string | undefined): boolean =>
+  REGIONS_AHEAD.transactions.has(region)
 
 /** The refusal of a request that was signed for `region`. */
 export function inWordsOf(region: string | undefined, error: DynamoError): DynamoError {

@@ -5,8 +5,6 @@
 const LEVELS_MAX = 62
 /** The same of an action of a transaction, which is itself nested in its request. */
 const LEVELS_MAX_OF_ACTION = 60
-/** Most regions let a value of an expression of a transaction have so many, one more than an item may have. */
-const LEVELS_ONCE_LET_THROUGH = 32
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -16,10 +14,6 @@ export const isReadInOlderWay = (input: Json): boolean => hasValueDeeperThan(LEV
 /** The same of an action of a transaction. */
 export const isActionReadInOlderWay = (input: Json): boolean =>
   hasValueDeeperThan(LEVELS_MAX_OF_ACTION, input)
-
-/** Of an action that is refused for a value that is too deep: whether it is so by one level. */
-export const isDeeperByOneLevel = (input: Json): boolean =>
-  !hasValueDeeperThan(LEVELS_ONCE_LET_THROUGH, input)
 
 function hasValueDeeperThan(levels: number, input: Json): boolean {
   for (const name of ['Item', 'Key', 'ExpressionAttributeValues'])

@@ -28,7 +28,7 @@ import type { Action } from '../../storage/contract/transactions.js'
 import { aboutOf, type WriteAbout } from '../request/about.js'
 import type { Input, RequestScope, RouterContext, Table } from '../request/context.js'
 import { checkedKeyOf, keyOfItem } from '../request/keys.js'
-import { toldOfTransactions } from '../request/wording.js'
+import { haveTransactionsMoved, toldOfTransactions } from '../request/wording.js'
 import { type RequestShape, tableNameShape } from '../shapes/shape.js'
 import { tableNameOf } from '../shapes/table-name.js'
 import { ELEMENT_BYTES, TurnBudget } from '../request/turns.js'
@@ -155,15 +155,20 @@ async function parseRest(
 /** To bind a character of an expression takes as long as to check so many bytes of an item. */
 const BYTES_PER_CHARACTER = 4
 
+/** A value of an expression may be nested by as many more levels than an item, as long as it is not written. */
+const LEVELS_MORE = 1
+
 class Parsing {
   readonly #scope: RequestScope
   readonly #bytesMax: number
+  readonly #levelsMore: number
   readonly #parsed: ParsedAction[] = []
   #bytes = 0
 
   constructor(scope: RequestScope, bytesMax: number) {
     this.#scope = scope
     this.#bytesMax = bytesMax
+    this.#levelsMore = haveTransactionsMoved(scope.addressed.region) ? 0 : LEVELS_MORE
   }
 
   /** How much work that was, in bytes of an item. With the text that a put leaves, the step that writes it is shorter. */
@@ -175,7 +180,7 @@ class Parsing {
       attributes: given,
       mutation: parsed,
       condition,
-    } = toldOfTransactions(input, () => parse(kind, input))
+    } = toldOfTransactions(input, () => parse(kind, input, this.#levelsMore))
     const bytes = parsed.kind === 'put' ? (parsed.itemBytes ?? 0) : itemBytes(given as Item)
     const isText = parsed.kind === 'put' && parsed.json === undefined && texts === 'with-text'
     const mutation = isText ? { ...parsed, json: Buffer.from(JSON.stringify(parsed.item)) } : parsed
@@ -236,16 +241,20 @@ function theOne(element: Input): readonly [Kind, Input] {
   return [kind, element[kind] as Input]
 }
 
-function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mutation' | 'condition'> {
+function parse(
+  kind: Kind,
+  input: Input,
+  levelsMore: number,
+): Pick<ParsedAction, 'attributes' | 'mutation' | 'condition'> {
   switch (kind) {
     case 'Put': {
       checkConditionParameters(input)
       const given = givenItem(input['Item'], parseWholeItem)
-      return { attributes: given, mutation: putOf(given), condition: openCondition(input) }
+      return { attributes: given, mutation: putOf(given), condition: openCondition(input, levelsMore) }
     }
     case 'Update': {
       checkUpdateParameters(input)
-      const { update, condition } = openUpdate(input)
+      const { update, condition } = openUpdate(input, levelsMore)
       const key = parseItem(input['Key'])
       return { attributes: key, mutation: { kind: 'update', update }, condition }
     }
@@ -253,7 +262,7 @@ function parse(kind: Kind, input: Input): Pick<ParsedAction, 'attributes' | 'mut
     case 'ConditionCheck': {
       checkConditionParameters(input)
       // As in the service, the expression comes before the key of the same action.
-      const condition = openCondition(input)
+      const condition = openCondition(input, levelsMore)
       const mutation = { kind: kind === 'Delete' ? 'delete' : 'check' } as const
       return { attributes: parseItem(input['Key']), mutation, condition }
     }

@@ -171,10 +171,10 @@ export function checkConditionParameters(input: Input): void {
 }
 
 /** The condition of a PutItem or DeleteItem. */
-export function openCondition(input: Input): BoundCondition | undefined {
+export function openCondition(input: Input, levelsMore?: number): BoundCondition | undefined {
   const text = input['ConditionExpression']
   if (typeof text !== 'string') return conditionOfExpected(input['Expected'], input['ConditionalOperator'])
-  const expressions = openExpressions(input)
+  const expressions = openExpressions(input, levelsMore)
   const condition = expressions.condition(text, 'ConditionExpression')
   expressions.finish()
   return condition
@@ -193,11 +193,13 @@ export interface UpdateExpressions {
 }
 
 /** An update without either parameter only makes sure that the item is there. */
-export function openUpdate(input: Input): UpdateExpressions {
+export function openUpdate(input: Input, levelsMore?: number): UpdateExpressions {
   const updateText = input['UpdateExpression']
   const conditionText = input['ConditionExpression']
   const expressions =
-    typeof updateText === 'string' || typeof conditionText === 'string' ? openExpressions(input) : undefined
+    typeof updateText === 'string' || typeof conditionText === 'string'
+      ? openExpressions(input, levelsMore)
+      : undefined
   const update =
     typeof updateText === 'string' && expressions !== undefined
       ? expressions.update(updateText)

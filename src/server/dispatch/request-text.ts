@@ -24,7 +24,7 @@ export function addressedBy(
   operation: string,
   { host, authorization }: RequestHeaders,
 ): Addressed | undefined {
-  if (itemOperations.has(operation)) return undefined
+  if (itemOperations.has(operation) && operation !== 'TransactWriteItems') return undefined
   return {
     host: typeof host === 'string' ? host : undefined,
     region: regionIn(authorization),
