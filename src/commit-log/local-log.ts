@@ -243,13 +243,11 @@ export class LocalLog implements CommitLog, LogFeed {
   follow(follower: RecordFollower): void {
     this.#follower = follower
     this.#storage?.hold(follower.next)
-    let wasFull = false
     follower.onMoved(() => {
       this.#storage?.hold(follower.next)
-      const { isFull } = this
-      if ((wasFull && !isFull) || follower.failure !== undefined)
+      // Whether it was full at the step before or not: it may have become so since, and nobody else wakes those who wait.
+      if (!this.isFull || follower.failure !== undefined)
         for (const callback of this.#roomCallbacks) callback()
-      wasFull = isFull
     })
   }
 

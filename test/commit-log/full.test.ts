@@ -13,6 +13,7 @@ import type { WriteRequest } from '../../src/storage/contract/storage-node.js'
 import { openJournalled } from '../../src/storage/folder/open-local-node.js'
 import { testFolder } from '../support/folder.js'
 import { realRuntime } from '../../src/runtime/real-runtime.js'
+import { testRuntime } from '../support/test-runtime.js'
 
 const TABLE: TableShape = {
   name: 'T',
@@ -115,4 +116,44 @@ test('log of commits: one that cannot be written refuses writes with the reason,
     Array.from({ length: acknowledged }, (_, at) => at + 1),
   )
   await node.close()
+})
+
+test('log of commits: a writer that waits for the one who follows it goes on in the moment in which that one has caught up', async () => {
+  const { storage } = fillable()
+  const { nodes, log } = await openJournalled(
+    {
+      // Nothing else happens behind the writes: what is to be heard of is heard of from the follower.
+      runtime: testRuntime(1),
+      indexes: [memoryMap(), memoryMap()],
+      files: realFiles(),
+      folder: testFolder(),
+      log: { storage, begin: () => Promise.resolve(storage) },
+    },
+    () => Promise.resolve(),
+  )
+  const follower = { next: 1, behindMax: 3 }
+  const moved: (() => void)[] = []
+  log.follow({
+    get next() {
+      return follower.next
+    },
+    behindMax: follower.behindMax,
+    failure: undefined,
+    onMoved: (callback) => moved.push(callback),
+  })
+  const move = (next: number): void => {
+    follower.next = next
+    for (const callback of moved) callback()
+  }
+  const [node, other] = nodes
+  for (const each of nodes) await each.setShape(TABLE)
+  await node!.write(put('a', 1))
+  // It is not behind: between this and its next step the log becomes full, and has room again.
+  move(2)
+  for (const n of [2, 3, 4, 5]) await node!.write(put('a', n))
+  assert.ok(log.isFull)
+  const waits = other!.write(put('b', 1))
+  move(6)
+  assert.equal((await waits).verdict, 'done')
+  for (const each of nodes) await each.close()
 })
