@@ -6,9 +6,12 @@ const ROWS_MAX = 300
 export function Diff({
   before,
   after,
+  isPartial = false,
 }: {
   readonly before: Item | undefined
   readonly after: Item | undefined
+  /** One of the images is not known: nothing can be said of what changed. */
+  readonly isPartial?: boolean
 }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].slice(0, ROWS_MAX)
   return (
@@ -25,7 +28,7 @@ export function Diff({
           {names.map((name) => {
             const [old, now] = [attributeOf(before, name), attributeOf(after, name)]
             const kind =
-              JSON.stringify(old) === JSON.stringify(now)
+              isPartial || JSON.stringify(old) === JSON.stringify(now)
                 ? 'same'
                 : old === undefined
                   ? 'added'
@@ -36,10 +39,13 @@ export function Diff({
               <tr key={name} class={kind}>
                 <th scope="row">
                   {name}
-                  <span class="sr"> {kind}</span>
+                  {!isPartial && <span class="sr"> {kind}</span>}
                 </th>
-                <td class="mono">{shortText(old, 400)}</td>
-                <td class="mono">{shortText(now, 400)}</td>
+                {[old, now].map((value, at) => (
+                  <td key={at} class="mono">
+                    {isPartial && value === undefined ? '(not in the stream)' : shortText(value, 400)}
+                  </td>
+                ))}
               </tr>
             )
           })}

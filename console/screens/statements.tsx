@@ -104,7 +104,7 @@ export function StatementsScreen() {
         onRun={() => void run()}
       />
       <div class="toolbar">
-        <button type="button" class="primary" disabled={isBusy} onClick={() => void run()}>
+        <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void run()}>
           Run
         </button>
         <label class="inline-field">
@@ -154,7 +154,7 @@ export function StatementsScreen() {
           )}
           <div class="actions left">
             {result.next !== undefined && (
-              <button type="button" disabled={isBusy} onClick={() => void run(result.next)}>
+              <button type="button" aria-disabled={isBusy} onClick={() => void run(result.next)}>
                 More rows
               </button>
             )}

@@ -250,19 +250,28 @@ function Followed({ stream }: { readonly stream: StreamEntry }) {
                   {dateText((record.dynamodb.ApproximateCreationDateTime ?? 0) * 1000)}
                 </span>
               </div>
-              {open === record.eventID && (
-                <Diff
-                  before={record.dynamodb.OldImage}
-                  after={
-                    record.dynamodb.NewImage ??
-                    (record.eventName === 'REMOVE' ? undefined : record.dynamodb.Keys)
-                  }
-                />
-              )}
+              {open === record.eventID && <Change record={record} />}
             </li>
           ))}
         </ul>
       )}
     </>
+  )
+}
+
+/** A stream of keys only, or of images of one kind, does not tell what an attribute was or became. */
+function Change({ record: { eventName, dynamodb } }: { readonly record: StreamRecord }) {
+  const { OldImage, NewImage, Keys } = dynamodb
+  const isPartial =
+    (eventName !== 'INSERT' && OldImage === undefined) || (eventName !== 'REMOVE' && NewImage === undefined)
+  const known = OldImage ?? NewImage ?? Keys
+  return isPartial ? (
+    <Diff
+      before={eventName === 'REMOVE' ? known : OldImage}
+      after={eventName === 'REMOVE' ? undefined : (NewImage ?? (OldImage ? undefined : known))}
+      isPartial
+    />
+  ) : (
+    <Diff before={OldImage} after={NewImage} />
   )
 }

@@ -169,3 +169,29 @@ test('console: a stream is followed from now on, whichever shards were closed be
   await page.getByText('{"id":{"S":"before 119"}}').waitFor()
   assert.deepEqual(wrongs, [])
 })
+
+test(
+  'console: a stream without one of the images says so, and calls nothing added or removed',
+  options,
+  async (t) => {
+    const run = await openConsole(t)
+    const { store } = run
+    await store.call('CreateTable', {
+      ...simpleTable('Things'),
+      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
+    })
+    for (const n of ['1', '2'])
+      await store.call('PutItem', { TableName: 'Things', Item: { id: { S: 'a' }, n: { N: n } } })
+    const { page, wrongs, go, axe } = await run.tab()
+    await go('streams/Things', 'Streams')
+    await page.getByLabel('From where').selectOption('TRIM_HORIZON')
+    const changed = page.getByRole('listitem').filter({ hasText: 'modify' })
+    await changed.getByRole('button').focus()
+    await page.keyboard.press('Enter')
+    const rows = await changed.getByRole('group', { name: 'What changed' }).innerText()
+    assert.match(rows, /n\s+\(not in the stream\)\s+2/)
+    assert.doesNotMatch(rows, /added|removed|same/)
+    assert.deepEqual(await axe(), [], 'a change')
+    assert.deepEqual(wrongs, [])
+  },
+)

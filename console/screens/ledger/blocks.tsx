@@ -84,15 +84,15 @@ export function BlocksView({ size }: { readonly size: number }) {
       <div class="actions left">
         <button
           type="button"
-          disabled={before >= size}
+          aria-disabled={before >= size}
           onClick={() => setBefore(Math.min(size, before + BLOCKS_A_PAGE))}
         >
           Newer
         </button>
         <button
           type="button"
-          disabled={before <= BLOCKS_A_PAGE}
-          onClick={() => setBefore(before - BLOCKS_A_PAGE)}
+          aria-disabled={before <= BLOCKS_A_PAGE}
+          onClick={() => setBefore(before > BLOCKS_A_PAGE ? before - BLOCKS_A_PAGE : before)}
         >
           Older
         </button>

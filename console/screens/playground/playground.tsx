@@ -128,7 +128,7 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
     setVerdict({ order: serialOrder(scene.rows, committed, final), final, committed: committed.length })
   }
   const guarded = async (work: () => Promise<void>): Promise<void> => {
-    if (isBusy) return
+    if (isBusy || fleet.value === undefined) return
     setBusy(true)
     setError(undefined)
     try {
@@ -178,14 +178,14 @@ export function PlaygroundScreen({ path }: { readonly path: readonly string[] })
         <button
           type="button"
           class="primary"
-          disabled={isBusy || fleet.value === undefined}
+          aria-disabled={isBusy || fleet.value === undefined}
           onClick={() => void playAll()}
         >
           Play the order in which it can go wrong
         </button>
         <button
           type="button"
-          disabled={isBusy}
+          aria-disabled={isBusy}
           onClick={() => void guarded(async () => void (await begin()))}
         >
           Start over
@@ -294,7 +294,7 @@ function Column({
           )
         })}
       </ol>
-      <button type="button" disabled={isBusy || isOver} onClick={onStep}>
+      <button type="button" aria-disabled={isBusy || isOver} onClick={isOver ? undefined : onStep}>
         {isOver ? 'Over' : `Next: ${steps[results.length]}`}
       </button>
     </section>

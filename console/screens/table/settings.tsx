@@ -371,6 +371,7 @@ function AddIndex({
   const [isBusy, setBusy] = useState(false)
   /** What was refused stays to be mended. */
   const add = async (): Promise<void> => {
+    if (isBusy) return
     setBusy(true)
     try {
       await call('UpdateTable', {
@@ -403,7 +404,7 @@ function AddIndex({
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={isBusy}>
+          <button type="submit" class="primary" aria-disabled={isBusy}>
             Create index
           </button>
         </div>

@@ -142,8 +142,10 @@ export function TransferView({
           <button
             type="button"
             class="primary"
-            disabled={progress !== undefined}
-            onClick={() => void exportItems()}
+            aria-disabled={progress !== undefined}
+            onClick={() => {
+              if (progress === undefined) void exportItems()
+            }}
           >
             Export items
           </button>

@@ -53,6 +53,7 @@ export function CreateTable({
   const [place, focusOn] = useFocus<HTMLDivElement>()
 
   const create = async (): Promise<void> => {
+    if (isBusy) return
     setBusy(true)
     try {
       await call('CreateTable', createInput(draft))
@@ -153,7 +154,7 @@ export function CreateTable({
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={isBusy}>
+          <button type="submit" class="primary" aria-disabled={isBusy}>
             Create table
           </button>
         </div>
