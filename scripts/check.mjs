@@ -126,7 +126,9 @@ async function told([command, ...args]) {
   return code
 }
 
-const programOf = (command) => (command === 'node' ? process.execPath : command)
+function programOf(command) {
+  return command === 'node' ? process.execPath : command
+}
 
 function ended(child) {
   return new Promise((resolve) => {
