@@ -7,7 +7,7 @@
 //   ledger, meta             --> rows of their own                                       engine-ledger.ts, engine-meta.ts
 //
 // What needs the memory of one owner is not here: read marks, snapshots, explicit locks, watches. Who asks for them is told so.
-import { type Engine, SpaceMissing } from '../../engine/engine.js'
+import { type Engine, type SpaceKind, SpaceMissing } from '../../engine/engine.js'
 import { TableGone } from '../../line/errors.js'
 import { HybridClock } from '../../line/hybrid-clock.js'
 import type { SpaceCount } from '../../line/spaces.js'
@@ -126,6 +126,8 @@ export class EngineNode implements StorageNode {
   readonly #running = new Set<Promise<unknown>>()
   /** Spaces that are known to be there. */
   readonly #made = new Set<SpaceId>()
+  /** Those that are being made: many steps that miss one ask the engine for it once. */
+  readonly #making = new Map<SpaceId, Promise<void>>()
 
   constructor({ engine, runtime, tuning = {}, ...options }: EngineNodeOptions) {
     const behind = (work: Promise<unknown>): void => this.#behind(work, options.onError)
@@ -259,8 +261,21 @@ export class EngineNode implements StorageNode {
   async createSpaces(table: TableShape): Promise<void> {
     for (const space of spacesOf(table)) {
       if (this.#made.has(space)) continue
-      await this.#parts.engine.createSpace(spaceName(space), space === table.space ? 'lasting' : 'passing')
+      let making = this.#making.get(space)
+      if (making === undefined) {
+        making = this.#makeSpace(space, space === table.space ? 'lasting' : 'passing')
+        this.#making.set(space, making)
+      }
+      await making
+    }
+  }
+
+  async #makeSpace(space: SpaceId, kind: SpaceKind): Promise<void> {
+    try {
+      await this.#parts.engine.createSpace(spaceName(space), kind)
       this.#made.add(space)
+    } finally {
+      this.#making.delete(space)
     }
   }
 

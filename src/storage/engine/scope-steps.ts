@@ -74,6 +74,8 @@ interface Line {
   isBusy: boolean
   /** Rows that were changed since it became busy and that no other server was found to have changed since: at most as many as are known. */
   readonly changed: Set<string>
+  /** How many groups are read for before another one is not: where other servers write, too, what was left is seldom still so. */
+  readBefore: number
 }
 
 export interface ScopeStepsOptions {
@@ -96,6 +98,8 @@ const PUT_TRIES_MAX = 3
 const KNOWN_MAX = 5000
 const KNOWN_BYTES_MAX = 8 * 1024 * 1024
 const PAUSE_MS_MAX = 50
+/** After one that another server was faster than. */
+const GROUPS_READ = 8
 
 export const rowPlace = ({ space, partition, row }: RowAddress): string => `${space}/${partition}/${row}`
 
@@ -122,7 +126,7 @@ export class ScopeSteps {
     return new Promise<Answer>((resolve, reject) => {
       let line = this.#lines.get(scope)
       if (line === undefined)
-        this.#lines.set(scope, (line = { waiting: [], isBusy: false, changed: new Set() }))
+        this.#lines.set(scope, (line = { waiting: [], isBusy: false, changed: new Set(), readBefore: 0 }))
       line.waiting.push({
         step,
         mustRead: step.mayGuess === undefined || step.mayGuess === false,
@@ -187,6 +191,7 @@ export class ScopeSteps {
       if (isGuessed) this.#learn(batch, changes, outcome)
       if (outcome.outcome === 'refused') {
         line.changed.clear()
+        line.readBefore = GROUPS_READ + 1
         if (before.length > 0) behind(engine.write(before.map(({ address }) => ({ address }))))
         for (const [at, { address }] of changes.entries()) {
           rows.set(rowPlace(address), outcome.rows[at])
@@ -199,6 +204,7 @@ export class ScopeSteps {
         continue
       }
       this.#applied(changes, seen)
+      line.readBefore = Math.max(0, line.readBefore - 1)
       if (line.changed.size > KNOWN_MAX) line.changed.clear()
       for (const { address, next } of changes) if (next !== undefined) line.changed.add(rowPlace(address))
       const after = decided.flatMap((each) => each?.after ?? [])
@@ -238,7 +244,8 @@ export class ScopeSteps {
   }
 
   /** This server has changed them a moment ago, and nobody else since, as far as it knows. */
-  #areFresh(batch: readonly Waiting[], { changed }: Line): boolean {
+  #areFresh(batch: readonly Waiting[], { changed, readBefore }: Line): boolean {
+    if (readBefore > 0) return false
     const isFresh = (address: RowAddress): boolean =>
       changed.has(rowPlace(address)) && this.#known.get(address) !== undefined
     return batch.every(({ step }) => step.addresses.every(isFresh))

@@ -125,6 +125,21 @@ test('two servers whose writers follow each other on one row lose nothing of eac
   )
 })
 
+test('once another server was faster, a few groups are read for before what was left is relied on again', async () => {
+  const { calls, engine, server } = await counted(5)
+  const steps = server()
+  const groups = Array.from({ length: 60 }, () => addOne(steps))
+  await groups[4]
+  // While the second group is on its way.
+  const before = engine.rowNow(at('n'))
+  const next = nextPut(before, newVersionId(runtime), { head: Buffer.from('100') })
+  await engine.cas([{ address: at('n'), seen: before!.version, next }])
+  const answers = await Promise.all(groups)
+  assert.equal(answers.at(-1), 155)
+  // The first group is read for, and the eight behind the second one, which is refused once.
+  assert.deepEqual(calls, { read: 9, cas: 13 })
+})
+
 test('a step that changes nothing, and waited, sees what another server has done meanwhile', async () => {
   const { calls, server } = await counted(1)
   const [one, two] = [server(), server()]

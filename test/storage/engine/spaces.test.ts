@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import type { SpaceKind } from '../../../src/engine/engine.js'
 import { MemoryEngine } from '../../../src/engine/memory-engine.js'
 import { ledgerSlot, timestamp, txId } from '../../../src/model/brand.js'
+import { clientRuntime } from '../../../src/runtime/real-runtime.js'
 import { openEngineNode } from '../../../src/storage/engine/engine-node.js'
 import { ledgerRow } from '../../../src/storage/engine/rows.js'
-import { rich } from '../../suites/tables.js'
+import { plain, plainItem, put, rich } from '../../suites/tables.js'
 import { testRuntime } from '../../support/test-runtime.js'
 
 test('rows of items and of the catalogue last; entries of indexes and records of transactions may be forgotten early', async () => {
@@ -27,6 +28,29 @@ test('rows of items and of the catalogue last; entries of indexes and records of
     t12: 'passing',
     t13: 'passing',
   })
+})
+
+test('many writes that miss the same space ask the engine for it once, and go on in their order', async () => {
+  const asked: string[] = []
+  class Slow extends MemoryEngine {
+    override async createSpace(space: string): Promise<void> {
+      asked.push(space)
+      // A later request would be answered first.
+      for (let turns = 50 - asked.length; turns > 0; turns--)
+        await new Promise((resolve) => void setImmediate(resolve))
+      return super.createSpace(space)
+    }
+  }
+  const node = await openEngineNode({ engine: new Slow(), runtime: clientRuntime() })
+  const item = plainItem('a')
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, () => put(node, plain, item, { condition: 'attribute_not_exists(id)' })),
+  )
+  assert.deepEqual(
+    outcomes.map(({ verdict }) => verdict),
+    ['done', ...Array.from({ length: 19 }, () => 'condition-failed')],
+  )
+  assert.deepEqual(asked.slice(2), [`t${plain.space}`])
 })
 
 test('records of transactions go once they were seen for ten minutes, those first that were seen first', async () => {
