@@ -168,6 +168,16 @@ const longJobs = [
     ['--journal', 'shared', '--log', 'backups', '--transactions', String(transactions / 20)],
     true,
   ),
+  sound(
+    'streams, one process',
+    ['--processes', 'one', '--log', 'streams', '--transactions', String(transactions / 10)],
+    true,
+  ),
+  sound(
+    'streams, many processes',
+    ['--journal', 'shared', '--log', 'streams', '--transactions', String(transactions / 20)],
+    true,
+  ),
   ...['all', 'none'].map((rules) =>
     sound(
       `workers, ${rules} of the rules`,

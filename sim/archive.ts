@@ -1,5 +1,5 @@
-// What a store does for the backups of its tables, in one life of a simulated machine: the real catalogue and the real box of
-// backups, on the machine's nodes, its log of commits and its disk.
+// What a store does for the streams and backups of its tables, in one life of a simulated machine: the real catalogue and the real
+// box of backups, on the machine's nodes, its log of commits and its disk.
 //
 //   catalogue --shapes--> nodes        the table of the world is in it: what is logged of it follows from its record
 //   backups --> fence, pages, undo --> files on the disk of the journal: torn, full, lost with their names
@@ -11,6 +11,7 @@ import type { Knobs } from '../src/model/knobs.js'
 import { TableBackups } from '../src/router/backups/table-backups.js'
 import { openCatalog, type TableCatalog } from '../src/router/tables/catalog/catalog.js'
 import { newTable } from '../src/router/tables/create-table.js'
+import { withStream } from '../src/router/tables/table-stream.js'
 import { tableDefinition } from '../src/router/tables/record/table-definition.js'
 import type { TransactionRules } from '../src/rules/item/section-4.js'
 import type { Runtime } from '../src/runtime/runtime.js'
@@ -29,6 +30,8 @@ export interface ArchiveParts {
   readonly rules: TransactionRules
   readonly knobs: Knobs
   readonly isIndexed: boolean
+  /** The table has a stream whose shards roll as often. */
+  readonly shardMinutes?: number
   /** Told of what no machine could expect. */
   readonly onBroken: (what: string) => void
 }
@@ -47,22 +50,32 @@ export interface Archive {
 /** A turn of the event loop while others have work to do. */
 const TURN_MICROS = { min: 1, max: 20_000 }
 const FOLDER = 'backups'
+const WHOLE_STREAM = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const
 
 /** Before anything is asked of the nodes: with the table of the world in it. */
-export async function openTables({ life, nodes, log, ...parts }: ArchiveParts): Promise<TableCatalog> {
+export async function openTables({
+  life,
+  nodes,
+  log,
+  shardMinutes,
+  ...parts
+}: ArchiveParts): Promise<TableCatalog> {
   const { runtime } = life
   const catalog = await openCatalog({
     runtime,
     nodes,
     log,
     isSoleOwner: true,
+    ...(shardMinutes !== undefined && { shardMinutes }),
     onBackgroundError: failureOf(life, parts),
   })
   if (catalog.find(TABLE.name) !== undefined) return catalog
   const input = TABLE_INPUT[parts.isIndexed ? 'indexed' : 'plain']
-  const record = await catalog.change((draft) =>
-    draft.put(newTable(draft, { runtime }, input, { definition: tableDefinition(input), tags: [] })),
-  )
+  const record = await catalog.change((draft) => {
+    const made = newTable(draft, { runtime }, input, { definition: tableDefinition(input), tags: [] })
+    const stream = shardMinutes === undefined ? undefined : WHOLE_STREAM
+    return draft.put(withStream(draft, made, stream, { runtime, log }))
+  })
   if (record.space !== TABLE.space) throw new Error(`the table got the space ${record.space}`)
   return catalog
 }

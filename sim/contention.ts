@@ -101,6 +101,7 @@ function openWorld({ seed, rules }: ContentionOptions) {
   const nodes: SimNode[] = []
   const recoveries: SimProcess[] = []
   const cluster: Cluster = {
+    seed,
     around,
     network,
     rules: rules === 'all' ? allRules : noRules,

@@ -64,6 +64,7 @@ const FAULT_EVENTS: Readonly<Record<SimFault, readonly string[]>> = {
   crash: ['killed', 'power-cut', 'torn'],
   clock: ['clock'],
   disk: ['disk-full', 'sync-failed'],
+  index: ['index-full', 'index-failed', 'index-behind-at-start'],
 }
 
 /** What units of work must have met, in a run of nothing else. */

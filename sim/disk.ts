@@ -12,6 +12,8 @@ export interface DiskOptions {
   readonly seams?: (written: Buffer) => readonly number[]
   /** There is hardly any room on it. */
   readonly oftenFull?: boolean
+  /** How likely a write finds no room now, of those that are that likely otherwise. */
+  readonly fullRate?: (otherwise: number) => number
 }
 
 interface File {
@@ -31,12 +33,13 @@ const slownessOf = (random: Random): number =>
 const LEFT = ['none', 'prefix', 'pages'] as const
 const LEFT_OF_PARTS = [...LEFT, 'parts'] as const
 const NOTHING = Buffer.alloc(0)
+const itself = (rate: number): number => rate
 
 export class SimDisk {
   readonly #around: Surroundings
   readonly #random: Random
   readonly #seams: DiskOptions['seams']
-  readonly #fullRate: number
+  readonly #fullRate: () => number
   /** Some disks are slow, and much is in flight on them. */
   readonly #slowness: number
   #seen = new Map<string, File>()
@@ -44,8 +47,9 @@ export class SimDisk {
   /** Names that files have got since, and those that they had. */
   readonly #renamed = new Map<string, string>()
 
-  constructor(around: Surroundings, { seams, oftenFull }: DiskOptions = {}) {
-    this.#fullRate = oftenFull === true ? rates.diskOftenFull : rates.diskFull
+  constructor(around: Surroundings, { seams, oftenFull, fullRate = itself }: DiskOptions = {}) {
+    const usualRate = oftenFull === true ? rates.diskOftenFull : rates.diskFull
+    this.#fullRate = () => fullRate(usualRate)
     this.#around = around
     this.#seams = seams
     this.#random = around.random.fork()
@@ -123,7 +127,7 @@ export class SimDisk {
     return {
       writeSynced: async (bytes, position) => {
         if (!life.reach('before-write')) await never()
-        if (this.#fails('disk-full', this.#fullRate)) {
+        if (this.#fails('disk-full', this.#fullRate())) {
           write(file, bytes.subarray(0, this.#random.below(bytes.length)), position)
           throw new OutOfSpace('ENOSPC: no space left on device')
         }

@@ -1,6 +1,6 @@
 // What can go wrong in a simulated world, and how often.
 
-export const FAULTS = ['delay', 'drop', 'repeat', 'partition', 'crash', 'clock', 'disk'] as const
+export const FAULTS = ['delay', 'drop', 'repeat', 'partition', 'crash', 'clock', 'disk', 'index'] as const
 export type SimFault = (typeof FAULTS)[number]
 
 export const rates = {
@@ -17,6 +17,8 @@ export const rates = {
   diskFull: 0.001,
   diskOftenFull: 0.03,
   syncFailed: 0.0005,
+  /** While there is no room for what the indexes lack. */
+  diskShort: 0.05,
 } as const
 
 /** How often each thing happened; kept over many worlds. */

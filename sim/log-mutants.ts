@@ -42,6 +42,13 @@ export const LOG_MUTANTS: Readonly<Record<string, Mutant>> = {
     replace: 'next.subarray(0, suffix)',
     ...kept,
   },
+  // The frame has the image of the last write of its batch.
+  'log-image-of-a-later-write-in-the-frame': {
+    module: 'line/journal-line.js',
+    find: 'return value !== undefined && next !== undefined && isTextOf(value, next);',
+    replace: 'return value !== undefined && next !== undefined;',
+    ...shared,
+  },
   'log-overwritten-image-left-out': {
     module: 'storage/items/item-steps.js',
     find: 'for (const each of passed) {\n                const text',

@@ -30,7 +30,9 @@ import { serveWithin } from './one-process.js'
 import { CALL_TIMEOUT_MS, type Cluster } from './processes.js'
 import { type Life, type Services, SimProcess } from './process.js'
 import type { Random } from '../src/runtime/seeded-random.js'
+import { Shortage } from './shortage.js'
 import { SimIndex } from './sim-index.js'
+import type { Streamed } from './stream-follower.js'
 import type { RunningNode } from './within.js'
 import { type DecidedStep, WriteLog } from './write-log.js'
 
@@ -53,23 +55,29 @@ export class Machine {
   readonly nodes: readonly SimNode[]
   readonly #cluster: Cluster
   readonly #disk: SimDisk
+  readonly #shortage: Shortage
   readonly #knobs: Knobs
   /** The log of commits was begun, and its folder says so. */
   #hasLog = false
   #archive: Archive | undefined
+  #streamed: Streamed | undefined
   #log: LocalLog | undefined
   #blocks: Blocks | undefined
 
   /** With the nodes of these positions in the cluster. */
   constructor(cluster: Cluster, name: string, positions: readonly number[]) {
     this.#cluster = cluster
-    const { around, sharedJournal, oneProcess, knobs } = cluster
+    const { around, seed, sharedJournal, oneProcess, knobs } = cluster
     this.#knobs = oneProcess ? { ...knobs, ...scarcity(around.random) } : knobs
+    const shortage = (this.#shortage = new Shortage(around, seed, positions[0] ?? 0))
     this.#disk = new SimDisk(around, {
+      fullRate: (otherwise) => shortage.fullRate(otherwise),
       ...(sharedJournal && { seams: frameSeams }),
       ...(oneProcess && { oftenFull: around.random.chance(OFTEN_FULL) }),
     })
-    this.nodes = positions.map((position) => new SimNode(cluster, position, () => this.process))
+    this.nodes = positions.map(
+      (position) => new SimNode(cluster, position, { process: () => this.process, shortage }),
+    )
     this.process = new SimProcess(cluster.around, {
       name,
       role: 'node',
@@ -79,6 +87,7 @@ export class Machine {
         this.#log = undefined
         this.#blocks = undefined
         this.#archive = undefined
+        this.#streamed = undefined
         this.#disk.crash(power)
         for (const node of this.nodes) node.crash()
         cluster.group?.ended()
@@ -88,6 +97,7 @@ export class Machine {
 
   async #start(life: Life): Promise<Services> {
     const { rules, around, oneProcess } = this.#cluster
+    this.#shortage.begin()
     const files = this.#disk.layer(life, () => this.#restartSoon(life))
     const { nodes: opened, log } = await openJournalled(
       {
@@ -110,12 +120,16 @@ export class Machine {
     if (!life.alive) return never()
     if (this.#cluster.log !== undefined) await this.#beginLog(life, log)
     if (this.#cluster.log?.blocks === true) await this.#followLog(life, opened[0]!, log)
-    const archiveParts = this.#cluster.log?.backups && this.#archiveParts(life, opened, log, files)
+    const hasTables = this.#cluster.log?.backups === true || this.#cluster.log?.streams !== undefined
+    const archiveParts = hasTables ? this.#archiveParts(life, opened, log, files) : undefined
     const catalog = archiveParts && (await openTables(archiveParts))
     if (!life.alive) return never()
     const running = this.nodes.map((node, at) => node.started(life, opened[at]!))
     const services = oneProcess ? await serveWithin(this.#cluster, life, running) : this.#serve(life, running)
-    if (catalog !== undefined) {
+    if (catalog !== undefined && this.#cluster.log?.streams !== undefined) {
+      if (!life.alive) return never()
+      this.#streamed = { life, catalog }
+    } else if (catalog !== undefined) {
       const archive = await openArchive(catalog, archiveParts as ArchiveParts)
       if (!life.alive) return never()
       this.#archive = archive
@@ -149,14 +163,19 @@ export class Machine {
   }
 
   #archiveParts(life: Life, nodes: readonly LocalNode[], log: LocalLog, files: WholeFileLayer): ArchiveParts {
-    const { rules, table, onBroken } = this.#cluster
+    const { rules, table, onBroken, log: kept } = this.#cluster
     const isIndexed = table.indexes.length > 0
-    return { life, nodes, log, files, rules, knobs: this.#knobs, isIndexed, onBroken }
+    return { life, nodes, log, files, rules, knobs: this.#knobs, isIndexed, ...kept?.streams, onBroken }
   }
 
   /** The catalogue and the backups of the present life, likewise. */
   get archive(): Archive | undefined {
     return this.#archive
+  }
+
+  /** The catalogue of the present life, in worlds in which the table has a stream, likewise. */
+  get streamed(): Streamed | undefined {
+    return this.#streamed
   }
 
   /** As a store does it: the table is a ledger from the first life on. */
@@ -228,10 +247,14 @@ export class SimNode {
   readonly #reported = new Map<string, number>()
   #node: LocalNode | undefined
 
-  constructor(cluster: Cluster, position: number, process: () => SimProcess) {
+  constructor(
+    cluster: Cluster,
+    position: number,
+    { process, shortage }: { readonly process: () => SimProcess; readonly shortage: Shortage },
+  ) {
     this.name = `node-${position}`
     this.services = { node: this.name, ledger: `ledger-${position}` }
-    this.index = new SimIndex(cluster.around, cluster.knobs)
+    this.index = new SimIndex(cluster.around, cluster.knobs, shortage)
     this.#cluster = cluster
     this.#position = position
     this.#process = process
@@ -248,18 +271,18 @@ export class SimNode {
   }
 
   lineOf(options: JournalLineOptions): Line {
+    if (options.unapplied !== undefined) this.#cluster.around.tally.add('fault/index-behind-at-start')
     return this.log.tap(new JournalLine(options), options, {
       isUnsure: () => options.journal.refusal !== undefined,
       onWait: () => this.#cluster.around.tally.add('wait/admission'),
     })
   }
 
-  /** Everything that its disk has kept is in its index now. */
+  /** Everything that its disk has kept is in its index now, or in memory if that cannot be written. */
   started(life: Life, node: LocalNode): RunningNode {
     const { table, witness, oneProcess } = this.#cluster
     const onLook = (address: KeyBytes): void => this.#looked(life, address)
-    const index = this.index.layer(life)
-    this.log.restarted((address) => index.get(address))
+    this.log.restarted()
     void node.setShape(table)
     this.#node = node
     const watched = witness.node(node, {

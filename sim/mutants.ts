@@ -5,6 +5,7 @@ import { BACKUP_MUTANTS } from './backup-mutants.js'
 import { BLOCK_MUTANTS } from './block-mutants.js'
 import { LOG_MUTANTS } from './log-mutants.js'
 import { SHAPE_MUTANTS } from './shape-mutants.js'
+import { STREAM_MUTANTS } from './stream-mutants.js'
 import { PLAIN, UNIT_MUTANTS } from './unit-mutants.js'
 import { WORKER_MUTANTS } from './workers/mutants.js'
 
@@ -47,6 +48,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...BLOCK_MUTANTS,
   ...WORKER_MUTANTS,
   ...BACKUP_MUTANTS,
+  ...STREAM_MUTANTS,
 
   // Rules: preparing.
   'prepare-ignores-last-write': {
@@ -261,6 +263,19 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       'void this.#decide(run, sharedJournal).catch(() => undefined);\n' +
       "            record = { decision: 'commit', timestamp: this.#timestamp };",
     ...bank,
+  },
+  // A start whose index cannot be written, and a write that finds no room after it.
+  'unapplied-taken-back': {
+    module: 'line/overlay.js',
+    find: '#appliedBatch = -1;',
+    replace: '#appliedBatch = 0;',
+    ...oneProcess,
+  },
+  'unapplied-forgotten': {
+    module: 'line/replay.js',
+    find: 'return { changes: this.#changes, timestamp, lsn, end };',
+    replace: 'return undefined;',
+    ...mixed,
   },
   // The journal that nodes share.
   'torn-group-kept': {

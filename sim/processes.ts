@@ -21,6 +21,8 @@ import type { Witness } from './witness.js'
 
 /** What the processes of one world know of each other. */
 export interface Cluster {
+  /** Of the world. */
+  readonly seed: number
   readonly around: Surroundings
   readonly network: Network
   readonly rules: TransactionRules
@@ -37,7 +39,13 @@ export interface Cluster {
   readonly group?: WorkerGroup
   readonly recoveries: readonly SimProcess[]
   /** There is a log of commits, and the table asks for it. Records are kept for so long, if not for good. */
-  readonly log?: { readonly retentionMs?: number; readonly blocks?: true; readonly backups?: true }
+  readonly log?: {
+    readonly retentionMs?: number
+    readonly blocks?: true
+    readonly backups?: true
+    /** The table has a stream. */
+    readonly streams?: { readonly shardMinutes: number }
+  }
   /** Told of what no process could expect. */
   readonly onBroken: (what: string) => void
 }

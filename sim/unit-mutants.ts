@@ -1,8 +1,8 @@
 // Mutants of what units of work rest upon: validation, visibility, collection and locks. See mutants.ts.
 import type { Mutant } from './mutants.js'
 
-/** For those that were found in a certain world: it is the same as long as it draws no knobs. */
-export const PLAIN = ['--knobs', 'plain'] as const
+/** For those that were found in a certain world: it is the same as long as it draws no knobs, and none of the later faults. */
+export const PLAIN = ['--knobs', 'plain', '--faults', 'delay,drop,repeat,partition,crash,clock,disk'] as const
 
 const units = { workload: 'units', rules: 'all' } as const
 

@@ -31,6 +31,7 @@ import { judgeCounts, judgeView } from './check/views.js'
 import { judgeByReplay } from './check/oracle.js'
 import { judgeRealTime } from './check/real-time.js'
 import { judgeCommitLog, judgeLogComplete, judgeLogOrder } from './check/commit-log.js'
+import type { CommitRecord } from '../src/commit-log/commit-record.js'
 import type { ModelVersion } from './check/model.js'
 import { SimClient } from './client.js'
 import { type SimFault, Tally } from './faults.js'
@@ -49,6 +50,7 @@ import { Random } from '../src/runtime/seeded-random.js'
 import { imageOf, Recorder } from './recorder.js'
 import { Scanner } from './scanner.js'
 import { Scheduler } from './scheduler.js'
+import { StreamFollower } from './stream-follower.js'
 import { Troublemaker } from './fault-schedule.js'
 import { Witness } from './witness.js'
 import { type ServeWorker, WorkerGroup } from './workers/group.js'
@@ -62,7 +64,7 @@ export type JournalOf = 'own' | 'shared'
  */
 export type Processes = 'many' | 'one' | 'workers'
 
-export type LogOf = 'none' | 'kept' | 'blocks' | 'backups'
+export type LogOf = 'none' | 'kept' | 'blocks' | 'backups' | 'streams'
 
 export interface WorldOptions {
   readonly seed: number
@@ -125,6 +127,7 @@ class World {
   #witness: BlockWitness | undefined
   readonly #follower: LogFollower | undefined
   readonly #archivist: Archivist | undefined
+  readonly #streamFollower: StreamFollower | undefined
   #stuck: string | undefined
   /** Something happened that must not; there is no sense in going on. */
   #broken = false
@@ -157,10 +160,14 @@ class World {
     if (oneProcess) tally.add(hasWorkers ? 'world/workers' : 'world/one process')
     const hasBlocks = options.log === 'blocks'
     const hasBackups = options.log === 'backups' && (sharedJournal || options.nodes === 1)
-    const isLogged = (hasBlocks || options.log === 'kept') && (sharedJournal || options.nodes === 1)
+    const hasStreams = options.log === 'streams' && (sharedJournal || options.nodes === 1)
+    const isLogged =
+      hasStreams || ((hasBlocks || options.log === 'kept') && (sharedJournal || options.nodes === 1))
     if (isLogged) tally.add('world/log of commits')
     if (hasBackups) tally.add('world/backups')
-    const shape = hasBackups
+    if (hasStreams) tally.add('world/streams')
+    const isCatalogued = hasBackups || hasStreams
+    const shape = isCatalogued
       ? CATALOGUED_TABLE[isIndexed(options.seed) ? 'indexed' : 'plain']
       : isIndexed(options.seed)
         ? INDEXED_TABLE
@@ -168,6 +175,7 @@ class World {
     const logged = { old: true, new: true, ...(hasBlocks && { keys: true as const }) }
     const table = isLogged ? { ...shape, logged } : shape
     this.#cluster = {
+      seed: options.seed,
       around,
       network,
       rules,
@@ -178,7 +186,13 @@ class World {
       sharedJournal,
       oneProcess,
       recoveries,
-      ...(isLogged && { log: { ...retentionOf(options.seed), ...(hasBlocks && { blocks: true as const }) } }),
+      ...(isLogged && {
+        log: {
+          ...retentionOf(options.seed),
+          ...(hasBlocks && { blocks: true as const }),
+          ...(hasStreams && { streams: { shardMinutes: shardMinutesOf(options.seed) } }),
+        },
+      }),
       ...(hasBackups && { log: { retentionMs: HELD_RETENTION_MS, backups: true as const } }),
       onBroken,
       ...(hasWorkers && { group: this.#groupOf(around, options) }),
@@ -190,6 +204,8 @@ class World {
       this.#follower = new LogFollower(machine, around, this.#recorder, options.seed)
     if (isLogged && hasBlocks && machine !== undefined)
       this.#witness = new BlockWitness(machine, around, this.#recorder, options.seed)
+    if (hasStreams && machine !== undefined)
+      this.#streamFollower = new StreamFollower(machine, around, this.#recorder, options.seed)
     if (hasBackups && machine !== undefined)
       this.#archivist = new Archivist(machine, around, this.#recorder, {
         seed: options.seed,
@@ -254,6 +270,7 @@ class World {
     this.#follower?.start()
     this.#witness?.start()
     this.#archivist?.start()
+    this.#streamFollower?.start()
     await Promise.all(crew.map((client) => this.#drive(client)))
     trouble.on = false
     network.heal()
@@ -335,8 +352,7 @@ class World {
       final,
       new Map(recorder.writes.map((draft) => [draft.id, draft])),
     )
-    const anomalies = [
-      ...recorder.found.all,
+    const found = [
       ...replayed.anomalies,
       ...judged.anomalies,
       ...(this.#cluster.oneProcess ? judgeRealTime(history) : []),
@@ -344,6 +360,8 @@ class World {
       ...judgeRestored(this.#archivist?.restored ?? [], replayed.versions),
       ...(await this.#logAnomalies(nameOf, final, replayed.versions, history)),
     ]
+    // Last: those who read all of the log at rest find something, too.
+    const anomalies = [...recorder.found.all, ...found]
     return this.#report(anomalies, judged.realtime ?? [], tally)
   }
 
@@ -388,28 +406,38 @@ class World {
     }
     await log.flush()
     const isKept = log.backlogBytes === 0
+    const { tally } = this.#around
+    const isShort = tally.of('fault/index-full') + tally.of('fault/index-failed') > 0
     return [
       ...(isKept
         ? []
         : [{ kind: 'log-not-kept', explanation: `${log.backlogBytes} bytes are on their way` }]),
       ...judgeCommitLog(records, first, byKey(final)),
       ...judgeLogComplete(records, first, byKey(versions)),
-      ...(this.#cluster.oneProcess ? judgeLogOrder(records, history) : []),
+      ...(this.#cluster.oneProcess ? judgeLogOrder(records, history, isShort ? 'late' : 'at once') : []),
       ...(await this.#blockAnomalies()),
+      ...(await this.#streamAnomalies(records, first)),
     ]
   }
 
   async #blockAnomalies(): Promise<readonly Anomaly[]> {
     const [machine] = this.#machines
     if (this.#witness === undefined || machine?.blocks === undefined || machine.log === undefined) return []
-    const before = this.#recorder.found.all.length
     try {
       await this.#witness.judge(machine.blocks)
       const { first, records } = await this.#follower!.all(machine.log)
-      const judged = await judgeBlocks(machine.blocks, records, first)
-      return [...this.#recorder.found.all.slice(before), ...judged]
+      return await judgeBlocks(machine.blocks, records, first)
     } catch (error) {
       return [{ kind: 'blocks-unreadable', explanation: String(error) }]
+    }
+  }
+
+  async #streamAnomalies(records: readonly CommitRecord[], first: number): Promise<readonly Anomaly[]> {
+    try {
+      await this.#streamFollower?.finish(records, first)
+      return []
+    } catch (error) {
+      return [{ kind: 'stream-unreadable', explanation: String(error) }]
     }
   }
 
@@ -432,6 +460,9 @@ function machinesOf(cluster: Cluster, nodes: number): readonly Machine[] {
 const retentionOf = (seed: number): { readonly retentionMs?: number } =>
   seed % TRIMMED_EVERY === 0 ? { retentionMs: RETENTION_MS } : {}
 const TRIMMED_EVERY = 4
+/** Shards live shorter than worlds. */
+const shardMinutesOf = (seed: number): number => SHARD_MS[seed % SHARD_MS.length]! / 60_000
+const SHARD_MS = [100, 300, 1000, 3000] as const
 /** In worlds with backups, which say themselves what they need. */
 const HELD_RETENTION_MS = 500
 const RETENTION_MS = 2000

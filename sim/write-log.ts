@@ -63,6 +63,8 @@ export class WriteLog {
   #stepStart = 0
   #step: DecidedStep | undefined
   #line: Line | undefined
+  /** How far the node had counted its writes in what its disk has kept. */
+  #lastLsn = 0
   /** How much of the log each batch makes certain. */
   readonly #countOf = new WeakMap<Promise<void>, number>()
   /** What was found on the disk though it had never been decided. */
@@ -96,8 +98,10 @@ export class WriteLog {
   }
 
   /** A line that writes everything down. */
-  tap(line: Line, { clock }: JournalLineOptions, { isUnsure, onWait }: Tap): Line {
+  tap(line: Line, { clock, index, unapplied }: JournalLineOptions, { isUnsure, onWait }: Tap): Line {
     this.#line = line
+    const stored = index.get(CLOCK_KEY)
+    this.#lastLsn = unapplied?.lsn ?? (stored === undefined ? 0 : decodeClock(stored).lsn)
     const note = (key: KeyBytes, value: Uint8Array | undefined): void => {
       if (isItem(key)) {
         const record = value && decodeItemRecord(value)
@@ -172,15 +176,13 @@ export class WriteLog {
    * After a crash: a journal keeps whole batches, and each says how far the node had counted when it was taken. What was
    * written up to there is on the disk, and must be what is found.
    */
-  restarted(lookup: Lookup): void {
-    const clock = lookup(CLOCK_KEY)
-    const lastLsn = clock === undefined ? 0 : decodeClock(clock).lsn
+  restarted(): void {
     const addresses = new Set(this.#log.slice(this.#certain).map((write) => write.address))
-    this.#log = this.#log.filter(({ lsn }, at) => at < this.#certain || lsn <= lastLsn)
+    this.#log = this.#log.filter(({ lsn }, at) => at < this.#certain || lsn <= this.#lastLsn)
     this.#certain = this.#stepStart = this.#log.length
     for (const address of addresses) {
       const last = this.#log.findLast((write) => write.address === address && write.ofNothing !== true)
-      const stored = lookup(address)
+      const stored = this.#line?.durable.get(address)
       if (!matches(last, stored)) this.phantoms.push(`an item that is not as it was left: ${textOf(stored)}`)
     }
   }

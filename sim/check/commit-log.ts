@@ -92,11 +92,13 @@ export function judgeLogComplete(
 /**
  * In one process: whoever begins after a reader has seen what another one wrote comes after that one in the log. Not if both
  * write the same item: while a transaction is carried out node by node, a single write may still go before it where it is
- * not done yet (§4 rule 2). Where a coordinator elsewhere takes long between two nodes, so may what that was done upon.
+ * not done yet (§4 rule 2). Where the way between two nodes takes long, as with a coordinator elsewhere or while an index takes
+ * nothing (`late`), so may what that was done upon.
  */
 export function judgeLogOrder(
   records: readonly CommitRecord[],
   history: readonly HistoryEntry[],
+  finishing: 'at once' | 'late',
 ): readonly Anomaly[] {
   const found = new Findings()
   const recordOf = new Map<string, CommitRecord>()
@@ -118,8 +120,8 @@ export function judgeLogOrder(
   let last: CommitRecord | undefined
   for (const { seen, begun } of events.toSorted((a, b) => a.at - b.at)) {
     if (seen !== undefined && seen.number > (last?.number ?? 0)) last = seen
-    if (begun === undefined || last === undefined || begun.number >= last.number || sharesItem(begun, last))
-      continue
+    if (begun === undefined || last === undefined || begun.number >= last.number) continue
+    if (sharesItem(begun, last) || (finishing === 'late' && isDoneUpon(last, begun, records))) continue
     found.add(
       'log-causality',
       `record ${begun.number} was begun after a reader had seen record ${last.number}`,
@@ -136,6 +138,17 @@ const writerOf = (image: { readonly old: Image; readonly new: Image }): string |
 
 const sharesItem = (one: CommitRecord, other: CommitRecord): boolean =>
   one.changes.some(({ key }) => other.changes.some((change) => change.key === key))
+
+/** Whether the later record changed what the earlier one had changed, itself or through those between them. */
+function isDoneUpon(later: CommitRecord, earlier: CommitRecord, records: readonly CommitRecord[]): boolean {
+  const keys = new Set(later.changes.map(({ key }) => key))
+  for (const record of records.toReversed()) {
+    if (record.number >= later.number || !record.changes.some(({ key }) => keys.has(key))) continue
+    if (record.number <= earlier.number) return record.number === earlier.number
+    for (const { key } of record.changes) keys.add(key)
+  }
+  return false
+}
 
 /** An image that is no item is none that was ever written. */
 function imageOf(bytes: Uint8Array | undefined): Image {

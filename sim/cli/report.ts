@@ -14,6 +14,7 @@ const TABLES = [
   ['waits', 'wait/'],
   ['ranges that were looked at, by the way to look', 'scan/'],
   ['log of commits', 'log/'],
+  ['stream', 'stream/'],
   ['blocks', 'blocks/'],
   ['backups and restores', 'backups/'],
   ['worlds with a small knob', 'knob/'],

@@ -25,8 +25,8 @@ export const help = `npm run sim -- [--seed S] [--transactions N] [--nodes N] [-
                      runs them, with one journal, called by clients alone; workers: the same, and beside it workers with coordinators
                      of their own, which call its nodes over channels (many)
   --log KIND         none, kept, blocks (kept, and made into blocks of a ledger), backups (kept for backups and restores, which
-                     are made all the time): whether the store keeps a log of commits, which is followed through all
-                     crashes, in worlds whose nodes share a journal (none)
+                     are made all the time), streams (read as a stream by shards that roll): whether the store keeps a
+                     log of commits, which is followed through all crashes, in worlds whose nodes share a journal (none)
   --knobs KIND       seed, plain: numbers at which structures change their shape are drawn small in most worlds, or in none (seed)
   --crash-points N   short worlds, in each of which processes crash at chosen points, until each point had N worlds
   --crash-at LIST    POINT@ARRIVAL, such as node:after-sync@3: a crash on purpose, in each world
@@ -146,8 +146,8 @@ function settingsOf(args: readonly string[]): Settings {
   if (rules !== 'all' && rules !== 'none') throw new UsageError(`--rules must be all or none, not '${rules}'`)
   if (journal !== undefined && journal !== 'own' && journal !== 'shared')
     throw new UsageError(`--journal must be own or shared, not '${journal}'`)
-  if (log !== 'none' && log !== 'kept' && log !== 'blocks' && log !== 'backups')
-    throw new UsageError(`--log must be none, kept, blocks or backups, not '${log}'`)
+  if (log !== 'none' && log !== 'kept' && log !== 'blocks' && log !== 'backups' && log !== 'streams')
+    throw new UsageError(`--log must be none, kept, blocks, backups or streams, not '${log}'`)
   if (processes !== 'many' && processes !== 'one' && processes !== 'workers')
     throw new UsageError(`--processes must be many, one or workers, not '${processes}'`)
   if (knobs !== 'seed' && knobs !== 'plain')
