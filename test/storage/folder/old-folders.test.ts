@@ -165,15 +165,24 @@ for (const name of NAMES) {
         const path = unpacked(name)
         const faults = diskFaults(path)
         faults.fail({ kind: 'any', error: 'kill', skip: at, count: 1 })
-        const child = spawn(process.execPath, [OPENER, path], { detached: true, env: faults.environment })
+        const child = spawn(process.execPath, [OPENER, path, String(WRITTEN_MS)], {
+          detached: true,
+          env: faults.environment,
+        })
         const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
         faults.close()
         if (signal === null) assert.equal(code, 0)
         else kills++
-        const store = await open({ path, ledgerCopies: 'adopt' })
+        const store = await open({ path, clock: manualClock(WRITTEN_MS), ledgerCopies: 'adopt' })
+        await store.call('DeleteItem', { TableName: 'Things', Key: { id: { S: 'more' } } })
         await assertHolds(store)
+        if (name === 'format-6') {
+          await assertRestores(store, 0)
+          await assertHistory(store)
+        }
         await store.close()
         assert.deepEqual((await verifyDataFolder(path)).problems, [], `killed at ${at}`)
+        assert.equal((formatOf(path) as { readonly format: number }).format, streams.get(name) ?? 4)
         if (signal === null) break
       }
       assert.ok(kills > 0)
