@@ -52,7 +52,12 @@ export const fleetMutants: readonly FleetMutant[] = [
     name: 'late step left alone',
     isCostly: true,
     why: 'point 38: a server that was frozen behind its look at its lease looks again before it answers',
-    options: { traits: { isLateLeftAlone: true }, isFrozenAtIndex: true, clients: 30 },
+    options: {
+      // Of what is late, most is not sent again at all otherwise.
+      traits: { isLateLeftAlone: true, actWithinMs: 3_600_000 },
+      isFrozenAtIndex: true,
+      clients: 30,
+    },
   },
   {
     name: 'tombstone too short',
