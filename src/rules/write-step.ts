@@ -29,12 +29,16 @@ import {
   pendingStillHolds,
   actionResult,
   type ActionResult,
+  resultOfWrite,
+  type WriteVerdict,
 } from './item/single-write.js'
 import type { TransactionRules } from './item/section-4.js'
 
 export interface WriteStepAction {
   readonly item: ContendedItem
   readonly action: Action
+  /** What `decideWrite` says of it on the image of the item, where it was asked of this very image before. */
+  readonly known?: WriteVerdict
 }
 
 export type WriteStepVerdict =
@@ -157,10 +161,13 @@ function keptOut(
 
 /** The item is parsed only if the action looks at it: those are the bytes that a step is known to cost (work-ahead.ts). */
 const resultOfStep = (
-  { item, action }: WriteStepAction,
+  { item, action, known }: WriteStepAction,
   unit: string | undefined,
 ): ActionResult | ChangedVerdict =>
-  changedAlready(item, action, unit) ?? actionResult(action, looksAtImage(action) ? item.item() : undefined)
+  changedAlready(item, action, unit) ??
+  (known === undefined
+    ? actionResult(action, looksAtImage(action) ? item.item() : undefined)
+    : resultOfWrite(known))
 
 const isContended = (item: ContendedItem): boolean => pendingAbove(item, item.written).length > 0
 

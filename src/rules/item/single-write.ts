@@ -138,7 +138,10 @@ export function actionResult(action: Action, image: Image): ActionResult {
     const holds = condition === undefined || evaluateCondition(condition, image)
     return holds ? { verdict: 'fine', image: () => image } : { verdict: 'condition-failed' }
   }
-  const verdict = decideWrite({ item: () => image }, action as WriteAction)
+  return resultOfWrite(decideWrite({ item: () => image }, action as WriteAction))
+}
+
+export function resultOfWrite(verdict: WriteVerdict): ActionResult {
   if (verdict.verdict !== 'done') return verdict
   const { next } = verdict
   return next === undefined

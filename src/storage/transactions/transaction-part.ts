@@ -382,7 +382,9 @@ export class TransactionPart implements TransactionNode {
 
   #loadAction(given: Action, ahead: WorkAhead): LoadedAction {
     const loaded = this.#writing.load(given)
-    return ahead.isEmpty ? loaded : { item: ahead.load(loaded.item), action: loaded.action }
+    if (ahead.isEmpty) return loaded
+    const known = ahead.verdictOf(loaded)
+    return { item: ahead.load(loaded.item), action: loaded.action, ...(known && { known }) }
   }
 }
 

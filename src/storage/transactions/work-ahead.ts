@@ -1,18 +1,20 @@
 // What a large step can do before it is taken, in turns that let other requests pass: parsing the items that it looks at,
-// and writing the texts of those that it updates. An item of 400 KB may be 200,000 values, which take tens of milliseconds,
+// deciding the updates, and writing the texts that they leave. An item of 400 KB may be 200,000 values, which take tens of milliseconds,
 // and a transaction may have ten of them.
 //
 //   step loads its items --due--> nothing, as a rule: it decides
 //                            \--> too much at once: parsed in turns, then the step again, which finds what was worked out
 //
 // One request at a time works ahead at a node: parsed values take twenty times the memory of their bytes, and it keeps them until
-// it is answered. Nothing is decided here. What was worked out counts only for the very version of an item that it was made of.
+// it is answered. What was worked out counts only for the very version of an item that it was made of: an update is decided by the
+// rules, on that version alone, and whatever else is pending there is looked at by the step.
 import type { KeyBytes, Lsn } from '../../model/brand.js'
 import { type Knobs, knobs as defaultKnobs } from '../../model/knobs.js'
 import { limits } from '../../model/limits.js'
+import type { TableShape } from '../../model/table.js'
 import type { ItemState } from '../../rules/item/item.js'
 import { looksAtImage, type Action } from '../../rules/item/contended-item.js'
-import { decideWrite } from '../../rules/item/single-write.js'
+import { decideWrite, type WriteVerdict } from '../../rules/item/single-write.js'
 import type { Clock, Runtime } from '../../runtime/runtime.js'
 import type { LoadedItem } from '../items/load-item.js'
 
@@ -29,7 +31,14 @@ export interface StepItem {
 interface Worked {
   readonly lsn: Lsn
   readonly state: ItemState
-  /** The text that an update leaves. */
+  readonly update: DecidedUpdate | undefined
+}
+
+interface DecidedUpdate {
+  /** With the indexes that it has as of this shape. */
+  readonly table: TableShape
+  readonly verdict: WriteVerdict
+  /** The text that it leaves. */
   readonly json: Uint8Array | undefined
 }
 
@@ -93,7 +102,7 @@ export class WorkAhead {
   #place: 'none' | 'taken' | 'refused' = 'none'
   #tries = 0
 
-  /** `texts`: whether those that updates leave are made as well, for a step that writes them. */
+  /** `texts`: whether updates are decided and the texts that they leave made as well, for a step that writes them. */
   constructor(parts: WorkAheadParts, texts: 'made' | 'not-made') {
     this.#parts = parts
     this.#makesTexts = texts === 'made'
@@ -113,7 +122,13 @@ export class WorkAhead {
   /** The text that the action leaves, if it is known: a put may bring its own. */
   jsonOf({ action: { mutation }, item }: StepItem): Uint8Array | undefined {
     if (mutation.kind === 'put') return mutation.json
-    return this.#worked === undefined ? undefined : this.#of(item)?.json
+    return this.#worked === undefined ? undefined : this.#of(item)?.update?.json
+  }
+
+  /** What the rules say of the update on the item as it is, if they were asked. */
+  verdictOf({ action, item }: StepItem): WriteVerdict | undefined {
+    const update = this.#worked === undefined ? undefined : this.#of(item)?.update
+    return update?.table === action.table ? update.verdict : undefined
   }
 
   #of({ address, state }: StepItem['item']): Worked | undefined {
@@ -165,8 +180,8 @@ export class WorkAhead {
       bytes += bytesOf(step)
       state.item()
       if (bytes > turnBytes) await this.#turn()
-      const json = this.#makesTexts ? nextJson(state, step.action) : undefined
-      this.#worked.set(address, { lsn: state.record.lsn, state, json })
+      const update = this.#makesTexts ? decidedUpdate(state, step.action) : undefined
+      this.#worked.set(address, { lsn: state.record.lsn, state, update })
       if (bytes > turnBytes) {
         bytes = 0
         await this.#turn()
@@ -188,11 +203,10 @@ function lookedAtBytes(steps: readonly StepItem[]): number {
 
 const bytesOf = ({ item }: StepItem): number => item.state.record?.itemBytes ?? 0
 
-function nextJson(state: ItemState, action: Action): Uint8Array | undefined {
-  const { mutation } = action
+function decidedUpdate(state: ItemState, action: Action): DecidedUpdate | undefined {
+  const { mutation, table } = action
   if (mutation.kind !== 'update') return undefined
   const verdict = decideWrite(state, { ...action, mutation })
-  return verdict.verdict === 'done' && verdict.next !== undefined
-    ? Buffer.from(JSON.stringify(verdict.next.item))
-    : undefined
+  const next = verdict.verdict === 'done' ? verdict.next : undefined
+  return { table, verdict, json: next && Buffer.from(JSON.stringify(next.item)) }
 }

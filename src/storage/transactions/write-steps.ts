@@ -8,7 +8,7 @@ import type { Timestamp, TxId } from '../../model/brand.js'
 import { observes, writes, type Action } from '../../rules/item/contended-item.js'
 import type { WriteRequest } from '../../rules/item/item.js'
 import type { TransactionRules } from '../../rules/item/section-4.js'
-import type { NextImage } from '../../rules/item/single-write.js'
+import type { NextImage, WriteVerdict } from '../../rules/item/single-write.js'
 import type { WriteOutcome } from '../contract/storage-node.js'
 import type { ItemSteps } from '../items/item-steps.js'
 import { loadItem, whenDurableAt, type LoadedItem, type TransactionState } from '../items/load-item.js'
@@ -20,6 +20,8 @@ import type { RuleFunctions } from './rule-functions.js'
 export interface LoadedAction<A extends Action = Action> {
   readonly item: LoadedItem
   readonly action: A
+  /** What the rules say of the write on the item as it is, where they were asked ahead. */
+  readonly known?: WriteVerdict
 }
 
 export interface WriteStepsOptions extends TransactionState {

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import {
   ledgerSlot,
+  spaceId,
   txId,
   type KeyBytes,
   type Lsn,
@@ -13,6 +14,7 @@ import {
   type TxId,
 } from '../../../src/model/brand.js'
 import { knobs } from '../../../src/model/knobs.js'
+import type { IndexShape } from '../../../src/model/table.js'
 import type { ItemRecord } from '../../../src/rules/item/item.js'
 import { manualClock } from '../../../src/runtime/manual-clock.js'
 import { openLocalNode } from '../../../src/storage/folder/open-local-node.js'
@@ -72,6 +74,25 @@ test('what was worked out ahead counts only for the version of the item that it 
   assert.equal((await transacted).outcome, 'committed')
   assert.deepEqual(await getItem(node, plain, plainItem('a')), plainItem('a', { v: number(11) }))
   assert.deepEqual(await getItem(node, plain, plainItem('b')), plainItem('b', { v: number(2) }))
+  await node.close()
+})
+
+test('an update that was decided ahead is decided again if its table has got an index meanwhile', async () => {
+  const { node } = await openNode()
+  const transacted = node.transact({ tx, actions: [add('a'), add('b')] })
+  // By now the first is decided, and the step not taken.
+  await new Promise((resolve) => setImmediate(resolve))
+  const index: IndexShape = {
+    name: 'by-v',
+    kind: 'global',
+    space: spaceId(1000),
+    key: { partition: { name: 'v', type: 'S' } },
+    projection: { type: 'ALL' },
+  }
+  await node.setShape({ ...plain, indexes: [index], version: 2 })
+  const reply = await transacted
+  assert.equal(reply.outcome, 'refused')
+  assert.match(JSON.stringify(reply.verdicts), /Type mismatch for Index Key v/)
   await node.close()
 })
 
