@@ -1,4 +1,5 @@
 // Tables, keys and requests for tests of storage nodes.
+import { TableGone } from '../../src/line/errors.js'
 import { openExpressions } from '../../src/expression/expression.js'
 import { spaceId } from '../../src/model/brand.js'
 import { itemKey } from '../../src/model/key-bytes.js'
@@ -101,6 +102,16 @@ export const number = (value: number): AttributeValue => ({ N: String(value) })
 
 export function itemOf(record: ItemRecord | undefined): Item | undefined {
   return record === undefined ? undefined : (JSON.parse(Buffer.from(record.json).toString()) as Item)
+}
+
+/** Of a table that was dropped, where some nodes say so and others find nothing. */
+export async function orGone<Result>(outcome: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await outcome
+  } catch (error) {
+    if (error instanceof TableGone) return undefined
+    throw error
+  }
 }
 
 export async function getItem(node: StorageNode, table: TableShape, key: Item): Promise<Item | undefined> {

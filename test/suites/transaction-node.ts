@@ -11,6 +11,7 @@ import {
   getItem,
   itemOf,
   number,
+  orGone,
   plain,
   plainItem,
   put,
@@ -429,7 +430,7 @@ export function transactionNodeSuite(
     await node.prepare({ tx: tx(1), timestamp: at, actions: [putRequest(plain, a)] })
     await node.dropTable(plain.space)
     await node.commit({ tx: tx(1), timestamp: at, items: [ref(a)] })
-    assert.equal(await getItem(node, plain, a), undefined)
+    assert.equal(await orGone(getItem(node, plain, a)), undefined)
     assert.deepEqual(await node.count(plain.space), { items: 0, bytes: 0 })
     assert.equal((await node.stalled(later(opened, 1000), 10)).length, 0)
   })

@@ -12,7 +12,7 @@ import { allRules, type TransactionRules } from '../../rules/item/section-4.js'
 import type { Runtime } from '../../runtime/runtime.js'
 import { Partitions, ReadMarks, SpaceFloors, storedCeiling } from '../items/marks.js'
 import { damageIn } from '../items/damage.js'
-import { ItemPending } from '../../line/errors.js'
+import { ItemPending, TableGone } from '../../line/errors.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { ItemSteps } from '../items/item-steps.js'
 import type { Line } from '../../line/line.js'
@@ -181,13 +181,14 @@ export class LocalNode implements StorageNode {
   }
 
   readAt(request: ReadAtRequest): Promise<ReadAtReply> {
-    const read = (): Promise<ReadAtReply> => this.#transactions.readAt(request)
+    const read = (): Promise<ReadAtReply> => this.#gone(request.items) ?? this.#transactions.readAt(request)
     const begin = (): Promise<ReadAtReply> => this.#transactions.anyDoubt()?.then(read) ?? read()
     return itemsReady(this.#line.durable, request.items)?.then(begin) ?? begin()
   }
 
   readLatest(request: ReadLatestRequest): Promise<ReadLatestReply> {
-    const read = (): Promise<ReadLatestReply> => this.#transactions.readLatest(request)
+    const read = (): Promise<ReadLatestReply> =>
+      this.#gone(request.items) ?? this.#transactions.readLatest(request)
     const begin = (): Promise<ReadLatestReply> => this.#transactions.anyDoubt()?.then(read) ?? read()
     return itemsReady(this.#line.durable, request.items)?.then(begin) ?? begin()
   }
@@ -261,7 +262,18 @@ export class LocalNode implements StorageNode {
     if (!this.#rules.readsPassPrepared && this.#pendings.has(address)) {
       throw new ItemPending()
     }
+    this.#refuseGone(space)
     return this.#record(address)
+  }
+
+  /** A table that was dropped is emptied item by item: what is left of it says nothing of what it had. */
+  #refuseGone(space: SpaceId): void {
+    if (this.#steps.isDropped(space)) throw new TableGone()
+  }
+
+  #gone(items: readonly ItemRef[]): Promise<never> | undefined {
+    const isGone = items.some(({ space }) => this.#steps.isDropped(space))
+    return isGone ? Promise.reject(new TableGone()) : undefined
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -287,6 +299,7 @@ export class LocalNode implements StorageNode {
     if (ready !== undefined) await ready
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
+    this.#refuseGone(request.space)
     const entries: RangeEntry[] = []
     let bytes = 0
     if (from >= to) return { entries, more: false }
@@ -309,6 +322,7 @@ export class LocalNode implements StorageNode {
     if (ready !== undefined) await ready
     const doubt = this.#transactions.anyDoubt()
     if (doubt !== undefined) await doubt
+    this.#refuseGone(request.space)
     this.#texts.begin(request)
     if (from < to) this.#line.durable.scan(range, this.#texts.take)
     return this.#texts.finish()

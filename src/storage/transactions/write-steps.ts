@@ -1,5 +1,6 @@
 // What single writes and transactions in one round have in common: the item of an action is loaded, and what the rules say of
 // it is written, in one step.
+import { TableGone } from '../../line/errors.js'
 import type { HybridClock } from '../../line/hybrid-clock.js'
 import { both } from '../../line/line.js'
 import { decodeItemRecord } from '../../line/record.js'
@@ -143,7 +144,9 @@ export class SingleWrites {
 
   /** Everything from the first look at the item to the last change happens in this turn. */
   #take(request: WriteRequest): StepOutcome<WriteOutcome> {
-    const { clock, functions, line, rules, writing } = this.#options
+    const { clock, functions, line, rules, steps, writing } = this.#options
+    // Its items go one by one: what is left of them decides nothing.
+    if (steps.isDropped(request.table.space)) throw new TableGone()
     const loaded = writing.loadSingle(request)
     const { item, action } = loaded
     const { record } = item.state

@@ -3,6 +3,7 @@
 // Until it is deleted an expired item is there for every request, as in DynamoDB. It is deleted on the condition that
 // its expiry is still the one that was seen, so an item that was given more time meanwhile stays.
 import { keyAttributesOf } from '../../../model/table.js'
+import { TableGone } from '../../../line/errors.js'
 import { parseRecord } from '../../../line/record.js'
 import type { BoundCondition } from '../../../expression/parse/types.js'
 import type { KeyBytes } from '../../../model/brand.js'
@@ -187,15 +188,21 @@ async function deleteExpired(
 ): Promise<boolean> {
   const seen = attribute(item, attributeName)
   if (seen === undefined) return false
-  const { verdict } = await node.write({
-    table,
-    key: itemKey(table.key, item),
-    keyAttributes: keyAttributesOf(table.key, item),
-    mutation: { kind: 'delete' },
-    condition: stillIs(attributeName, seen),
-    cause: 'expiry',
-  })
-  return verdict === 'done'
+  try {
+    const { verdict } = await node.write({
+      table,
+      key: itemKey(table.key, item),
+      keyAttributes: keyAttributesOf(table.key, item),
+      mutation: { kind: 'delete' },
+      condition: stillIs(attributeName, seen),
+      cause: 'expiry',
+    })
+    return verdict === 'done'
+  } catch (error) {
+    // Its items go anyway.
+    if (error instanceof TableGone) return false
+    throw error
+  }
 }
 
 function stillIs(attributeName: string, seen: AttributeValue): BoundCondition {
