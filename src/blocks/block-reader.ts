@@ -18,8 +18,11 @@ import {
 import { decodeChunk, decodeDocumentHead, type DocumentHead, olderOf, type RevisionPlace } from './heads.js'
 import { blockOfSingle } from './maker.js'
 
-/** How many pieces of a block are read at once. */
+/** How many pieces of a block are read at once, and up to how many bytes. */
 const PIECES_MAX = 64
+const PIECES_BYTES = 256 * 1024
+/** A block with more in its only piece is a large one. */
+const LARGE_BYTES = 64 * 1024
 /** Behind the slot in the id of a transaction. */
 const SLOT_END = ':'
 /** How many chunks of places of a document are read at once. */
@@ -43,6 +46,16 @@ export interface WholeBlock {
   readonly header: Uint8Array
   readonly parsed: BlockHeader
   readonly entries: readonly EntryRow[]
+}
+
+/** A block of which only the first of its pieces has been read. */
+export interface BegunBlock {
+  readonly block: number
+  readonly header: Uint8Array
+  readonly parsed: BlockHeader
+  readonly first: Piece
+  /** There is more, or much in the first: to read it and to put it together takes a while. */
+  readonly isLarge: boolean
 }
 
 /** A revision, with its entry. */
@@ -89,10 +102,28 @@ export class BlockReader {
   }
 
   async block(block: number): Promise<WholeBlock> {
+    return this.finish(await this.begin(block))
+  }
+
+  async begin(block: number): Promise<BegunBlock> {
     const header = await this.header(block)
     const parsed = decodeBlockHeader(header)
-    const entries: EntryRow[] = []
     const first = await this.pieceOf(block, 0)
+    let [entries, bytes] = [0, 0]
+    for (const row of first.rows) {
+      if (row.block !== block) continue
+      entries++
+      bytes += row.bytes.length + (row.data?.length ?? 0)
+    }
+    return { block, header, parsed, first, isLarge: entries < parsed.entries || bytes > LARGE_BYTES }
+  }
+
+  /** The rest of it. `turn`: between two reads others have theirs. */
+  async finish(
+    { block, header, parsed, first }: BegunBlock,
+    turn: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<WholeBlock> {
+    const entries: EntryRow[] = []
     let rows = first.rows
     for (let from = first.key; ;) {
       for (const row of rows) if (row.block === block) entries.push(row)
@@ -102,7 +133,9 @@ export class BlockReader {
         to: rowsKey(block + 1, 0),
         reverse: false,
         entriesMax: PIECES_MAX,
+        bytesMax: PIECES_BYTES,
       })
+      await turn()
       const last = pieces.at(-1)
       if (last === undefined) throw new LedgerDamaged(`Entries of block ${block} are not there.`)
       from = last.key

@@ -1,10 +1,9 @@
 // What a reader of the ledger is given: checkpoints, proofs, whole revisions, pages of history.
 import { base64 } from '../verify/bytes.js'
-import { encodeBlock } from '../verify/block.js'
 import { HASH_BYTES, leafHash } from '../verify/merkle.js'
 import { consistencyPath, inclusionPath, type Stretch, stretchHash, subtreesFrom } from '../verify/paths.js'
 import { formatProof } from '../verify/proof.js'
-import { blockAt, CHECKPOINT_PATH, TILE_WIDTH, tileAt, tileOf } from '../verify/tiles.js'
+import { CHECKPOINT_PATH, TILE_WIDTH, tileAt, tileOf } from '../verify/tiles.js'
 import type { FoundRevision, WholeBlock } from './block-reader.js'
 import type { Blocks } from './blocks.js'
 import type { DocumentHead } from './heads.js'
@@ -91,7 +90,13 @@ export async function revisionsOf(
     toVersion,
     revisionsMax,
     bytesMax,
-  }: HistoryRange & { revisionsMax: number; bytesMax: number },
+    turn,
+  }: HistoryRange & {
+    readonly revisionsMax: number
+    readonly bytesMax: number
+    /** Called behind each of them, with its bytes: others may have their turn. */
+    readonly turn?: (bytes: number) => Promise<void> | undefined
+  },
 ): Promise<readonly FoundRevision[]> {
   const found: FoundRevision[] = []
   const end = Math.min(toVersion, fromVersion + revisionsMax - 1)
@@ -101,24 +106,21 @@ export async function revisionsOf(
     if (bytes >= bytesMax) break
     const row = await piece.entry(place.block, place.entry)
     found.push({ ...place, row })
-    bytes += row.bytes.length + (row.data?.length ?? 0)
+    const rowBytes = row.bytes.length + (row.data?.length ?? 0)
+    bytes += rowBytes
+    const due = turn?.(rowBytes)
+    if (due !== undefined) await due
   }
   return found
 }
 
-/** A file of the ledger as C2SP has them, and the blocks beside them; undefined if there is no such file. */
+/** A file of the ledger as C2SP has them; undefined if there is no such file. The blocks are beside them. */
 export async function ledgerFile(blocks: Blocks, path: string): Promise<LedgerFile | undefined> {
   if (path === CHECKPOINT_PATH) {
     const { checkpoint } = await currentDigest(blocks)
     return { kind: 'text', bytes: Buffer.from(checkpoint) }
   }
   if (path === KEY_PATH) return { kind: 'text', bytes: Buffer.from(`${blocks.signer.key}\n`) }
-  const block = blockAt(path)
-  if (block !== undefined) {
-    if (block >= blocks.size) return undefined
-    const whole = await blocks.reader.block(block)
-    return { kind: 'block', bytes: encodeBlock(whole.entries), block: whole }
-  }
   const tile = tileAt(path)
   if (tile === undefined) return undefined
   const { level, index, width } = tile
@@ -132,10 +134,8 @@ export async function ledgerFile(blocks: Blocks, path: string): Promise<LedgerFi
 }
 
 export interface LedgerFile {
-  readonly kind: 'text' | 'bytes' | 'block'
+  readonly kind: 'text' | 'bytes'
   readonly bytes: Uint8Array
-  /** Of the file of a block. */
-  readonly block?: WholeBlock
 }
 
 /** The public key, beside the checkpoint. */

@@ -33,7 +33,7 @@ import { LaterTransfers } from '../router/later-transfers.js'
 import { transactionOperations } from '../router/transactions/transaction-operations.js'
 import { tableOperations } from '../router/tables/tables.js'
 import { openDirectUnits } from '../router/units/direct.js'
-import { searchLine } from '../router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../router/request/fair-line.js'
 import { openPasses } from '../router/request/passes.js'
 import { unitOperations } from '../router/units/unit-operations.js'
 import type { TransactionRules } from '../rules/item/section-4.js'
@@ -243,6 +243,7 @@ export class StoreContent {
       startedMicros: steadyMicros(runtime.clock),
       passes: openPasses({ runtime, coordinator, ...(secret !== undefined && { secret }) }),
       searches: searchLine(),
+      largeReads: largeReadLine(),
     }
     const { nodeOf } = context
     const { snapshots } = coordinator

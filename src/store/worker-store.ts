@@ -9,7 +9,7 @@ import { laterOperations } from '../router/later-operations.js'
 import { openRouter } from '../router/local-router.js'
 import { getItem } from '../router/reads/get-item.js'
 import { queryOperations } from '../router/reads/query-operations.js'
-import { searchLine } from '../router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../router/request/fair-line.js'
 import { openPasses } from '../router/request/passes.js'
 import type { Router, RouterReply, RouterRequest } from '../router/request/router.js'
 import { openCatalog, type TableCatalog } from '../router/tables/catalog/catalog.js'
@@ -137,6 +137,7 @@ export async function openWorkerStore(
     startedMicros: steadyMicros(runtime.clock),
     passes: openPasses({ runtime, coordinator, secret: hello.secret }),
     searches: searchLine(),
+    largeReads: largeReadLine(),
   }
   const operations = [
     getItem,

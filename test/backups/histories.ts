@@ -12,7 +12,7 @@ import { laterBackups } from '../../src/router/later-operations.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'
 import { openPasses } from '../../src/router/request/passes.js'
-import { searchLine } from '../../src/router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../../src/router/request/fair-line.js'
 import { openCatalog } from '../../src/router/tables/catalog/catalog.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
 import { transactionOperations } from '../../src/router/transactions/transaction-operations.js'
@@ -360,7 +360,12 @@ async function openWorld({ nodes: count, rules }: Omit<HistoryOptions, 'seed'>) 
   })
   const context = { runtime, catalog, nodes, nodeOf, coordinator, rules: allRules, log, startedMicros: 0 }
   const router = openRouter({
-    context: { ...context, passes: openPasses({ runtime, coordinator }), searches: searchLine() },
+    context: {
+      ...context,
+      passes: openPasses({ runtime, coordinator }),
+      searches: searchLine(),
+      largeReads: largeReadLine(),
+    },
     operations: [
       putItem,
       deleteItem,

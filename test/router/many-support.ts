@@ -4,7 +4,7 @@ import type { TableShape } from '../../src/model/table.js'
 import type { Item } from '../../src/model/value.js'
 import { openCatalog } from '../../src/router/tables/catalog/catalog.js'
 import { openPasses } from '../../src/router/request/passes.js'
-import { searchLine } from '../../src/router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../../src/router/request/fair-line.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { queryOperations } from '../../src/router/reads/query-operations.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
@@ -57,6 +57,7 @@ export async function openTestStore(nodeCount: number, rules = allRules): Promis
       startedMicros: 0,
       passes: openPasses({ runtime, coordinator }),
       searches: searchLine(),
+      largeReads: largeReadLine(),
     },
     operations: [
       ...tableOperations,

@@ -4,7 +4,7 @@ import { keyAttributesOf } from '../../src/model/table.js'
 import { testCoordinator } from '../support/coordination.js'
 import { openCatalog, type TableCatalog } from '../../src/router/tables/catalog/catalog.js'
 import { openPasses } from '../../src/router/request/passes.js'
-import { searchLine } from '../../src/router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../../src/router/request/fair-line.js'
 import { openRouter } from '../../src/router/local-router.js'
 import { tableOperations } from '../../src/router/tables/tables.js'
 import { type Router } from '../../src/router/request/router.js'
@@ -82,6 +82,7 @@ export async function openTables({ nodeCount = 1, folder }: TestTablesOptions = 
       startedMicros: 0,
       passes: openPasses({ runtime, coordinator }),
       searches: searchLine(),
+      largeReads: largeReadLine(),
     }
     return { catalog, router: openRouter({ context, operations: tableOperations }) }
   }

@@ -6,7 +6,13 @@ import { DynamoError, validationError } from '../../model/errors.js'
 import { keyAttributesOf } from '../../model/table.js'
 import { EXTENSION_PREFIX } from '../../port/extension.js'
 import { base64 } from '../../verify/bytes.js'
-import { committedData, decodeBlockEntry, imageOf, type RevisionEntry } from '../../verify/block.js'
+import {
+  type BlockEntry,
+  committedData,
+  decodeBlockEntry,
+  imageOf,
+  type RevisionEntry,
+} from '../../verify/block.js'
 import { leafHash } from '../../verify/merkle.js'
 import type { Operation, RequestScope, RouterContext } from '../request/context.js'
 import { parseKey } from '../request/keys.js'
@@ -40,11 +46,17 @@ export interface NamedDocument {
   readonly document: string
 }
 
+/** What is asked, and what others have to do meanwhile. */
+export interface LedgerParts {
+  readonly blocks: Blocks
+  readonly context: RouterContext
+}
+
 interface LedgerOperation<In> {
   readonly name: Operation['name']
   readonly members: StructShape['members']
   readonly run: (
-    ledger: { readonly blocks: Blocks; readonly catalog: TableCatalog; readonly context: RouterContext },
+    ledger: LedgerParts & { readonly catalog: TableCatalog },
     input: In,
     scope: RequestScope,
   ) => Promise<Reply>
@@ -115,11 +127,50 @@ function ledgerTableOf(
   return table
 }
 
-/** The block of a transaction or unit of work; undefined if none has that id. */
-export async function blockOfTransaction(blocks: Blocks, id: string): Promise<WholeBlock | undefined> {
+/** The number of the block of a transaction or unit of work; undefined if none has that id. */
+export async function blockOfTransaction(blocks: Blocks, id: string): Promise<number | undefined> {
   const number = await blocks.reader.blockOf(id)
-  return number === undefined || number >= blocks.size ? undefined : blocks.reader.block(number)
+  return number === undefined || number >= blocks.size ? undefined : number
 }
+
+/**
+ * Reads a block, and makes of it what is asked for. Of large ones one at a time is read, access keys in turn: each would do its
+ * part in every turn of the event loop, for which all others would wait.
+ */
+export async function withBlock<Result>(
+  { blocks, context }: LedgerParts,
+  number: number,
+  { principal }: Pick<RequestScope, 'principal'>,
+  use: (block: WholeBlock) => Promise<Result>,
+): Promise<Result> {
+  const { runtime, largeReads } = context
+  const begun = await blocks.reader.begin(number)
+  const turn = (): Promise<void> => new Promise((resolve) => runtime.defer(resolve))
+  const read = async (): Promise<Result> => use(await blocks.reader.finish(begun, turn))
+  return begun.isLarge ? largeReads.run(principal.id, read) : read()
+}
+
+/** Its entries, all of which the caller may read: a block tells of every table that it touched. */
+export async function authorisedEntries(
+  { entries }: WholeBlock,
+  { runtime }: Pick<RouterContext, 'runtime'>,
+  scope: RequestScope,
+): Promise<readonly BlockEntry[]> {
+  const turns = new TurnBudget(runtime)
+  const decoded: BlockEntry[] = []
+  const tables = new Set<string>()
+  for (const { bytes } of entries) {
+    const entry = decodeBlockEntry(bytes)
+    decoded.push(entry)
+    if (entry.kind !== 'info') tables.add(entry.table)
+    if (turns.isDue(DECODING_COST * bytes.length)) await turns.next()
+  }
+  for (const table of tables) scope.authorise(table)
+  return decoded
+}
+
+/** An entry is made into an object and into text again, which takes longer than to copy its bytes. */
+export const DECODING_COST = 16
 
 export const noBlockOf = (id: string): DynamoError =>
   new DynamoError(

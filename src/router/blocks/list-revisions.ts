@@ -1,23 +1,24 @@
-import type { Blocks } from '../../blocks/blocks.js'
 import { type HistoryRange, revisionsOf, versionsBetween } from '../../blocks/proofs.js'
 import type { Timestamp } from '../../model/brand.js'
 import { validationError } from '../../model/errors.js'
 import { limits } from '../../model/limits.js'
-import { decodeBlockEntry } from '../../verify/block.js'
 import type { RequestScope, RouterContext } from '../request/context.js'
 import { furtherMembers, joinReply, jsonReply } from '../request/reply.js'
 import type { Reply } from '../request/router.js'
-import { authoriseBlock } from './get-block.js'
+import { TurnBudget } from '../request/turns.js'
 import {
+  authorisedEntries,
   blockOfTransaction,
   type DocumentInput,
   documentMembers,
   documentOf,
   ledgerOperation,
+  type LedgerParts,
   noBlockOf,
   numberShape,
   revisionList,
   transactionIdShape,
+  withBlock,
 } from './ledger-request.js'
 
 interface ListRevisionsInput extends DocumentInput {
@@ -48,8 +49,9 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
     NextToken: { kind: 'string', lengthMin: 1, lengthMax: 512 },
   },
 
-  async run({ blocks, catalog, context }, input, scope) {
-    if (input.TransactionId !== undefined) return ofTransaction(blocks, context, input, scope)
+  async run(ledger, input, scope) {
+    const { blocks, catalog, context } = ledger
+    if (input.TransactionId !== undefined) return ofTransaction(ledger, input, scope)
     const { document } = documentOf(catalog, input, scope)
     const [from, to] = [microsOf('From', input.From), microsOf('To', input.To)]
     await blocks.caughtUp()
@@ -61,8 +63,10 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
       fromVersion: Math.max(between.fromVersion, input.FromVersion ?? 0, start),
       toVersion: Math.min(between.toVersion, input.ToVersion ?? Infinity),
     }
+    const turns = new TurnBudget(context.runtime)
     const found = await revisionsOf(blocks, document, newest, {
       ...range,
+      turn: (bytes) => (turns.isDue(bytes) ? turns.next() : undefined),
       revisionsMax: input.Limit ?? PAGE_MAX,
       bytesMax: limits.pageBytesMax,
     })
@@ -77,26 +81,24 @@ export const listRevisions = ledgerOperation<ListRevisionsInput>({
 
 /** All of them: a transaction has a bounded number. */
 async function ofTransaction(
-  blocks: Blocks,
-  context: RouterContext,
+  ledger: LedgerParts,
   { TransactionId, TableName, TableId, Key }: ListRevisionsInput,
   scope: RequestScope,
 ): Promise<Reply> {
   if (TableName !== undefined || TableId !== undefined || Key !== undefined)
     throw validationError('Either an item or a TransactionId is asked for, not both')
+  const { blocks, context } = ledger
   await blocks.caughtUp()
-  const block = await blockOfTransaction(blocks, TransactionId as string)
-  if (block === undefined) throw noBlockOf(TransactionId as string)
-  authoriseBlock(block, scope)
-  const revisions = block.entries.filter(({ bytes }) => decodeBlockEntry(bytes).kind === 'revision')
-  const { block: number, ts } = block.parsed
-  const found = revisions.map((row) => ({
-    block: number,
-    entry: row.entry,
-    timestamp: ts as Timestamp,
-    row,
-  }))
-  return revisionsReply(await revisionList(blocks, context, found))
+  const number = await blockOfTransaction(blocks, TransactionId as string)
+  if (number === undefined) throw noBlockOf(TransactionId as string)
+  return withBlock(ledger, number, scope, async (block) => {
+    const entries = await authorisedEntries(block, context, scope)
+    const timestamp = block.parsed.ts as Timestamp
+    const found = block.entries
+      .filter((_, at) => entries[at]?.kind === 'revision')
+      .map((row) => ({ block: number, entry: row.entry, timestamp, row }))
+    return revisionsReply(await revisionList(blocks, context, found))
+  })
 }
 
 const revisionsReply = (pieces: readonly (string | Uint8Array)[], NextToken?: string): Reply =>

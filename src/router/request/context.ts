@@ -52,6 +52,8 @@ export interface RouterContext {
   readonly passes: Passes
   /** Searches that look at every item of a table. */
   readonly searches: FairLine
+  /** Reads of what is large and cannot be read in pages: blocks of large transactions. */
+  readonly largeReads: FairLine
   /** Absent: allowed. */
   readonly statementScans?: StatementScans
 }

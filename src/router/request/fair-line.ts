@@ -52,3 +52,8 @@ export class FairLine {
 const SEARCHES_WAITING_MAX = 64
 
 export const searchLine = (): FairLine => new FairLine(SEARCHES_WAITING_MAX)
+
+/** Large reads of one access key that wait: each takes a part of a second. */
+const LARGE_READS_WAITING_MAX = 512
+
+export const largeReadLine = (): FairLine => new FairLine(LARGE_READS_WAITING_MAX)

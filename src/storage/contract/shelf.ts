@@ -15,6 +15,8 @@ export interface ShelfRange {
   readonly to: KeyBytes
   readonly reverse: boolean
   readonly entriesMax: number
+  /** The last of them is the one with which they come to so many bytes; absent: whatever they come to. */
+  readonly bytesMax?: number
 }
 
 export interface Shelf {

@@ -20,7 +20,9 @@ export class LineShelf implements Shelf {
     return keys.map((key) => this.#line.durable.get(shelfKey(key)))
   }
 
-  async keptRange({ from, to, reverse, entriesMax }: ShelfRange): Promise<readonly Required<ShelfEntry>[]> {
+  async keptRange(range: ShelfRange): Promise<readonly Required<ShelfEntry>[]> {
+    const { from, to, reverse, entriesMax, bytesMax = Infinity } = range
+    let bytes = 0
     const entries: Required<ShelfEntry>[] = []
     if (from >= to || entriesMax <= 0) return entries
     for (const [key, value] of this.#line.durable.range({
@@ -29,7 +31,8 @@ export class LineShelf implements Shelf {
       reverse,
     })) {
       entries.push({ key: withoutShelf(key), value })
-      if (entries.length === entriesMax) break
+      bytes += value.byteLength
+      if (entries.length === entriesMax || bytes >= bytesMax) break
     }
     return entries
   }

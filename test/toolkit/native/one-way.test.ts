@@ -10,7 +10,7 @@ import { openRouter } from '../../../src/router/local-router.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
 import { openDirectUnits } from '../../../src/router/units/direct.js'
 import { openPasses } from '../../../src/router/request/passes.js'
-import { searchLine } from '../../../src/router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../../../src/router/request/fair-line.js'
 import { unitOperations } from '../../../src/router/units/unit-operations.js'
 import { allRules } from '../../../src/rules/item/section-4.js'
 import { realRuntime } from '../../../src/runtime/real-runtime.js'
@@ -53,6 +53,7 @@ async function openParts(count: number) {
     startedMicros: 0,
     passes: openPasses({ runtime, coordinator }),
     searches: searchLine(),
+    largeReads: largeReadLine(),
   }
   const router = openRouter({
     context,

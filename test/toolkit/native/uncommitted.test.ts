@@ -9,7 +9,7 @@ import { itemKey } from '../../../src/model/key-bytes.js'
 import { marshallItem } from '../../../src/toolkit/values/values.js'
 import { openCatalog } from '../../../src/router/tables/catalog/catalog.js'
 import { openPasses } from '../../../src/router/request/passes.js'
-import { searchLine } from '../../../src/router/request/fair-line.js'
+import { largeReadLine, searchLine } from '../../../src/router/request/fair-line.js'
 import { openRouter } from '../../../src/router/local-router.js'
 import { queryOperations } from '../../../src/router/reads/query-operations.js'
 import { tableOperations } from '../../../src/router/tables/tables.js'
@@ -45,6 +45,7 @@ async function openParts(count: number) {
     startedMicros: 0,
     passes,
     searches: searchLine(),
+    largeReads: largeReadLine(),
   }
   const router = openRouter({
     context,
