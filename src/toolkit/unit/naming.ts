@@ -13,6 +13,24 @@ export function invalidWrite(address: ItemAddress, message: string, cause?: unkn
   return error
 }
 
+const CANDIDATES_SHOWN_MAX = 10
+
+/** The same of one of several writes, where nobody says which. */
+export function invalidAmong(
+  addresses: readonly ItemAddress[],
+  message: string,
+  cause: unknown,
+): DynamoError {
+  const shown = addresses.slice(0, CANDIDATES_SHOWN_MAX).map(described)
+  const more = addresses.length - shown.length
+  const error = new DynamoError(
+    'ValidationException',
+    `${withoutEnd(message)}, in one of the writes of ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+  )
+  error.cause = cause
+  return error
+}
+
 /** `input`: the request. The error keeps its class and its name, and says which table is missing if it does not. */
 export function namingTables(error: unknown, input: unknown, hint = ''): unknown {
   if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') return error

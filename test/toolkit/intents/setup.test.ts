@@ -149,6 +149,62 @@ describe('the record table', () => {
     }
   })
 
+  test('a transaction that is refused as a whole is told of the write that is not valid, or of those that may be meant', async () => {
+    const inner = endpointWithout()
+    // As DynamoDB Local does: it names no place, and no reasons.
+    const message = 'An operand in the update expression has an incorrect data type'
+    const endpoint = foreign({
+      call: async (operation, input, options) => {
+        try {
+          return await inner.call(operation, input, options)
+        } catch (error) {
+          if (operation !== 'TransactWriteItems') throw error
+          throw Object.assign(new Error(message), {
+            name: 'ValidationException',
+            $fault: 'client',
+            $metadata: { httpStatusCode: 400 },
+          })
+        }
+      },
+    })
+    const t = intentsTransactor(endpoint, { protocol: 'transact' })
+    await t.setup()
+    await store.call('PutItem', { TableName: TABLE, Item: { id: { S: 'text' }, n: { S: 'one' } } })
+    const add = (ids: readonly string[], attribute: string) =>
+      t.transact((tx) => ids.forEach((id) => tx.update(TABLE, { id }, { add: { [attribute]: 1 } })))
+    await assert.rejects(add(['other', 'text', 'third'], 'n'), {
+      name: 'ValidationException',
+      message: `${message}, in the write of Things {"id":"text"}.`,
+    })
+    // What is valid here and refused there: each of them may be meant.
+    await store.call('PutItem', { TableName: TABLE, Item: { id: { S: 'text' }, n: { N: '1' } } })
+    const refused = foreign({
+      call: (operation, input, options) =>
+        operation === 'TransactWriteItems'
+          ? Promise.reject(
+              Object.assign(new Error(message), {
+                name: 'ValidationException',
+                $fault: 'client',
+                $metadata: { httpStatusCode: 400 },
+              }),
+            )
+          : inner.call(operation, input, options),
+    })
+    const ids = Array.from({ length: 12 }, (_, at) => `i${String(at).padStart(2, '0')}`)
+    await assert.rejects(
+      intentsTransactor(refused, { protocol: 'transact' }).transact((tx) =>
+        ids.forEach((id) => tx.update(TABLE, { id }, { add: { n: 1 } })),
+      ),
+      {
+        name: 'ValidationException',
+        message: `${message}, in one of the writes of ${ids
+          .slice(0, 10)
+          .map((id) => `Things {"id":"${id}"}`)
+          .join(', ')} and 2 more.`,
+      },
+    )
+  })
+
   test('a table that is not there is named, by intents and on the native path', async () => {
     for (const t of [intentsTransactor(endpointWithout(), settings), store.transactor()]) {
       const named = { name: 'ResourceNotFoundException', message: /Nothing-here/ }

@@ -5,7 +5,7 @@ import type { TransactWriteItem } from '@aws-sdk/client-dynamodb'
 import { Conflict, OutcomeUnknown } from '../../endpoint/errors.js'
 import type { UnitAction } from '../../unit/protocol.js'
 import { fromSdkItem, toSdkItem } from '../../values/values.js'
-import { invalidWrite } from '../../unit/naming.js'
+import { invalidAmong, invalidWrite } from '../../unit/naming.js'
 import { AnswerLost } from '../../endpoint/refusals.js'
 import type { Refusal, RequestUsage } from '../context/caller.js'
 import { evaluateAction } from '../protocol/evaluate.js'
@@ -15,7 +15,7 @@ import { inserterOf, INTENT, STAR, type Stored, storedOf, VERSION } from '../pro
 import { OLD_ON_FAILURE } from '../protocol/requests.js'
 import { changed, ensureDone, inTheWay, makeRoom, type IntentWaiter } from '../items/settle.js'
 import { pinOf, singleRequest } from './single.js'
-import { readOne, type IntentsContext } from '../context/context.js'
+import { inParallel, readOne, type IntentsContext } from '../context/context.js'
 
 export interface TransactPlan {
   readonly blind: readonly Blind[]
@@ -52,6 +52,7 @@ export async function commitByTransact(
       throw new OutcomeUnknown(`an earlier request of unit ${me.id} has taken effect`, me.id, {
         cause: reply.error,
       })
+    if (name === 'ValidationException') throw await invalidIn(space, plan, reply.error, usage)
     if (name !== 'TransactionCanceledException') throw reply.error
     if ((await reasonsMet(space, plan, reply.error, me, usage)) === 'pin') return 'pin'
   }
@@ -131,6 +132,28 @@ export function withVersion(update: string): string {
   return set.test(update)
     ? update.replace(set, (clause) => `${clause}${ours}, `)
     : `${update} SET ${ours}`.trim()
+}
+
+/** Some endpoints refuse the whole for one action and do not say which: what the actions would do to their items tells. */
+async function invalidIn(
+  space: IntentsContext,
+  { blind, members, observed }: TransactPlan,
+  error: Refusal,
+  usage: RequestUsage,
+): Promise<Error> {
+  const writes = [...blind.map(({ action }) => action), ...members, ...observed]
+  const isInvalid = blind.map(() => false)
+  // What is found or not: the refusal is what the caller has to learn.
+  const looked = writes.length === 1 ? [] : [...blind.entries()]
+  await inParallel(looked, async ([at, { action, layout, touch }]) => {
+    if (touch) return
+    const stored = storedOf(await readOne(space.caller, action, usage))
+    isInvalid[at] = evaluateAction(action, layout, stored?.item).verdict === 'invalid'
+  }).catch(() => undefined)
+  const invalid = writes.length === 1 ? writes[0] : writes[isInvalid.indexOf(true)]
+  return invalid === undefined
+    ? invalidAmong(writes, error.message, error)
+    : invalidWrite(invalid, error.message, error)
 }
 
 /** Why it was cancelled: room is made for what can be waited for, everything else is thrown. */
