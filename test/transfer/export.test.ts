@@ -194,6 +194,7 @@ test('export: what is wrong with a request is said in DynamoDB’s words', async
     [{ ExportType: '' }, 'ValidationException', /exportType/],
     [{ ClientToken: '' }, 'ValidationException', /clientToken/],
     [{ ClientToken: 'a$b' }, 'ValidationException', /clientToken/],
+    [{ ClientToken: 'a'.repeat(1025) }, 'ValidationException', /clientToken.*less than or equal to 1024/],
     [{ ExportFormat: 'QWERTY' }, 'ValidationException', /exportFormat/],
     [{ ExportTime: new Date(-1000) }, 'InvalidExportTimeException', /Export ?Time/],
     [{ ExportTime: new Date(Date.now() + 400_000) }, 'InvalidExportTimeException', /Export ?Time/],

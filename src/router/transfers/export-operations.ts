@@ -6,6 +6,8 @@ import { jsonReply } from '../request/reply.js'
 import { isArnOfNoTable, tableArn, tableNameOfArn, transferArn, transferOfArn } from '../shapes/table-name.js'
 import { recoverable } from '../backups/active-table.js'
 import type { TableCatalog } from '../tables/catalog/catalog.js'
+import { knownMembers } from '../shapes/known-members.js'
+import type { StructShape } from '../shapes/shape.js'
 import { tableOperation } from '../tables/table-operation.js'
 import { tableOf } from '../tables/record/table-record.js'
 import { type ExportOutcome, type ExportPage, runExport } from './export-job.js'
@@ -40,34 +42,37 @@ interface ExportInput extends WindowInput {
 const VIEWS: readonly ExportView[] = ['NEW_IMAGE', 'NEW_AND_OLD_IMAGES']
 const LIST_MAX = 25
 
+const exportShape: StructShape = {
+  kind: 'struct',
+  members: {
+    TableArn: { ...tableArnShape, required: true },
+    ExportTime: { kind: 'double' },
+    ClientToken: clientTokenShape,
+    S3Bucket: bucketShape,
+    S3BucketOwner: bucketOwnerShape,
+    S3Prefix: prefixShape,
+    S3SseAlgorithm: { kind: 'string', values: ['AES256', 'KMS'] },
+    S3SseKmsKeyId: { kind: 'string', lengthMin: 1, lengthMax: 2048 },
+    ExportFormat: { kind: 'string', values: ['DYNAMODB_JSON', 'ION'] },
+    ExportType: { kind: 'string', values: ['FULL_EXPORT', 'INCREMENTAL_EXPORT'] },
+    IncrementalExportSpecification: {
+      kind: 'struct',
+      members: {
+        ExportFromTime: { kind: 'double' },
+        ExportToTime: { kind: 'double' },
+        ExportViewType: { kind: 'string', values: VIEWS },
+      },
+    },
+  },
+}
+
 export const exportOperations = (transfers: () => Promise<Transfers>): readonly Operation[] => [
   tableOperation<ExportInput>({
     name: 'ExportTableToPointInTime',
-    shape: {
-      kind: 'struct',
-      members: {
-        TableArn: { ...tableArnShape, required: true },
-        ExportTime: { kind: 'double' },
-        ClientToken: clientTokenShape,
-        S3Bucket: bucketShape,
-        S3BucketOwner: bucketOwnerShape,
-        S3Prefix: prefixShape,
-        S3SseAlgorithm: { kind: 'string', values: ['AES256', 'KMS'] },
-        S3SseKmsKeyId: { kind: 'string', lengthMin: 1, lengthMax: 2048 },
-        ExportFormat: { kind: 'string', values: ['DYNAMODB_JSON', 'ION'] },
-        ExportType: { kind: 'string', values: ['FULL_EXPORT', 'INCREMENTAL_EXPORT'] },
-        IncrementalExportSpecification: {
-          kind: 'struct',
-          members: {
-            ExportFromTime: { kind: 'double' },
-            ExportToTime: { kind: 'double' },
-            ExportViewType: { kind: 'string', values: VIEWS },
-          },
-        },
-      },
-    },
+    shape: exportShape,
 
-    async run(catalog, input, scope, context) {
+    async run(catalog, given, scope, context) {
+      const input = knownMembers(exportShape, given)
       // The service says that there is no such table, not that the ARN is wrong.
       if (isArnOfNoTable(input.TableArn))
         throw new DynamoError('TableNotFoundException', `Table not found: ${input.TableArn}`)

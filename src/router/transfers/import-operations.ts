@@ -9,6 +9,7 @@ import type { TableCatalog } from '../tables/catalog/catalog.js'
 import { newTable } from '../tables/create-table.js'
 import { refuseLedgerName } from '../tables/record/table-ledger.js'
 import { tableDefinition } from '../tables/record/table-definition.js'
+import { knownMembers } from '../shapes/known-members.js'
 import { tableOperation } from '../tables/table-operation.js'
 import { tableOf } from '../tables/record/table-record.js'
 import { checkEncryption, checkOnDemandThroughput } from '../tables/record/table-settings.js'
@@ -112,7 +113,8 @@ export const importOperations = (transfers: () => Promise<Transfers>): readonly 
     },
 
     async run(catalog, input, scope, context) {
-      const { TableCreationParameters: creation, S3BucketSource: source } = input
+      const { S3BucketSource: source } = input
+      const creation = knownMembers(creationShape, input.TableCreationParameters)
       const name = tableNameOf(creation.TableName)
       scope.authorise(name)
       refuseLedgerName(context, name)

@@ -13,7 +13,13 @@ export const bucketShape: StringShape = {
 }
 export const bucketOwnerShape: StringShape = { kind: 'string', lengthMin: 1, pattern: '[0-9]{12}' }
 export const prefixShape: StringShape = { kind: 'string', lengthMin: 1, lengthMax: 1024 }
-export const clientTokenShape: StringShape = { kind: 'string', lengthMin: 1, pattern: '[^\\$]+' }
+/** Its greatest length is ours: it is kept with its export or import. */
+export const clientTokenShape: StringShape = {
+  kind: 'string',
+  lengthMin: 1,
+  lengthMax: 1024,
+  pattern: '[^\\$]+',
+}
 export const tableArnShape: StringShape = { kind: 'string', lengthMin: 1, lengthMax: 1024 }
 export const transferArnShape: StringShape = {
   kind: 'string',

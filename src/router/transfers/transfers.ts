@@ -46,6 +46,8 @@ export const transferJobLimits = {
   keptMicros: 90 * DAY_MICROS,
   /** Of those that have ended; of more the oldest go. */
   keptMax: 1000,
+  /** The same of their records together: one of an import may have many names of columns. */
+  keptBytesMax: 16 * 1024 * 1024,
   /** For so long a token names what it was first used for. */
   tokenMicros: 8 * 3600 * 1_000_000,
 } as const
@@ -58,6 +60,8 @@ export class Stopped extends Error {
 export class Transfers {
   readonly #parts: TransfersParts
   readonly #records = new Map<string, TransferRecord>()
+  /** As they are stored. */
+  readonly #bytes = new WeakMap<TransferRecord, number>()
   readonly #waiting: (() => void)[] = []
   readonly #atWork = new Set<Promise<void>>()
   #working = 0
@@ -264,12 +268,26 @@ export class Transfers {
     this.#records.set(record.id, record)
   }
 
+  #bytesOf(record: TransferRecord): number {
+    let bytes = this.#bytes.get(record)
+    if (bytes === undefined) {
+      bytes = encodeTransfer(record).value?.length ?? 0
+      this.#bytes.set(record, bytes)
+    }
+    return bytes
+  }
+
   async #forgetOld(): Promise<void> {
     const ended = [...this.#records.values()]
       .filter(({ status }) => status !== 'IN_PROGRESS')
       .toSorted((one, other) => (one.id < other.id ? 1 : -1))
     const before = this.nowMicros - transferJobLimits.keptMicros
-    const old = ended.filter(({ startMicros }, at) => at >= transferJobLimits.keptMax || startMicros < before)
+    const { keptMax, keptBytesMax } = transferJobLimits
+    let bytes = 0
+    const old = ended.filter((record, at) => {
+      bytes += this.#bytesOf(record)
+      return at >= keptMax || (at > 0 && bytes > keptBytesMax) || record.startMicros < before
+    })
     if (old.length === 0) return
     await this.#parts.home.writeMeta(old.map(({ id }) => ({ name: ENDED_PREFIX + id })))
     for (const { id } of old) this.#records.delete(id)

@@ -104,7 +104,8 @@ export const encryptionShape: StructShape = {
   members: {
     Enabled: { kind: 'boolean' },
     SSEType: { kind: 'string', values: ['AES256', 'KMS'] },
-    KMSMasterKeyId: { kind: 'string' },
+    // As long as Amazon's names of keys: it is kept with the table.
+    KMSMasterKeyId: { kind: 'string', lengthMin: 1, lengthMax: 2048 },
   },
 }
 
