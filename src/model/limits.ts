@@ -20,6 +20,8 @@ export const limits = {
   pageBytesMax: 1024 * 1024,
   batchGetKeysMax: 100,
   batchGetBytesMax: 16 * 1024 * 1024,
+  /** Of an answer that ends at so many bytes, no more items are read at once. */
+  readAtOnceMax: 25,
   batchWriteItemsMax: 25,
   transactionActionsMax: 100,
   transactionBytesMax: 4 * 1024 * 1024,

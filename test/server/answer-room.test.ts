@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ItemText, transactionCancelled } from '../../src/model/errors.js'
-import { type Router } from '../../src/router/request/router.js'
+import { bytesReadAtMost, type Router } from '../../src/router/request/router.js'
 import { AnswerRoom, UnsentBytes } from '../../src/server/http/answer-room.js'
 import type { Auth } from '../../src/server/access/auth.js'
 import { serverLimits } from '../../src/server/http/limits.js'
@@ -24,13 +24,14 @@ function roomWith(bytes: number, keyId = '', room = new AnswerRoom(limits)) {
   return {
     room,
     unsent,
-    admits: (operation: string) => room.admits(operation, unsent),
+    admits: (operation: string) => room.admits(operation, unsent) === true,
     holds: (operation: string, answerBytes: number, error?: string) =>
       room.holds(operation, { body: { length: answerBytes }, error }, unsent),
     /** As many as begin on trial when there is no room; all of them are under way. */
     isFull: (operation: string, trialsMax = 4) => {
-      for (let trials = 0; trials < trialsMax; trials++) if (!room.admits(operation, unsent)) return false
-      return !room.admits(operation, unsent)
+      for (let trials = 0; trials < trialsMax; trials++)
+        if (room.admits(operation, unsent) !== true) return false
+      return room.admits(operation, unsent) !== true
     },
     standstillMs: () => room.standstillMs(unsent),
     isOverdue: (unsentForMs: number) => room.isOverdue(unsent, unsentForMs),
@@ -94,24 +95,122 @@ test('answer room: who takes nothing is closed soon when half of it is taken, la
   assert.ok(roomWith(51 * MB).isOverdue(limits.crowdedAnswerMs + 1))
 })
 
-test('answer room: without room a few operations at a time begin on trial, and small answers pass', () => {
+/** An operation of a connection of its own that asks to begin. */
+function begun(room: AnswerRoom, operation: string, { bytes = 0, keyId = '' } = {}) {
+  const unsent = new UnsentBytes(room)
+  unsent.billTo(room.shareOf(keyId))
+  const begins = room.admits(operation, unsent, bytes)
+  const log: string[] = []
+  if (begins instanceof Promise) void begins.then((verdict) => log.push(verdict ? 'begun' : 'refused'))
+  return {
+    unsent,
+    begins,
+    /** What has become of it, if it had to wait. */
+    fate: async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return log[0] ?? 'waits'
+    },
+    /** Its answer is made and, if it may be kept, taken at once. */
+    ends: (answerBytes: number): boolean => {
+      const isKept = room.holds(operation, { body: { length: answerBytes }, error: undefined }, unsent)
+      unsent.made(isKept ? answerBytes : 0)
+      unsent.taken()
+      return isKept
+    },
+  }
+}
+
+test('answer room: without room a few operations at a time begin on trial, others wait for them, and small answers pass', async () => {
   let nowMs = 0
-  const full = roomWith(90 * MB, '', new AnswerRoom(limits, () => nowMs))
-  const other = roomWith(0, '', full.room)
+  const { room, unsent } = roomWith(90 * MB, '', new AnswerRoom(limits, () => nowMs))
   for (let round = 0; round < 10; round++) {
-    for (let trials = 0; trials < 4; trials++) assert.ok(other.admits('Query'))
-    assert.ok(!full.admits('Scan'), 'four are under way')
-    assert.ok(other.admits('GetItem'), 'which answers with one item')
-    assert.ok(other.holds('Query', 16 * 1024))
-    assert.ok(full.admits('Scan'), 'one of them is answered')
-    assert.ok(!full.holds('Scan', 11 * MB), 'it does not fit')
-    for (let trials = 0; trials < 3; trials++) assert.ok(other.holds('Query', 10 * MB), 'it fits')
+    const [first, ...others] = [1, 2, 3, 4].map(() => begun(room, 'Query', { bytes: MB }))
+    assert.ok([first!, ...others].every(({ begins }) => begins === true))
+    const fifth = begun(room, 'Scan', { bytes: MB })
+    assert.equal(await fifth.fate(), 'waits', 'four are under way')
+    assert.equal(begun(room, 'GetItem').begins, true, 'which answers with one item')
+    assert.ok(first!.ends(16 * 1024))
+    assert.equal(await fifth.fate(), 'begun', 'one of them is answered')
+    const sixth = begun(room, 'Scan', { bytes: MB })
+    assert.ok(!fifth.ends(11 * MB), 'it does not fit')
+    assert.equal(await sixth.fate(), 'refused', 'an answer was made in vain a moment ago')
+    for (const other of others) assert.ok(other.ends(10 * MB), 'it fits')
     nowMs += 249
-    assert.ok(!other.admits('Query'), 'an answer was made in vain a moment ago')
+    assert.equal(begun(room, 'Query').begins, false)
     nowMs += 1
   }
-  full.unsent.taken()
-  for (let count = 0; count < 10; count++) assert.ok(other.admits('Query'), 'nothing is on trial')
+  unsent.taken()
+  for (let count = 0; count < 10; count++)
+    assert.equal(begun(room, 'Query').begins, true, 'nothing is on trial')
+})
+
+test('answer room: what is under way has taken room for what it may read; others wait, and begin as that is answered', async () => {
+  const { room } = roomWith(0)
+  const batches = Array.from({ length: 20 }, () => begun(room, 'BatchGetItem', { bytes: 20 * MB }))
+  assert.deepEqual(
+    batches.map(({ begins }) => begins === true),
+    batches.map((_, at) => at < 2),
+    'large ones have half of it',
+  )
+  const pages = Array.from({ length: 80 }, () => begun(room, 'Query', { bytes: MB }))
+  assert.deepEqual(
+    pages.map(({ begins }) => begins === true),
+    pages.map((_, at) => at < 60),
+    'and pages what they leave',
+  )
+  for (const each of ['GetItem', 'WaitForItem', 'PutItem', 'TransactWriteItems', 'UnitCommit'])
+    assert.equal(begun(room, each).begins, true, each)
+  for (const page of pages) {
+    assert.ok(page.begins === true || (await page.fate()) === 'begun')
+    page.ends(1000)
+  }
+  for (const [at, batch] of batches.entries()) {
+    assert.ok(batch.begins === true || (await batch.fate()) === 'begun')
+    if (at + 2 < batches.length) assert.equal(await batches[at + 2]!.fate(), 'waits')
+    batch.ends(MB)
+  }
+  assert.equal(room.bytes, 0)
+  assert.equal(begun(room, 'BatchGetItem', { bytes: 200 * MB }).begins, true, 'what is larger than it: alone')
+})
+
+test('answer room: those who wait have their turn key by key, and one whose client has gone is passed over', async () => {
+  const { room } = roomWith(0)
+  const first = begun(room, 'BatchGetItem', { bytes: 50 * MB, keyId: 'a' })
+  const [a1, a2, gone, b1] = ['a', 'a', 'b', 'b'].map((keyId) =>
+    begun(room, 'BatchGetItem', { bytes: 50 * MB, keyId }),
+  )
+  gone!.unsent.end()
+  first.ends(1)
+  assert.equal(await a1!.fate(), 'begun')
+  a1!.ends(1)
+  assert.equal(await gone!.fate(), 'refused')
+  assert.deepEqual([await b1!.fate(), await a2!.fate()], ['begun', 'waits'])
+  b1!.ends(1)
+  assert.equal(await a2!.fate(), 'begun')
+})
+
+test('answer room: an operation takes ahead what the items that it names may have, or a page; who waits for a lock takes nothing', () => {
+  const item = 400 * 1024
+  const keys = (length: number): readonly object[] => Array.from({ length }, () => ({}))
+  for (const [operation, input, bytes] of [
+    ['Query', {}, MB],
+    ['GetRecords', {}, MB],
+    ['BatchGetItem', { RequestItems: { a: { Keys: keys(3) }, b: { Keys: keys(2) } } }, 5 * item],
+    [
+      'BatchGetItem',
+      { RequestItems: { a: null, b: { Keys: 'no list' }, c: { Keys: keys(5000) } } },
+      16 * MB + 25 * item,
+    ],
+    ['BatchGetItem', {}, 0],
+    ['TransactGetItems', { TransactItems: keys(3) }, 3 * item],
+    ['UnitGetItems', { Gets: keys(2) }, 2 * item],
+    ['UnitGetItems', { Gets: [{ Lock: true }, ...keys(2)] }, 0],
+    ['ExecuteTransaction', { TransactStatements: keys(4) }, 4 * item],
+    ['WaitForItem', {}, 0],
+    ['SearchVectors', {}, 0],
+    ['PutItem', {}, 0],
+  ] as const)
+    assert.equal(bytesReadAtMost(operation, input), bytes, operation)
 })
 
 test('answer room: one access key has at most half of it', () => {

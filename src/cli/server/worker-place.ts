@@ -22,6 +22,9 @@ const ALL_SERVE_MAX = 2
 /** How many of them serve connections. */
 export const servingWorkers = (workers: number): number => (workers > ALL_SERVE_MAX ? workers - 1 : workers)
 
+/** Of unread answers several workers keep less than one: each has besides what it has not collected yet. */
+const ANSWERS_PART = 5 / 6
+
 /** Its part of what the whole server may take. */
 export function limitsOfWorker(workers: number): Partial<ServerLimits> {
   const part = (name: keyof ServerLimits): number => Math.ceil(serverLimits[name] / servingWorkers(workers))
@@ -30,6 +33,9 @@ export function limitsOfWorker(workers: number): Partial<ServerLimits> {
     requestsInFlightMax: part('requestsInFlightMax'),
     bodyBytesInFlightMax: Math.max(part('bodyBytesInFlightMax'), serverLimits.requestBytesMax),
     inflatedBytesMax: Math.max(part('inflatedBytesMax'), serverLimits.requestBytesMax),
-    answerBytesUnsentMax: Math.max(part('answerBytesUnsentMax'), serverLimits.answerBytesMax),
+    answerBytesUnsentMax: Math.max(
+      Math.ceil(ANSWERS_PART * part('answerBytesUnsentMax')),
+      serverLimits.answerBytesMax,
+    ),
   }
 }

@@ -122,9 +122,6 @@ function refuseDuplicates(keys: readonly unknown[]): void {
   }
 }
 
-/** Read at once. */
-const KEYS_AT_ONCE = 25
-
 /** In the order of the keys, and no more of them than it takes to fill the answer: a hundred large items would be 40 MB. */
 async function getAll(
   context: RouterContext,
@@ -139,7 +136,7 @@ async function getAll(
     while (records.length < keys.length && bytes <= limits.batchGetBytesMax) {
       const some = await Promise.all(
         keys
-          .slice(records.length, records.length + KEYS_AT_ONCE)
+          .slice(records.length, records.length + limits.readAtOnceMax)
           .map((key) => context.nodeOf(key.hash).get(table.shape.space, key, isConsistent)),
       )
       for (const record of some) bytes += record?.itemBytes ?? 0

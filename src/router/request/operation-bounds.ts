@@ -17,7 +17,16 @@ export interface OperationBounds {
   readonly reads?: 'item' | 'page' | 'largest'
   /** It reads or changes, as its statements say. */
   readonly byStatement?: true
+  /**
+   * How many items a request names, of one that reads no others: of each it may read the largest. Absent: a page of them, or it
+   * stands in a line of its own, where one at a time reads (`largest`).
+   */
+  readonly named?: (input: Input) => number
 }
+
+type Input = Readonly<Record<string, unknown>>
+
+const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0)
 
 const item = { request: 'items', reads: 'item' } as const
 const page = { request: 'items', reads: 'page' } as const
@@ -30,8 +39,8 @@ const operationBounds: Readonly<Record<OperationName, OperationBounds>> = {
   WaitForItem: item,
   Query: page,
   Scan: page,
-  BatchGetItem: largest,
-  TransactGetItems: largest,
+  BatchGetItem: { ...largest, named: keysOf },
+  TransactGetItems: { ...largest, named: ({ TransactItems }) => lengthOf(TransactItems) },
   SearchVectors: largest,
 
   PutItem: change,
@@ -41,10 +50,19 @@ const operationBounds: Readonly<Record<OperationName, OperationBounds>> = {
   TransactWriteItems: change,
 
   ExecuteStatement: { ...page, byStatement: true },
-  BatchExecuteStatement: { ...largest, byStatement: true },
-  ExecuteTransaction: { ...largest, byStatement: true },
+  BatchExecuteStatement: {
+    ...largest,
+    byStatement: true,
+    named: ({ Statements }) => lengthOf(Statements),
+  },
+  ExecuteTransaction: {
+    ...largest,
+    byStatement: true,
+    named: ({ TransactStatements }) => lengthOf(TransactStatements),
+  },
 
-  UnitGetItems: largest,
+  // What waits for a lock takes nothing from those who have it.
+  UnitGetItems: { ...largest, named: ({ Gets }) => (locks(Gets) ? 0 : lengthOf(Gets)) },
   UnitQuery: page,
   UnitScan: page,
   UnitCommit: change,
@@ -111,11 +129,34 @@ const operationBounds: Readonly<Record<OperationName, OperationBounds>> = {
   ListContention: plain,
 }
 
+/** Of a BatchGetItem whose shape nobody has looked at. */
+function keysOf({ RequestItems }: Input): number {
+  let keys = 0
+  if (typeof RequestItems !== 'object' || RequestItems === null) return 0
+  for (const gets of Object.values(RequestItems))
+    keys += lengthOf((gets as { readonly Keys?: unknown } | null)?.Keys)
+  return keys
+}
+
+const locks = (gets: unknown): boolean =>
+  Array.isArray(gets) &&
+  gets.some((get) => (get as { readonly Lock?: unknown } | null | undefined)?.Lock === true)
+
 const byName = new Map<string, OperationBounds>(Object.entries(operationBounds))
 const NONE: OperationBounds = change
 
 /** Of a request that names no operation: as of one that may have changed something. */
 export const operationBoundsOf = (operation: string): OperationBounds => byName.get(operation) ?? NONE
+
+/** An answer ends at so many bytes, and no more than so many items are read behind that. */
+const READ_BYTES_MAX = limits.batchGetBytesMax + limits.readAtOnceMax * limits.itemBytesMax
+
+/** How many bytes of items a request reads at most. */
+export function bytesReadAtMost(operation: string, input: object): number {
+  const { reads, named } = operationBoundsOf(operation)
+  if (named !== undefined) return Math.min(named(input as Input) * limits.itemBytesMax, READ_BYTES_MAX)
+  return reads === 'page' ? limits.pageBytesMax : 0
+}
 
 /**
  * Whether a request for an operation of statements changes nothing, whatever becomes of each of its statements: what is no

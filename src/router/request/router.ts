@@ -8,7 +8,7 @@ import type { DynamoError } from '../../model/errors.js'
 import type { OperationName, Principal } from './access.js'
 
 export { anyone, owner, type Access, type Principal } from './access.js'
-export { operationBoundsOf, statementsOnlyRead } from './operation-bounds.js'
+export { bytesReadAtMost, operationBoundsOf, statementsOnlyRead } from './operation-bounds.js'
 export { hasWordsOfItsOwn, inWordsOf } from './wording.js'
 
 export interface RouterRequest {

@@ -51,7 +51,11 @@ export const unitGetItems: Operation = {
     const isRepeatable = readsAtOneSnapshot(unit.isolation)
     if (isRepeatable) refuseLost(unit)
     releaseOf(context, scope, input)
-    const { records, readTimestamp, clock } = await readItems(context, unit, gets)
+    const { records, readTimestamp, clock } = await readItems(context, unit, gets, {
+      bytesMax: limits.batchGetBytesMax,
+      inTurn: (read) =>
+        gets.length <= limits.readAtOnceMax ? read() : context.largeReads.run(scope.principal.id, read),
+    })
     const pass = snapshotPass(context, scope, unit, readTimestamp)
     const count = fittingCount(records)
     const left = (input['Gets'] as readonly Input[]).slice(count)

@@ -4,6 +4,7 @@
 //   readItems   lock what is to be locked --> the unit's snapshot, or a new one --> records in the order of the gets
 //   commitUnit  rules/units/binding.ts: actions, expectations, predicates --> coordinator.write --> answer or DynamoError
 import type { ClientToken, LocatedPredicate, WriteTransactionOutcome } from '../../coordinator/coordinator.js'
+import type { StoreSnapshots } from '../../coordinator/snapshots.js'
 import { DynamoError } from '../../model/errors.js'
 import type { Timestamp } from '../../model/brand.js'
 import { type BoundUnit, bindUnit, type UnitWork } from '../../rules/units/binding.js'
@@ -23,6 +24,7 @@ import {
 } from './unit.js'
 import type { ItemRef } from '../../ledger/ledger.js'
 import { readsAtOneSnapshot } from '../../model/isolation.js'
+import { limits } from '../../model/limits.js'
 import type { Item } from '../../model/value.js'
 import type { ItemRecord } from '../../storage/contract/storage-node.js'
 import type { ReadPoint } from '../../storage/contract/units.js'
@@ -130,6 +132,16 @@ export interface BoundGet {
   readonly locked: boolean
 }
 
+/** How an answer over the wire is bounded. In this process the unit keeps what it reads anyway. */
+export interface ReadBounds {
+  /** With so many bytes no more is read, and the records are those of the first gets. */
+  readonly bytesMax: number
+  /** What is locked is locked before. */
+  readonly inTurn: <Result>(read: () => Promise<Result>) => Promise<Result>
+}
+
+const UNBOUNDED: ReadBounds = { bytesMax: Infinity, inTurn: (read) => read() }
+
 export interface ItemsRead {
   /** In the order of the gets; undefined where there is none. */
   readonly records: readonly (ItemRecord | undefined)[]
@@ -145,16 +157,36 @@ export async function readItems(
   context: Pick<UnitContext, 'runtime' | 'coordinator'>,
   unit: RequestUnit | WireUnit,
   gets: readonly BoundGet[],
+  { bytesMax, inTurn }: ReadBounds = UNBOUNDED,
 ): Promise<ItemsRead> {
   // Before the snapshot is taken: what is locked is then read as it stays.
   if (gets.some(({ locked }) => locked)) await lock(context, unit, gets)
+  return inTurn(() => read(context, unit, gets, bytesMax))
+}
+
+async function read(
+  context: Pick<UnitContext, 'runtime' | 'coordinator'>,
+  unit: RequestUnit | WireUnit,
+  gets: readonly BoundGet[],
+  bytesMax: number,
+): Promise<ItemsRead> {
   const open = openingOf(unit)
   const { snapshots } = context.coordinator
   const items = gets.map(({ ref }) => ref)
+  const atOnce = bytesMax === Infinity ? items.length : limits.readAtOnceMax
   const clock = context.runtime.clock.nowMicros()
   if (readsAtOneSnapshot(unit.isolation) && unit.readTimestamp === undefined) {
-    const { at, answer: outcome } = await snapshots.readNew({ items, ...open })
-    if (outcome.outcome === 'read') return { records: outcome.records, at, readTimestamp: at, clock }
+    const { at, answer: outcome } = await snapshots.readNew({ items: items.slice(0, atOnce), ...open })
+    if (outcome.outcome === 'read') {
+      const records = [...outcome.records]
+      try {
+        await readOn(snapshots, { at, items, atOnce, bytesMax }, records)
+      } catch (error) {
+        forget(context, at)
+        throw error
+      }
+      return { records, at, readTimestamp: at, clock }
+    }
     // Nobody knows of it.
     forget(context, at)
     throw refusedSnapshot(outcome)
@@ -162,11 +194,37 @@ export async function readItems(
   const place = await readPlace(context, unit, open)
   const { at, readTimestamp } = place
   try {
-    const outcome = await snapshots.read({ at, items })
-    if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
-    return { records: outcome.records, at, readTimestamp, clock }
+    const records: (ItemRecord | undefined)[] = []
+    await readOn(snapshots, { at, items, atOnce, bytesMax }, records)
+    return { records, at, readTimestamp, clock }
   } finally {
     place.done()
+  }
+}
+
+/** Some at once, as long as those before have fewer bytes than that. */
+async function readOn(
+  snapshots: Pick<StoreSnapshots, 'read'>,
+  {
+    at,
+    items,
+    atOnce,
+    bytesMax,
+  }: {
+    readonly at: ReadPoint
+    readonly items: readonly ItemRef[]
+    readonly atOnce: number
+    readonly bytesMax: number
+  },
+  records: (ItemRecord | undefined)[],
+): Promise<void> {
+  let bytes = 0
+  for (const record of records) bytes += record?.itemBytes ?? 0
+  while (records.length < items.length && bytes <= bytesMax) {
+    const outcome = await snapshots.read({ at, items: items.slice(records.length, records.length + atOnce) })
+    if (outcome.outcome !== 'read') throw refusedSnapshot(outcome)
+    for (const record of outcome.records) bytes += record?.itemBytes ?? 0
+    records.push(...outcome.records)
   }
 }
 

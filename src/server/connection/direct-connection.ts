@@ -98,7 +98,7 @@ export class DirectConnection implements ServedConnection {
     this.#releaseCollected()
     for (const { body } of this.#waiting) this.#server.bodyBytesInFlight -= body.length
     this.#waiting.length = 0
-    this.#unsent.taken()
+    this.#unsent.end()
   }
 
   /** Looks at the deadlines. A moment may lie as far back as the sweep before it, so that much is added. */

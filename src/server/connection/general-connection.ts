@@ -109,7 +109,7 @@ export class GeneralConnection implements ServedConnection {
     this.#ending = true
     for (const exchange of this.#line) this.#release(exchange)
     this.#line.length = 0
-    this.#unsent.taken()
+    this.#unsent.end()
   }
 
   /** node:http looks at the other deadlines. */
@@ -132,7 +132,7 @@ export class GeneralConnection implements ServedConnection {
 
   /** Counts an answer that the client has yet to take. */
   #made({ body }: Answer): void {
-    if (!this.#closed) this.#unsent.made(body.length)
+    this.#unsent.made(body.length)
   }
 
   stop(): void {

@@ -14,7 +14,12 @@ import {
   type RouterReply,
   type RouterRequest,
 } from '../../router/request/router.js'
-import { operationBoundsOf, inWordsOf, statementsOnlyRead } from '../../router/request/router.js'
+import {
+  bytesReadAtMost,
+  operationBoundsOf,
+  inWordsOf,
+  statementsOnlyRead,
+} from '../../router/request/router.js'
 import {
   AMZ_JSON,
   edgeAnswer,
@@ -299,14 +304,12 @@ export class Dispatcher {
       if (room !== undefined) unsent?.billTo(room.shareOf(principal.id))
     }
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
-    // What statements do is known when they are read.
-    const isStatement = operationBoundsOf(operation).byStatement === true
-    if (!isStatement && unsent !== undefined && room?.admits(operation, unsent) === false)
-      return this.#error(answersFull(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     if (head.method !== 'POST')
-      return ledgerFileAnswer(this.#router, head, principal, (error, status) =>
-        this.edge(status, error.name, error.message),
+      return this.#whenAdmitted(operation, 0, unsent, contentType, () =>
+        ledgerFileAnswer(this.#router, head, principal, (error, status) =>
+          this.edge(status, error.name, error.message),
+        ),
       )
     const coding = requestCoding(headers['content-encoding'])
     if (coding === 'none') return this.#read(operation, headers, body, principal, unsent, found)
@@ -363,7 +366,7 @@ export class Dispatcher {
     )
   }
 
-  /** Statements that read begin only while there is room for what they answer. */
+  /** What reads many items begins when there is room for them. What statements do is known now that they are read. */
   #admit(
     request: Operated,
     headers: RequestHeaders,
@@ -372,13 +375,30 @@ export class Dispatcher {
     found: Found,
   ): Answer | Promise<Answer | RouterReply> {
     const { operation, input } = request
+    const { reads, byStatement } = operationBoundsOf(operation)
+    if (reads === undefined || reads === 'item') return this.#perform(request, headers, contentType)
+    if (byStatement === true) {
+      if (!statementsOnlyRead(input)) return this.#perform(request, headers, contentType)
+      found.onlyRead = true
+    }
+    return this.#whenAdmitted(operation, bytesReadAtMost(operation, input), unsent, contentType, () =>
+      this.#perform(request, headers, contentType),
+    )
+  }
+
+  #whenAdmitted(
+    operation: string,
+    readBytes: number,
+    unsent: UnsentBytes | undefined,
+    contentType: string,
+    perform: () => Answer | Promise<Answer | RouterReply>,
+  ): Answer | Promise<Answer | RouterReply> {
     const { room } = this.#options
-    if (room === undefined || unsent === undefined || operationBoundsOf(operation).byStatement === undefined)
-      return this.#perform(request, headers, contentType)
-    if (!statementsOnlyRead(input)) return this.#perform(request, headers, contentType)
-    if (!room.admits(operation, unsent)) return this.#error(answersFull(), contentType)
-    found.onlyRead = true
-    return this.#perform(request, headers, contentType)
+    if (room === undefined || unsent === undefined) return perform()
+    const begins = room.admits(operation, unsent, readBytes)
+    if (begins === true) return perform()
+    if (begins === false) return this.#error(answersFull(), contentType)
+    return begins.then((isAdmitted) => (isAdmitted ? perform() : this.#error(answersFull(), contentType)))
   }
 
   #perform(

@@ -3,8 +3,12 @@
 //   one connection   gets its next answer made when it has taken the last one (direct-connection.ts, general-connection.ts)
 //   one access key   has at most half of the room, so that its clients cannot take what those of other keys need; without
 //                    authentication there is nobody to keep the rest for, and all clients share the whole of it
-//   all of them      while there is no room for the largest answer, operations that answer with many items begin on trial, a
-//                    few at a time, and are refused beyond that; a read whose answer turns out to be too large is refused
+//   under way        an operation that answers with many items takes room ahead for what it may read at most, and gives it back
+//                    when its answer is made. Without room it waits for those under way, which end by themselves: they wait
+//                    for no client, and for no room. Access keys have their turn one after another, and large operations have
+//                    a line of their own. As many wait as requests may be in flight.
+//   all of them      while unread answers leave no room for the largest one, such operations begin on trial, a few at a time;
+//                    a read whose answer turns out to be too large is refused
 //                    afterwards, and so is a refusal with the items that conditions failed on, which is safe because they
 //                    have changed nothing. Answers to writes that were done, and small ones, always pass: clients that read
 //                    nothing do not keep others from small queries, with keys or without.
@@ -39,6 +43,20 @@ interface MadeAnswer {
   readonly error: string | undefined
 }
 
+/** An operation that takes more ahead than this stands in the line of the large ones, for which half of the room is. */
+const SMALL_AHEAD_BYTES = 2 * 1024 * 1024
+
+/** One that waits for room. */
+interface Waiting {
+  readonly operation: string
+  readonly unsent: UnsentBytes
+  readonly aheadBytes: number
+  readonly resolve: (begins: boolean) => void
+}
+
+/** Those who wait, by their access key; the key that comes next stands first. */
+type Line = Map<AnswerShare, Waiting[]>
+
 /** What the clients of one access key hold of the room. */
 export interface AnswerShare {
   bytes: number
@@ -54,6 +72,11 @@ export class AnswerRoom {
   bytes = 0
   /** Of clients without a key. */
   readonly keyless: AnswerShare
+  /** Taken for operations that are under way; of it for large ones. */
+  #ahead = 0
+  #largeAhead = 0
+  readonly #lines: { readonly small: Line; readonly large: Line } = { small: new Map(), large: new Map() }
+  #waiting = 0
   #trials = 0
   #nextTrialMs = -Infinity
   readonly #nowMs: () => number
@@ -78,22 +101,83 @@ export class AnswerRoom {
     return share
   }
 
+  get isWaitedFor(): boolean {
+    return this.#waiting > 0
+  }
+
   isCrowdedFor(share: AnswerShare): boolean {
     return share.bytes > share.bytesMax / 2 || this.bytes > this.#limits.answerBytesUnsentMax * 0.75
   }
 
   /**
-   * Whether the operation may begin; if so, `holds` is asked when its answer is made. Of an operation of statements it is asked
-   * only where they read.
+   * Whether the operation may begin, perhaps later; if so, `holds` is asked when its answer is made. Of an operation of
+   * statements it is asked only where they read. `readBytes`: what it may read at most (`bytesReadAtMost`).
    */
-  admits(operation: string, unsent: UnsentBytes): boolean {
+  admits(operation: string, unsent: UnsentBytes, readBytes = 0): boolean | Promise<boolean> {
     const { reads = 'item' } = operationBoundsOf(operation)
-    if (reads === 'item' || this.#fits(this.#limits.answerBytesMax, unsent)) return true
-    const trials = trialsOf(operation)
-    if (this.#trials + trials > TRIALS_MAX || this.#nowMs() < this.#nextTrialMs) return false
-    this.#trials += trials
-    unsent.trials += trials
-    return true
+    if (reads === 'item') return true
+    const aheadBytes = readBytes * unsent.copies
+    const line = this.#lineOf(aheadBytes)
+    // Nobody overtakes those who wait.
+    const verdict = line.has(unsent.share) ? 'waits' : this.#verdict(operation, unsent, aheadBytes)
+    if (verdict !== 'waits') return verdict === 'begins'
+    return new Promise((resolve) => {
+      const ofKey = line.get(unsent.share) ?? []
+      ofKey.push({ operation, unsent, aheadBytes, resolve })
+      line.set(unsent.share, ofKey)
+      this.#waiting++
+    })
+  }
+
+  #lineOf(aheadBytes: number): Line {
+    return aheadBytes > SMALL_AHEAD_BYTES ? this.#lines.large : this.#lines.small
+  }
+
+  /** Whoever waits is looked at again when something that is under way has ended. */
+  #verdict(operation: string, unsent: UnsentBytes, aheadBytes: number): 'begins' | 'waits' | 'refused' {
+    if (!this.#fits(this.#limits.answerBytesMax, unsent)) {
+      const trials = trialsOf(operation)
+      if (this.#nowMs() < this.#nextTrialMs) return 'refused'
+      if (this.#trials + trials > TRIALS_MAX) return 'waits'
+      this.#trials += trials
+      unsent.trials += trials
+    } else if (!this.#hasAhead(aheadBytes)) return 'waits'
+    this.#ahead += aheadBytes
+    if (aheadBytes > SMALL_AHEAD_BYTES) this.#largeAhead += aheadBytes
+    unsent.ahead = aheadBytes
+    return 'begins'
+  }
+
+  /** One that is larger than all there is begins alone. */
+  #hasAhead(aheadBytes: number): boolean {
+    const { answerBytesUnsentMax } = this.#limits
+    const fits = this.bytes + this.#ahead + aheadBytes <= answerBytesUnsentMax
+    if (aheadBytes <= SMALL_AHEAD_BYTES) return fits || this.#ahead === 0
+    return this.#largeAhead === 0 || (fits && this.#largeAhead + aheadBytes <= answerBytesUnsentMax / 2)
+  }
+
+  /** Something that was under way has ended, or an answer was taken. */
+  serveWaiting(aheadBytes: number): void {
+    this.#ahead -= aheadBytes
+    if (aheadBytes > SMALL_AHEAD_BYTES) this.#largeAhead -= aheadBytes
+    if (this.#waiting === 0) return
+    for (const line of [this.#lines.small, this.#lines.large]) while (this.#servesOne(line));
+  }
+
+  #servesOne(line: Line): boolean {
+    for (const [share, ofKey] of line) {
+      const { operation, unsent, aheadBytes, resolve } = ofKey[0]!
+      // Whose client has gone is not answered.
+      const verdict = unsent.hasEnded ? 'refused' : this.#verdict(operation, unsent, aheadBytes)
+      if (verdict === 'waits') continue
+      ofKey.shift()
+      this.#waiting--
+      line.delete(share)
+      if (ofKey.length > 0) line.set(share, ofKey)
+      resolve(verdict === 'begins')
+      return true
+    }
+    return false
   }
 
   /**
@@ -141,6 +225,10 @@ export class UnsentBytes {
   bytes = 0
   /** Operations that have begun on trial and are not answered; counted by the room. */
   trials = 0
+  /** What the room has taken ahead for the operation that is under way. */
+  ahead = 0
+  /** The connection is closed. */
+  hasEnded = false
 
   constructor(room: AnswerRoom, socket: object = {}) {
     this.#room = room
@@ -160,13 +248,24 @@ export class UnsentBytes {
     this.#share = share
   }
 
+  /** Of every request, also of one whose client has gone: what was taken ahead for it is given back. */
   made(answerBytes: number): void {
-    this.#add(answerBytes * this.copies)
+    if (!this.hasEnded) this.#add(answerBytes * this.copies)
+    const { ahead } = this
+    this.ahead = 0
+    if (ahead > 0 || this.#room.isWaitedFor) this.#room.serveWaiting(ahead)
   }
 
   /** An answer, or all that is left. */
   taken(answerBytes?: number): void {
     this.#add(answerBytes === undefined ? -this.bytes : -answerBytes * this.copies)
+    if (this.#room.isWaitedFor) this.#room.serveWaiting(0)
+  }
+
+  /** The client has gone. */
+  end(): void {
+    this.hasEnded = true
+    this.taken()
   }
 
   #add(bytes: number): void {
