@@ -208,6 +208,10 @@ test('answer room: an operation takes ahead what the items that it names may hav
     ['ExecuteTransaction', { TransactStatements: keys(4) }, 4 * item],
     ['WaitForItem', {}, 0],
     ['SearchVectors', {}, 0],
+    ['GetBlock', { SequenceNumber: 1 }, 16 * MB],
+    ['ListRevisions', { TransactionId: 't' }, 16 * MB],
+    ['ListRevisions', { TableName: 't', Key: {} }, MB],
+    ['GetLedgerFile', { Path: 'checkpoint' }, MB],
     ['PutItem', {}, 0],
   ] as const)
     assert.equal(bytesReadAtMost(operation, input), bytes, operation)

@@ -5,6 +5,7 @@
 // forgotten here.
 import { firstWord } from '../../partiql/parse/first-word.js'
 import { limits } from '../../model/limits.js'
+import { blockAt } from '../../verify/tiles.js'
 import type { OperationName } from './access.js'
 
 export interface OperationBounds {
@@ -18,10 +19,12 @@ export interface OperationBounds {
   /** It reads or changes, as its statements say. */
   readonly byStatement?: true
   /**
-   * How many items a request names, of one that reads no others: of each it may read the largest. Absent: a page of them, or it
-   * stands in a line of its own, where one at a time reads (`largest`).
+   * How many items a request names, of one that reads no others: of each it may read the largest. Absent: a page of them, or
+   * as much as an answer may have, or it stands in a line of its own (`largest`).
    */
   readonly named?: (input: Input) => number
+  /** Of the ledger: whether a whole block is read, which may be as large as an answer; a page otherwise. */
+  readonly whole?: (input: Input) => boolean
 }
 
 type Input = Readonly<Record<string, unknown>>
@@ -87,9 +90,13 @@ const operationBounds: Readonly<Record<OperationName, OperationBounds>> = {
 
   // A block has what one transaction or unit of work wrote, and a proof its data once more.
   GetRevision: { ...plain, reads: 'item' },
-  ListRevisions: { ...plain, reads: 'largest' },
-  GetBlock: { ...plain, reads: 'largest' },
-  GetLedgerFile: { ...plain, reads: 'largest' },
+  ListRevisions: {
+    ...plain,
+    reads: 'largest',
+    whole: ({ TransactionId }) => TransactionId !== undefined,
+  },
+  GetBlock: { ...plain, reads: 'largest', whole: () => true },
+  GetLedgerFile: { ...plain, reads: 'largest', whole: ({ Path }) => blockAt(String(Path)) !== undefined },
   GetDigest: plain,
   RedactRevision: plain,
 
@@ -153,8 +160,9 @@ const READ_BYTES_MAX = limits.batchGetBytesMax + limits.readAtOnceMax * limits.i
 
 /** How many bytes of items a request reads at most. */
 export function bytesReadAtMost(operation: string, input: object): number {
-  const { reads, named } = operationBoundsOf(operation)
+  const { reads, named, whole } = operationBoundsOf(operation)
   if (named !== undefined) return Math.min(named(input as Input) * limits.itemBytesMax, READ_BYTES_MAX)
+  if (whole !== undefined) return whole(input as Input) ? limits.batchGetBytesMax : limits.pageBytesMax
   return reads === 'page' ? limits.pageBytesMax : 0
 }
 

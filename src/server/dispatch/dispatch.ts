@@ -52,7 +52,7 @@ import {
 import { parseBody } from './json-body.js'
 import { asksForConsole, ConsoleFiles } from './console-files.js'
 import { ItemTexts } from './item-texts.js'
-import { asksForLedgerFile, LEDGER_FILES, ledgerFileAnswer } from './ledger-files.js'
+import { asksForLedgerFile, LEDGER_FILES, ledgerFileAnswer, ledgerFileInput } from './ledger-files.js'
 import { bodyBytesMaxOf, type ServerLimits } from '../http/limits.js'
 import { type ServerCounts, OperationMetrics, type Metrics } from './metrics.js'
 import type { MetricsHistory } from './metrics-history.js'
@@ -306,10 +306,15 @@ export class Dispatcher {
     if (this.#metrics.inFlight > limits.requestsInFlightMax) return this.#error(throttled(), contentType)
     if (body.length > bodyBytesMaxOf(operation, limits)) return this.#tooLarge(operation)
     if (head.method !== 'POST')
-      return this.#whenAdmitted(operation, 0, unsent, contentType, () =>
-        ledgerFileAnswer(this.#router, head, principal, (error, status) =>
-          this.edge(status, error.name, error.message),
-        ),
+      return this.#whenAdmitted(
+        operation,
+        bytesReadAtMost(operation, ledgerFileInput(head)),
+        unsent,
+        contentType,
+        () =>
+          ledgerFileAnswer(this.#router, head, principal, (error, status) =>
+            this.edge(status, error.name, error.message),
+          ),
       )
     const coding = requestCoding(headers['content-encoding'])
     if (coding === 'none') return this.#read(operation, headers, body, principal, unsent, found)

@@ -18,14 +18,18 @@ const KINDS = {
   block: { contentType: 'application/octet-stream', cache: 'no-store' },
 } as const
 
+/** What the operation is asked. */
+export const ledgerFileInput = ({ url = '' }: RequestHead): { readonly Path: string } => ({
+  Path: url.slice(PREFIX.length),
+})
+
 export async function ledgerFileAnswer(
   router: Router,
-  { url = '' }: RequestHead,
+  head: RequestHead,
   principal: Principal,
   errorAnswer: (error: DynamoError, status: number) => Answer,
 ): Promise<Answer> {
-  const input = { Path: url.slice(PREFIX.length) }
-  const reply = await router.handle({ operation: LEDGER_FILES, input, principal })
+  const reply = await router.handle({ operation: LEDGER_FILES, input: ledgerFileInput(head), principal })
   if (!reply.ok) return errorAnswer(reply.error, statusOf(reply.error))
   const { Kind, Content } = JSON.parse(Buffer.from(reply.body).toString()) as {
     readonly Kind: keyof typeof KINDS
