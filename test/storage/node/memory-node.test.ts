@@ -1,21 +1,6 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { TableGone } from '../../../src/line/errors.js'
-import type { Timestamp } from '../../../src/model/brand.js'
-import { itemKey } from '../../../src/model/key-bytes.js'
 import { realRuntime } from '../../../src/runtime/real-runtime.js'
 import { openLocalNode } from '../../../src/storage/folder/open-local-node.js'
-import { page, storageNodeSuite } from '../../suites/storage-node.js'
-import {
-  deleteRequest,
-  getItem,
-  number,
-  plain,
-  plainItem,
-  put,
-  putRequest,
-  updateRequest,
-} from '../../suites/tables.js'
+import { storageNodeSuite } from '../../suites/storage-node.js'
 import { type OpenedNode, transactionNodeSuite } from '../../suites/transaction-node.js'
 import { unitNodeSuite } from '../../suites/unit-node.js'
 import { testRuntime } from '../../support/test-runtime.js'
@@ -29,30 +14,6 @@ async function openedNode(): Promise<OpenedNode> {
     setBackMs: (ms) => runtime.clock.jump(-ms),
   }
 }
-
-test('local node: of a table that was dropped nothing is told but that it is gone, neither of its items nor of conditions on them', async () => {
-  const node = await openLocalNode({ runtime: realRuntime(), memory: true })
-  const a = plainItem('a', { n: number(1) })
-  await put(node, plain, a)
-  await node.dropTable(plain.space)
-  await node.sweep(plain.space, 10)
-  const { id } = a
-  const isThere = { condition: 'attribute_exists(id)' }
-  const items = [{ space: plain.space, key: itemKey(plain.key, { id: id! }) }]
-  const timestamp = 1 as Timestamp
-  for (const asked of [
-    () => node.write(updateRequest(plain, { id: id! }, 'SET m = n', isThere)),
-    () => node.write(deleteRequest(plain, { id: id! }, isThere)),
-    () => node.write(putRequest(plain, a)),
-    () => getItem(node, plain, { id: id! }),
-    () => node.range(page(plain.space)),
-    () => node.rangeText!({ ...page(plain.space), roomBefore: 0, roomAfter: 0 }),
-    () => node.readLatest({ items }),
-    () => node.readAt({ items, timestamp }),
-  ])
-    await assert.rejects(asked(), TableGone, asked.toString())
-  await node.close()
-})
 
 storageNodeSuite('memory node', () => openLocalNode({ runtime: realRuntime(), memory: true }))
 transactionNodeSuite('memory node', openedNode)
