@@ -125,6 +125,8 @@ export class StreamFollower {
     const { streamed } = this.#machine
     if (streamed === undefined) return this.#found('no-stream', 'the machine is up without its catalogue')
     if (!this.#isBegun) await this.#begin(streamed)
+    // A roll that a disk has refused is tried again later, and until then nothing behind it is shown.
+    await streamed.catalog.keeper.idle()
     const looksMax = 2 + records.length / RECORDS_PER_ANSWER_MIN
     for (let looks = 0; looks < looksMax; looks++) {
       const before = this.#seen.size + this.#done.size
