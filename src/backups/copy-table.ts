@@ -12,7 +12,7 @@
 //
 // May import: model, runtime, commit-log, the contract of storage, coordinator (its snapshots).
 import type { CommitLog } from '../commit-log/commit-log.js'
-import type { CommitRecord } from '../commit-log/commit-record.js'
+import { type CommitRecord, recordBytes } from '../commit-log/commit-record.js'
 import type { SnapshotPage, StoreSnapshots } from '../coordinator/snapshots.js'
 import type { KeyBytes, SpaceId, Timestamp } from '../model/brand.js'
 import { keyAfter } from '../model/key-range.js'
@@ -123,7 +123,7 @@ export async function copyTable(parts: CopyParts, copy: TableCopy): Promise<void
       )
       const last = page.entries.at(-1)
       from = page.more && last !== undefined ? keyAfter(last.key) : undefined
-      await pace.turn()
+      await pace.turn(page.entries.reduce((bytes, { record }) => bytes + record.json.length, 0))
     }
   }
   // Everything that a page has seen was durable by then.
@@ -135,7 +135,7 @@ export async function copyTable(parts: CopyParts, copy: TableCopy): Promise<void
       'undo',
       records.flatMap((record) => rules.undone(record, moment.at)),
     )
-    await pace.turn()
+    await pace.turn(records.reduce((bytes, record) => bytes + recordBytes(record), 0))
   }
   check?.()
 }

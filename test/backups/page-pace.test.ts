@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PagePace } from '../../src/backups/page-pace.js'
 
+const PAGE_BYTES = 64 * 1024
+
 function aPace() {
   const world = { micros: 0, changes: 0, turnMicros: 1, rests: 0 }
   const runtime = {
@@ -22,7 +24,7 @@ function aPace() {
 
 test('backups: a copy goes on at once while nobody else is at work', async () => {
   const { world, pace } = aPace()
-  for (let page = 0; page < 10; page++) await pace.turn()
+  for (let page = 0; page < 10; page++) await pace.turn(PAGE_BYTES)
   assert.equal(world.rests, 0)
 })
 
@@ -30,16 +32,25 @@ test('backups: a copy rests after each page while others write', async () => {
   const { world, pace } = aPace()
   for (let page = 0; page < 10; page++) {
     world.changes++
-    await pace.turn()
+    await pace.turn(PAGE_BYTES)
   }
   assert.equal(world.rests, 10)
-  await pace.turn()
+  await pace.turn(PAGE_BYTES)
   assert.equal(world.rests, 10)
 })
 
 test('backups: a copy rests after a page when others had work in the turn that followed', async () => {
   const { world, pace } = aPace()
   world.turnMicros = 5000
-  await pace.turn()
+  await pace.turn(PAGE_BYTES)
   assert.equal(world.rests, 1)
+})
+
+test('backups: a copy of small pages beside others rests after several of them', async () => {
+  const { world, pace } = aPace()
+  for (let page = 0; page < 32; page++) {
+    world.changes++
+    await pace.turn(PAGE_BYTES / 8)
+  }
+  assert.equal(world.rests, 4)
 })
