@@ -5,6 +5,7 @@
 //
 // He stands outside, as the follower of the log does, and draws from a source of his own. He asks for many things at once, and what he
 // has asked of a life that has ended he never hears of.
+import { TableGone } from '../src/line/errors.js'
 import type { BackupEntry } from '../src/backups/backup-frame.js'
 import { parseRecord } from '../src/line/record.js'
 import type { KeyBytes, Timestamp } from '../src/model/brand.js'
@@ -194,7 +195,12 @@ export class Archivist {
       const record = catalog.find(name)
       if (record?.id !== copy.id || record.loading !== undefined)
         this.#found('table-lost', `${name}, ${copy.what}, is gone`)
-      else await this.#seen(archive, record, copy)
+      else
+        await this.#seen(archive, record, copy).catch((error: unknown) => {
+          // Dropped by this operator while it looked.
+          const isDropped = !this.#copies.has(name) || catalog.find(name)?.id !== copy.id
+          if (!(error instanceof TableGone && isDropped)) throw error
+        })
     }
     this.#judgeWindow(archive)
     const table = catalog.find(TABLE.name)
