@@ -125,6 +125,7 @@ const EXPECTED_MESSAGES = [
   /^No moment between transactions was found/,
   /^The table .* was deleted( while|\.)/,
   /^the base was not made$/,
+  /^a transaction of before the last start has not been decided yet$/,
 ]
 
 /** What may become of a request when a disk is full or fails, or a transaction is not decided for long. */
